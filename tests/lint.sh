@@ -92,6 +92,15 @@ check_printing() {
 	esac
 }
 
+# Of an array that is empty there may be no memory, which the C library does not allow.
+check_sorting() {
+	case $1 in
+	user/base/sort.h) ;;
+	user/*) grep -HnE '\b(qsort|bsearch)\(' "$1" &&
+		complain "$1: rf_sort() and rf_search() of base/sort.h take arrays that are empty" ;;
+	esac
+}
+
 check_private() {
 	case $1 in
 	user/*/private.h) [ "$(wc -l <"$1")" -le "$PRIVATE_LINES_MAX" ] ||
@@ -113,6 +122,7 @@ check_floors "$@"
 for file in "$@"; do
 	case $file in bpf/* | include/*) check_includes "$file" ;; esac
 	check_printing "$file"
+	check_sorting "$file"
 	check_private "$file"
 	check_functions "$file"
 done

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/bans_private.h"
+#include "base/sort.h"
 #include "base/time.h"
 #include "fence/lists.h"
 
@@ -72,7 +73,7 @@ int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error
 	int err;
 
 	memcpy(sorted, bans->taken, bans->count * sizeof(*sorted));
-	qsort(sorted, bans->count, sizeof(*sorted), compare_taken);
+	rf_sort(sorted, bans->count, sizeof(*sorted), compare_taken);
 	snprintf(word, sizeof(word), "fence:%s", bans->settings->name);
 	err = rf_fence_open_to_change(&fence, word, error);
 	if (!err)

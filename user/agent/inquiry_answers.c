@@ -5,6 +5,7 @@
 
 #include "agent/inquiry.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "base/units.h"
 #include "fleet/wire.h"
 
@@ -248,7 +249,7 @@ static void merge(struct rows *rows)
 {
 	size_t kept = 0;
 
-	qsort(rows->row, rows->count, sizeof(*rows->row), by_source);
+	rf_sort(rows->row, rows->count, sizeof(*rows->row), by_source);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct row *row = &rows->row[i], *last = kept ? &rows->row[kept - 1] : NULL;
 
@@ -302,7 +303,7 @@ static void sort(struct rows *rows, const char *question)
 		order = by_rate;
 	if (by && strcmp(by, " hosts") == 0)
 		order = by_hosts;
-	qsort(rows->row, rows->count, sizeof(*rows->row), order);
+	rf_sort(rows->row, rows->count, sizeof(*rows->row), order);
 }
 
 static json_t *rows_json(const struct rows *rows, size_t most)

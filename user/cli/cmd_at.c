@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/time.h"
 #include "cli/bars.h"
 #include "cli/out.h"
@@ -92,7 +93,7 @@ static void choose(struct rf_recorded_sources *sources, const struct rf_top *top
 	}
 	sources->count = left;
 	if (left)
-		qsort(sources->row, left, sizeof(*sources->row), orders[top->order]);
+		rf_sort(sources->row, left, sizeof(*sources->row), orders[top->order]);
 }
 
 static double length_of(const struct rf_recorded_sources *sources)

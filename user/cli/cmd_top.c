@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "cli/fences.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
@@ -134,7 +135,7 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 		const size_t count = rows.count < top->rows ? rows.count : top->rows;
 
 		if (rows.count)
-			qsort(rows.row, rows.count, sizeof(*rows.row), orders[top->order]);
+			rf_sort(rows.row, rows.count, sizeof(*rows.row), orders[top->order]);
 		if (json)
 			*json = make_json(fence, &rows, count);
 		else

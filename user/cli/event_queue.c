@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "cli/event_queue.h"
 
 static void drop(struct rf_queued_event *event)
@@ -48,7 +49,7 @@ static int by_time(const void *a, const void *b)
 static void sort(struct rf_event_queue *queue)
 {
 	if (queue->count)
-		qsort(queue->event, queue->count, sizeof(queue->event[0]), by_time);
+		rf_sort(queue->event, queue->count, sizeof(queue->event[0]), by_time);
 }
 
 void rf_event_queue_trim(struct rf_event_queue *queue, size_t most)

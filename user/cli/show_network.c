@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/time.h"
 #include "cli/out.h"
 #include "cli/show_network.h"
@@ -52,7 +53,7 @@ static int read_network(struct network *network, struct rf_error *error)
 	if (!err)
 		err = rf_source_rows_read(network->fence, &network->bans, &filter, sources, error);
 	if (!err && sources->count)
-		qsort(sources->row, sources->count, sizeof(*sources->row), compare_rows);
+		rf_sort(sources->row, sources->count, sizeof(*sources->row), compare_rows);
 	return err;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "daemon/live_sources.h"
 #include "rules/policy.h"
 
@@ -139,7 +140,7 @@ int rf_live_rows(const struct rf_snapshot *snapshot, enum rf_told told, struct r
 	int count = 0;
 
 	if (candidates)
-		qsort(chosen, candidates, sizeof(*chosen), compare_chosen);
+		rf_sort(chosen, candidates, sizeof(*chosen), compare_chosen);
 	for (int i = 0; i < candidates; i++) {
 		const int slot = slot_of(snapshot, chosen[i]);
 		struct rf_prefix source;

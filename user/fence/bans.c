@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "fence/private.h"
 #include "ringfence/ban_table.h"
 
@@ -64,7 +65,7 @@ static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool on
 		row->place = i;
 		bans->count++;
 	}
-	qsort(bans->row, bans->count, sizeof(*bans->row), compare_rows);
+	rf_sort(bans->row, bans->count, sizeof(*bans->row), compare_rows);
 	for (size_t i = 0; once && i < bans->count; i++)
 		if (!kept || compare_rows(&bans->row[kept - 1], &bans->row[i]))
 			bans->row[kept++] = bans->row[i];
@@ -111,7 +112,7 @@ const struct rf_ban_row *rf_bans_find(const struct rf_bans *bans, const struct r
 
 	if (!bans->count)
 		return NULL;
-	return bsearch(&key, bans->row, bans->count, sizeof(key), compare_rows);
+	return rf_search(&key, bans->row, bans->count, sizeof(key), compare_rows);
 }
 
 void rf_bans_free(struct rf_bans *bans)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "fence/lists_private.h"
 #include "fence/tries.h"
 
@@ -68,7 +69,7 @@ static int locate(const struct rf_list_changes *changes, struct located_changes 
 	for (size_t i = 0; i < changes->count; i++)
 		by_region->located[i] = (struct located){rf_region_of(&changes->change[i].prefix),
 							 &changes->change[i]};
-	qsort(by_region->located, changes->count, sizeof(*by_region->located), compare_located);
+	rf_sort(by_region->located, changes->count, sizeof(*by_region->located), compare_located);
 	for (size_t i = 0; i < changes->count; i++) {
 		struct located *located = &by_region->located[i];
 
@@ -77,7 +78,7 @@ static int locate(const struct rf_list_changes *changes, struct located_changes 
 		else
 			outer = &located->region;
 	}
-	qsort(by_region->located, changes->count, sizeof(*by_region->located), compare_located);
+	rf_sort(by_region->located, changes->count, sizeof(*by_region->located), compare_located);
 	for (size_t i = 0; i < changes->count; i++)
 		by_region->change[i] = *by_region->located[i].change;
 	return 0;

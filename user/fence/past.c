@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/sort.h"
 #include "fence/past.h"
 #include "fence/private.h"
 #include "kernel/info.h"
@@ -260,8 +261,8 @@ static int read_prefixes(const struct rf_fence *fence, const struct past *past, 
 		if (err && err != -ENOENT) /* it has no prefix of this family */
 			return fail_map(family ? RF_MAP_PREFIXES6 : RF_MAP_PREFIXES4, err, error);
 		if (ruleset->listed_count > first)
-			qsort(&ruleset->listed[first], ruleset->listed_count - first,
-			      sizeof(*ruleset->listed), compare_listed);
+			rf_sort(&ruleset->listed[first], ruleset->listed_count - first,
+				sizeof(*ruleset->listed), compare_listed);
 	}
 	return 0;
 }

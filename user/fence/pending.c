@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/sort.h"
 #include "base/units.h"
 #include "fence/pending.h"
 #include "fence/private.h"
@@ -256,7 +257,7 @@ int rf_leases_list(const struct rf_fence *fence, const struct rf_leases *leases,
 		err = add_rows(pending, &leases->of[i], bank,
 			       fallen_rules(fence, &standing, &leases->of[i]));
 	if (!err && pending->count)
-		qsort(pending->row, pending->count, sizeof(*pending->row), compare_rows);
+		rf_sort(pending->row, pending->count, sizeof(*pending->row), compare_rows);
 	return err;
 }
 
@@ -285,7 +286,7 @@ void rf_leases_add_source(const struct rf_pending *pending, const struct rf_addr
 	/* A lease tells sources apart by a /64 at most: longer ones have no leases. */
 	if (!pending->count || words[1])
 		return;
-	found = bsearch(&key, pending->row, pending->count, sizeof(key), compare_rows);
+	found = rf_search(&key, pending->row, pending->count, sizeof(key), compare_rows);
 	while (found && found > pending->row && !compare_rows(found - 1, &key))
 		found--;
 	for (; found && found < end && !compare_rows(found, &key); found++) {

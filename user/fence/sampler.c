@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/sort.h"
 #include "base/units.h"
 #include "fence/private.h"
 #include "fence/sampler.h"
@@ -207,7 +208,7 @@ int rf_sample_reader_read(struct rf_sample_reader *reader, const struct rf_fence
 	for (int i = 0; i < reader->cpus && !err; i++)
 		count = take_new(reader, i, count);
 	if (!err && count)
-		qsort(reader->sample, count, sizeof(*reader->sample), by_time);
+		rf_sort(reader->sample, count, sizeof(*reader->sample), by_time);
 	return err ? err : count;
 }
 

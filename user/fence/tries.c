@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sort.h"
 #include "fence/sizes.h"
 #include "fence/tries.h"
 #include "kernel/info.h"
@@ -270,7 +271,7 @@ static int make_content(const struct reading *reading, struct rf_trie_content *c
 			prefix_of(reading->family, reading->keys + i * reading->family->key_size),
 			reading->values[i],
 		};
-	qsort(content->entry, content->count, sizeof(*content->entry), compare_entries);
+	rf_sort(content->entry, content->count, sizeof(*content->entry), compare_entries);
 	drop_doubles(content);
 	return 0;
 }
@@ -404,7 +405,7 @@ int rf_trie_read_within(int fd, const struct rf_prefix *root, struct rf_trie_ent
 	err = read_following(fd, root, &first.prefix, entry, room, count);
 	if (!is_there)
 		removed = rf_trie_remove(fd, &first.prefix);
-	qsort(entry, *count, sizeof(*entry), compare_entries);
+	rf_sort(entry, *count, sizeof(*entry), compare_entries);
 	return err ? err : removed;
 }
 

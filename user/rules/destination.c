@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "rules/destination.h"
 
 static unsigned int bits_of(const __be32 *word, int words)
@@ -105,7 +106,7 @@ static void write_table(struct rf_shapes *shapes, int family, struct table *tabl
 {
 	static const struct entry none;
 
-	qsort(table->entry, table->count, sizeof(*table->entry), compare_entries);
+	rf_sort(table->entry, table->count, sizeof(*table->entry), compare_entries);
 	for (int i = 0; i < RF_TO_MAX; i++)
 		write_entry(shapes, family * RF_TO_MAX + i,
 			    i < table->count ? &table->entry[i] : &none);

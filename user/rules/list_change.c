@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "rules/list_change.h"
 #include "rules/private.h"
 
@@ -65,7 +66,7 @@ static const struct rf_list_change **sort_changes(const struct rf_list_changes *
 	for (size_t i = 0; sorted && i < changes->count; i++)
 		sorted[i] = &changes->change[i];
 	if (sorted && changes->count)
-		qsort(sorted, changes->count, sizeof(void *), compare_changes);
+		rf_sort(sorted, changes->count, sizeof(void *), compare_changes);
 	return sorted;
 }
 
@@ -221,8 +222,8 @@ static const struct place *enter(const struct rf_region *region, struct place *p
 				 const struct rf_listed *listed)
 {
 	const struct rf_trie_entry *before =
-		region->count ? bsearch(&listed->prefix, region->entry, region->count,
-					sizeof(*region->entry), compare_entry)
+		region->count ? rf_search(&listed->prefix, region->entry, region->count,
+					  sizeof(*region->entry), compare_entry)
 			      : NULL;
 	struct place *place;
 

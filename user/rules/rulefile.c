@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "rules/grammar_option.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
@@ -318,7 +319,7 @@ static int make_listed(const struct rf_rulefile *file, const struct rf_rulefile_
 	if (!listed)
 		return -ENOMEM;
 	if (file->entries)
-		qsort(file->entry, file->entries, sizeof(*file->entry), compare_entries);
+		rf_sort(file->entry, file->entries, sizeof(*file->entry), compare_entries);
 	for (size_t i = 0; i < file->entries; i++) {
 		const struct rf_rulefile_entry *entry = &file->entry[i];
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "rules/destination.h"
 #include "rules/policy.h"
 #include "rules/ruleset.h"
@@ -79,8 +80,8 @@ struct rf_listed *rf_ruleset_find(const struct rf_ruleset *ruleset, const struct
 {
 	if (!ruleset->listed_count)
 		return NULL;
-	return bsearch(prefix, ruleset->listed, ruleset->listed_count, sizeof(*ruleset->listed),
-		       compare_listed);
+	return rf_search(prefix, ruleset->listed, ruleset->listed_count, sizeof(*ruleset->listed),
+			 compare_listed);
 }
 
 static struct rf_prefix *sort_prefixes(const struct rf_prefixes *prefixes)
@@ -90,7 +91,7 @@ static struct rf_prefix *sort_prefixes(const struct rf_prefixes *prefixes)
 	if (!sorted)
 		return NULL;
 	memcpy(sorted, prefixes->prefix, prefixes->count * sizeof(*sorted));
-	qsort(sorted, prefixes->count, sizeof(*sorted), compare_prefixes);
+	rf_sort(sorted, prefixes->count, sizeof(*sorted), compare_prefixes);
 	return sorted;
 }
 

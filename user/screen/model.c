@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/units.h"
 #include "rules/policy.h"
 #include "screen/head.h"
@@ -144,7 +145,7 @@ static void choose(struct rf_model *model, const struct rf_snapshot *snapshot,
 	}
 	model->others -= chosen->count;
 	if (chosen->count)
-		qsort(chosen->of, chosen->count, sizeof(*chosen->of), compare_by_place);
+		rf_sort(chosen->of, chosen->count, sizeof(*chosen->of), compare_by_place);
 }
 
 /* ---- one row ---- */
@@ -228,8 +229,8 @@ static const struct rf_source_row *find(const struct rf_snapshot *snapshot,
 					     .is_aggregate = key->is_aggregate};
 
 	return snapshot->sources.count
-		       ? bsearch(&wanted, snapshot->sources.row, snapshot->sources.count,
-				 sizeof(wanted), rf_source_row_compare)
+		       ? rf_search(&wanted, snapshot->sources.row, snapshot->sources.count,
+				   sizeof(wanted), rf_source_row_compare)
 		       : NULL;
 }
 

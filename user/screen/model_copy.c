@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "screen/model.h"
 
 int rf_model_copy(struct rf_model *copy, const struct rf_model *model)
@@ -29,8 +30,9 @@ static const struct rf_row *find(const struct rf_model *model, const struct rf_k
 {
 	const struct rf_row wanted = {.key = *key};
 
-	return model->rows ? bsearch(&wanted, model->row, model->rows, sizeof(wanted), compare_keys)
-			   : NULL;
+	return model->rows
+		       ? rf_search(&wanted, model->row, model->rows, sizeof(wanted), compare_keys)
+		       : NULL;
 }
 
 /* The cursor came to a row that the copy has no more: it stays as it was. */

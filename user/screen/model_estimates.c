@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "fence/reasons.h"
 #include "screen/model.h"
 
@@ -28,7 +29,7 @@ static int compare_keys(const void *a, const void *b)
 
 static struct rf_row *find(struct rf_row *rows, int count, const struct rf_row *wanted)
 {
-	return count ? bsearch(wanted, rows, count, sizeof(*rows), compare_keys) : NULL;
+	return count ? rf_search(wanted, rows, count, sizeof(*rows), compare_keys) : NULL;
 }
 
 static double smooth(double before, double now, bool is_new)
@@ -73,7 +74,7 @@ static void add_sampled(struct rf_model *model, const struct rf_unseen *unseen, 
 		fill(&rows[i], find(model->estimate, model->estimates, &rows[i]), from, awake_ns);
 	}
 	if (count)
-		qsort(rows, count, sizeof(*rows), compare_keys);
+		rf_sort(rows, count, sizeof(*rows), compare_keys);
 }
 
 /* Rows without a sample, for a short time, or while the cursor is on them. Returns how many. */
@@ -108,7 +109,7 @@ int rf_model_estimate(struct rf_model *model, const struct rf_unseen *unseen, ui
 	free(model->estimate);
 	model->estimate = rows;
 	model->estimates = sampled;
-	qsort(rows, sampled, sizeof(*rows), compare_keys);
+	rf_sort(rows, sampled, sizeof(*rows), compare_keys);
 	if (rf_model_make_room(model))
 		return -ENOMEM;
 	rf_model_order(model, awake_ns);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "screen/model.h"
 
 #define STILL_NS (5 * RF_NS_PER_S) /* so long does the order stand still after a key */
@@ -141,8 +142,8 @@ static void place(struct rf_model *model, bool stands_still)
 	}
 	sorted = model;
 	if (model->shown)
-		qsort(model->order, model->shown, sizeof(*model->order),
-		      stands_still ? compare_ranks : compare_places);
+		rf_sort(model->order, model->shown, sizeof(*model->order),
+			stands_still ? compare_ranks : compare_places);
 	for (int i = 0; i < all; i++)
 		rf_model_row(model, i)->rank = UINT32_MAX;
 	for (int i = 0; i < model->shown; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/sort.h"
 #include "base/time.h"
 #include "fence/reasons.h"
 #include "screen/recall.h"
@@ -156,7 +157,7 @@ static void read_use(struct rf_reader *reader, uint64_t at_ns, struct rf_row *ro
 			struct rf_row key, *row;
 
 			fill_row(&key, &sources.row[i], 1);
-			row = bsearch(&key, rows, count, sizeof(*rows), compare_rows);
+			row = rf_search(&key, rows, count, sizeof(*rows), compare_rows);
 			for (uint64_t slot = (then_ns - INTERVAL_NS) / RF_SLOT_NS + 1;
 			     row && slot <= then_ns / RF_SLOT_NS; slot++)
 				rf_ring_note(&row->use, slot, key.share < 1 ? key.share : 1);
@@ -179,7 +180,7 @@ static int show_sources(struct rf_reader *reader, uint64_t at_ns, struct rf_mode
 	for (size_t i = 0; i < sources->count; i++)
 		fill_row(&rows[i], &sources->row[i], seconds_of(sources));
 	if (sources->count)
-		qsort(rows, sources->count, sizeof(*rows), compare_rows);
+		rf_sort(rows, sources->count, sizeof(*rows), compare_rows);
 	read_use(reader, at_ns, rows, sources->count);
 	count_over(head, rows, sources->count);
 	rf_model_free(model);

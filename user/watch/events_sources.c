@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "watch/episodes.h"
 
 /* ---- those that have state, sorted as the rows of a snapshot ---- */
@@ -46,7 +47,7 @@ static int compare_held(const void *a, const void *b)
 
 void rf_held_sort(struct rf_held_list *list)
 {
-	qsort(list->held, list->count, sizeof(*list->held), compare_held);
+	rf_sort(list->held, list->count, sizeof(*list->held), compare_held);
 }
 
 static bool has(const struct rf_held_list *list, const struct rf_prefix *source, uint32_t limit_id,

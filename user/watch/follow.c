@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/units.h"
 #include "ringfence/lease_place.h"
 #include "rules/policy.h"
@@ -176,7 +177,7 @@ static size_t merge(struct rf_followed *of, size_t count)
 {
 	size_t left = 0;
 
-	qsort(of, count, sizeof(*of), compare_source);
+	rf_sort(of, count, sizeof(*of), compare_source);
 	for (size_t i = 0; i < count; i++) {
 		struct rf_followed *into = left ? &of[left - 1] : NULL;
 
@@ -243,7 +244,7 @@ static void renew(struct rf_follow *follow, uint64_t awake_ns)
 			list->of[left++] = list->of[i];
 	list->count = left;
 	most = draw_sample(follow) + RF_FOLLOW_WORST;
-	qsort(list->of, left, sizeof(*list->of), compare_weight);
+	rf_sort(list->of, left, sizeof(*list->of), compare_weight);
 	if (list->count > most)
 		list->count = most;
 	for (size_t i = 0; i < list->count; i++)

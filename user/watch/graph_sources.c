@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "watch/graph.h"
 #include "watch/reading.h"
 
@@ -161,7 +162,7 @@ static int take_most(struct summing *summing, int most, struct rf_graph_sources 
 	struct rf_error ignored;
 
 	if (summing->count)
-		qsort(summing->of, summing->count, sizeof(*summing->of), compare_sums);
+		rf_sort(summing->of, summing->count, sizeof(*summing->of), compare_sums);
 	sources->one_in = summing->one_in;
 	sources->row = calloc(most, sizeof(*sources->row));
 	if (!sources->row)

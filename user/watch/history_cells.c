@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "watch/recorder.h"
 
 #define BYTES_PER_S (20 << 10)
@@ -85,7 +86,7 @@ static int pack_all(struct rf_history *history, const struct rf_cells_row **row,
 	struct rf_cells_pack pack = {};
 	int code = SQLITE_OK, part = 0;
 
-	qsort(row, count, sizeof(*row), compare_pack);
+	rf_sort(row, count, sizeof(*row), compare_pack);
 	for (size_t i = 0, taken; i < count && !code; i += taken) {
 		if (pack_rows(history, row + i, count - i, &pack, &taken))
 			code = SQLITE_NOMEM;
@@ -120,7 +121,7 @@ static int choose(struct rf_history *history, const struct rf_cells_row **row, s
 		size_t size = 0;
 		int code;
 
-		qsort(row, count, sizeof(*row), compare_weight);
+		rf_sort(row, count, sizeof(*row), compare_weight);
 		code = pack_all(history, row, fitting, false, &size);
 		if (code)
 			return code;

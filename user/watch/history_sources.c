@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/sort.h"
 #include "ringfence/lease_place.h"
 #include "rules/policy.h"
 #include "watch/recorder.h"
@@ -291,11 +292,11 @@ static void forget(struct rf_tally *tally)
 
 	clear_from(tally, count);
 	size_sample(tally, count, tally->sample); /* all of it stays, or it is none */
-	qsort(tally->row, count, sizeof(*tally->row), compare_drops);
+	rf_sort(tally->row, count, sizeof(*tally->row), compare_drops);
 	for (size_t i = 0; kept && i < count; i++)
 		if (i < CANDIDATES || tally->row[i].is_sampled)
 			kept[left++] = tally->row[i], tally->row[i].number = -1;
-	qsort(tally->row, count, sizeof(*tally->row), compare_rate);
+	rf_sort(tally->row, count, sizeof(*tally->row), compare_rate);
 	for (size_t i = 0; kept && i < CANDIDATES && i < count; i++)
 		if (tally->row[i].number > 0)
 			kept[left++] = tally->row[i];
@@ -379,10 +380,10 @@ static int write_rows(struct rf_history *history, size_t count)
 	uint8_t *why = calloc(count + 1, sizeof(*why));
 	int n = 0, code = why ? SQLITE_OK : SQLITE_NOMEM;
 
-	qsort(tally->row, count, sizeof(*tally->row), compare_rate);
+	rf_sort(tally->row, count, sizeof(*tally->row), compare_rate);
 	for (size_t i = 0; i < count && !code; i++)
 		tally->row[i].used |= i < BY_RATE ? 1U << 31 : 0;
-	qsort(tally->row, count, sizeof(*tally->row), compare_drops);
+	rf_sort(tally->row, count, sizeof(*tally->row), compare_drops);
 	for (size_t i = 0; i < count && !code; i++) {
 		struct rf_tally_row *row = &tally->row[i];
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "watch/event_file.h"
 #include "watch/history.h"
 #include "watch/reader.h"
@@ -105,6 +106,6 @@ int rf_recorded_fences(struct rf_recorded_fences *fences, struct rf_error *error
 	while ((entry = readdir(directory)) && fences->count < RF_FENCES_RECORDED_MAX)
 		fences->count += take_name(entry->d_name, fences->name[fences->count]);
 	closedir(directory);
-	qsort(fences->name, fences->count, sizeof(fences->name[0]), compare_names);
+	rf_sort(fences->name, fences->count, sizeof(fences->name[0]), compare_names);
 	return fences->count ? 0 : fail_none(fences->directory, error);
 }

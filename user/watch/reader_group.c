@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "base/siphash.h"
+#include "base/sort.h"
 #include "watch/reading.h"
 
 #define PLACES_LEAST 4096 /* a power of two */
@@ -193,7 +194,7 @@ int rf_reader_group_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
 	if (!err && of)
 		keep(&groups, of);
 	if (!err && groups.count)
-		qsort(groups.of, groups.count, sizeof(*groups.of), compare);
+		rf_sort(groups.of, groups.count, sizeof(*groups.of), compare);
 	if (!err)
 		err = take_all(reader, &groups, most, sources);
 	free(groups.of);

@@ -2,6 +2,7 @@
 /* Finding rows in a snapshot. Pure. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "watch/snapshot.h"
 
 int rf_source_row_compare(const void *a, const void *b)
@@ -23,6 +24,6 @@ const struct rf_source_row *rf_snapshot_find(const struct rf_snapshot *snapshot,
 
 	if (!snapshot->sources.count)
 		return NULL;
-	return bsearch(&key, snapshot->sources.row, snapshot->sources.count, sizeof(key),
-		       rf_source_row_compare);
+	return rf_search(&key, snapshot->sources.row, snapshot->sources.count, sizeof(key),
+			 rf_source_row_compare);
 }

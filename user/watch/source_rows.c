@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "watch/snapshot.h"
 
 static int make_room(struct rf_source_rows *rows)
@@ -116,7 +117,7 @@ static void take_order(const struct key *key, const struct rf_source_row *from,
 		     same++)
 			to[i + same] = from[key[i + same].row];
 		if (same > 1)
-			qsort(&to[i], same, sizeof(*to), rf_source_row_compare);
+			rf_sort(&to[i], same, sizeof(*to), rf_source_row_compare);
 		i += same;
 	}
 }
@@ -129,7 +130,7 @@ int rf_source_rows_sort(struct rf_source_rows *rows)
 
 	if (count <= FEW) {
 		if (count)
-			qsort(rows->row, count, sizeof(*rows->row), rf_source_row_compare);
+			rf_sort(rows->row, count, sizeof(*rows->row), rf_source_row_compare);
 		return 0;
 	}
 	sorted = malloc(count * sizeof(*sorted));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "watch/suggest.h"
 
 #define ROOM_TIMES 2 /* an honest peak has so much room */
@@ -135,7 +136,7 @@ static size_t merge_hours(struct entry *entry, size_t count)
 {
 	size_t left = 0;
 
-	qsort(entry, count, sizeof(*entry), compare_source);
+	rf_sort(entry, count, sizeof(*entry), compare_source);
 	for (size_t i = 0; i < count; i++) {
 		struct entry *into = left ? &entry[left - 1] : NULL;
 
@@ -148,7 +149,7 @@ static size_t merge_hours(struct entry *entry, size_t count)
 		if (entry[i].share < into->share)
 			into->share = entry[i].share;
 	}
-	qsort(entry, left, sizeof(*entry), compare_used);
+	rf_sort(entry, left, sizeof(*entry), compare_used);
 	return left;
 }
 
@@ -170,7 +171,7 @@ static double median_of_hours(const struct entry *entry, size_t count, double *h
 			end++;
 		hourly[(*hours)++] = quantile(entry + i, end - i, HOURLY);
 	}
-	qsort(hourly, *hours, sizeof(*hourly), compare_double);
+	rf_sort(hourly, *hours, sizeof(*hourly), compare_double);
 	if (!*hours)
 		return 0;
 	return (hourly[(*hours - 1) / 2] + hourly[*hours / 2]) / 2;
@@ -207,7 +208,7 @@ static void fill(const struct rf_suggest *suggest, struct entry *entry, size_t c
 {
 	int step;
 
-	qsort(entry, count, sizeof(*entry), compare_hour);
+	rf_sort(entry, count, sizeof(*entry), compare_hour);
 	suggestion->before_rounding =
 		ROOM_TIMES * median_of_hours(entry, count, hourly, &suggestion->hours);
 	count = merge_hours(entry, count);

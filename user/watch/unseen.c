@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/sort.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "fence/sampler.h"
@@ -117,7 +118,7 @@ static void sum_up(struct rf_unseen *unseen)
 
 	if (!unseen->count)
 		return;
-	qsort(unseen->row, unseen->count, sizeof(*unseen->row), by_source);
+	rf_sort(unseen->row, unseen->count, sizeof(*unseen->row), by_source);
 	for (size_t i = 0; i < unseen->count; i++)
 		if (count && by_source(&unseen->row[count - 1], &unseen->row[i]) == 0)
 			unseen->row[count - 1].samples++;
@@ -127,7 +128,7 @@ static void sum_up(struct rf_unseen *unseen)
 	for (size_t i = 0; i < count; i++)
 		unseen->row[i].per_s =
 			unseen->row[i].samples * packets * RF_NS_PER_S / unseen->time_ns;
-	qsort(unseen->row, count, sizeof(*unseen->row), by_samples);
+	rf_sort(unseen->row, count, sizeof(*unseen->row), by_samples);
 }
 
 /* ---- sampling ---- */
