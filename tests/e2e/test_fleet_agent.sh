@@ -52,8 +52,13 @@ fails 'a setting that is none' 2 \
 fails 'a grace that is too short' 2 "ringfence-fleet: grace '1ms': must be 200ms to 60s" \
 	fleet_agent check edge1 redis 10.77.1.1:6379 grace 1ms
 fails 'a password that cannot be read' 1 \
-	"ringfence-fleet: /nowhere: cannot read it: No such file or directory" \
+	"ringfence-fleet: /nowhere: cannot read the password: No such file or directory" \
 	fleet_agent check edge1 redis 10.77.1.1:6379 password file /nowhere
+echo secret >"$scratch/open"
+chmod 640 "$scratch/open"
+fails 'a password that others may read' 1 \
+	"ringfence-fleet: $scratch/open: others may read the password; run 'chmod 600 $scratch/open'" \
+	fleet_agent check edge1 redis 10.77.1.1:6379 password file "$scratch/open"
 fails 'no fence has a path for its name' 2 "ringfence-fleet: '../x': no fence has such a name" \
 	fleet_agent run ../x
 mkdir -p /etc/ringfence
@@ -88,6 +93,7 @@ meets 'nobody listens' \
 	"engine 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port' (heartbeats)"
 start_engine --requirepass secret
 meets 'no password' "it wants a password; name a file with it by 'password file PATH'"
+install -m 600 /dev/null "$scratch/password"
 echo wrong >"$scratch/password"
 echo "redis 10.77.1.1:6379 hosts 3 password file $scratch/password" >/etc/ringfence/edge1.fleet
 meets 'a wrong password' "it refuses this user and password; see 'user' and 'password file'"

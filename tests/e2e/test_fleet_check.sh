@@ -88,6 +88,7 @@ finds 'nobody listens' problem engine \
 start_engine --requirepass secret
 finds 'no password' problem engine \
 	"10.77.1.1:6379: it wants a password; name a file with it by 'password file PATH'"
+install -m 600 /dev/null "$scratch/password"
 echo wrong >"$scratch/password"
 settings password file "$scratch/password"
 finds 'a wrong password' problem engine \

@@ -155,6 +155,7 @@ check 'also of a server of the settings, which has no keys yet' finds "$(is_othe
 
 # Without the rights to ask for that, what a master says of its replica is still known.
 rules=$(sed -n 's/^ACL SETUSER edge3 //p' docs/fleet.md)
+install -m 600 /dev/null "$scratch/password"
 echo SECRET >"$scratch/password"
 for number in 1 2 3 4; do
 	# shellcheck disable=SC2086 # several rules

@@ -131,6 +131,13 @@ int __wrap_rf_file_read(const char *path, char **text, struct rf_error *error)
 	return from ? 0 : rf_error_failed(error, -ENOENT, "%.64s: cannot read it", path);
 }
 
+int __wrap_rf_file_check_secret(const char *path, struct rf_error *error);
+int __wrap_rf_file_check_secret(const char *path, struct rf_error *error)
+{
+	(void)path, (void)error;
+	return 0;
+}
+
 static void check_server(const struct rf_server *server)
 {
 	REQUIRE(*server->host && strlen(server->host) < sizeof(server->host));

@@ -83,8 +83,10 @@ static int take_password(struct rf_agent_settings *settings, const char *path,
 			 struct rf_error *error)
 {
 	char *text;
-	int err = rf_file_read(path, &text, error);
+	int err = rf_file_check_secret(path, error);
 
+	if (!err)
+		err = rf_file_read(path, &text, error);
 	if (err)
 		return err;
 	text[strcspn(text, "\r\n")] = '\0';

@@ -8,6 +8,7 @@
 #include "cli/fleet_file.h"
 #include "cli/out.h"
 #include "cli/transaction.h"
+#include "rules/file.h"
 #include "rules/grammar_option.h"
 #include "rules/policy.h"
 
@@ -43,7 +44,7 @@ static int join_fleet(struct rf_transaction *transaction, struct rf_join *join, 
 	int err = check_fence(&transaction->fence, error);
 
 	if (!err && join->password_file)
-		err = rf_fleet_file_check_password(join->password_file, error);
+		err = rf_file_check_secret(join->password_file, error);
 	if (err)
 		return err;
 	if (transaction->rules.bank.hosts != join->hosts) {

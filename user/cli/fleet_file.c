@@ -17,25 +17,6 @@ void rf_fleet_file_path(const char *fence, char path[RF_FLEET_FILE_SIZE])
 	snprintf(path, RF_FLEET_FILE_SIZE, RF_FLEET_FILE, fence);
 }
 
-int rf_fleet_file_check_password(const char *path, struct rf_error *error)
-{
-	struct stat status;
-
-	if (stat(path, &status))
-		return rf_error_failed(error, -errno, "%s: cannot read the password: %s", path,
-				       strerror(errno));
-	if (!S_ISREG(status.st_mode) || !status.st_size)
-		return rf_error_failed(error, -EINVAL,
-				       "%s: it is no file with a password; write one into its "
-				       "first line",
-				       path);
-	if (status.st_mode & (S_IRWXG | S_IRWXO))
-		return rf_error_failed(error, -EACCES,
-				       "%s: others may read the password; run 'chmod 600 %s'", path,
-				       path);
-	return 0;
-}
-
 /* The text of the file; the caller frees it. NULL: no memory. */
 static char *format(const struct rf_join *join)
 {

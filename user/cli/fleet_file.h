@@ -10,8 +10,6 @@
 
 /* Where it is. */
 void rf_fleet_file_path(const char *fence, char path[RF_FLEET_FILE_SIZE]);
-/* An error where the agent could not use the file of the password, or others may read it. */
-int rf_fleet_file_check_password(const char *path, struct rf_error *error);
 /* Writes it whole, or leaves it as it was. */
 int rf_fleet_file_write(const struct rf_join *join, const char *path, struct rf_error *error);
 /* -ENOENT: there is none. */
