@@ -15,11 +15,23 @@ void rf_bypass_begin(struct rf_interface_look *look, const struct rf_bypass_samp
 	look->is_settled = is_settled;
 }
 
-/* Counters go back where an interface or a fence was made again, or a driver was loaded again. */
+/* The program's counters go back where a fence was made again. */
 static bool is_usable(const struct rf_interface_look *look, const struct rf_bypass_sample *sample)
 {
 	return look->time_ns && look->time_ns <= sample->time_ns &&
-	       look->rx_packets <= sample->rx_packets && look->counted <= sample->counted_before;
+	       look->counted <= sample->counted_before;
+}
+
+/*
+ * Since the look. A driver that resets the card sets its counters to 0, as vmxnet3 does when it
+ * loses the program: then at least what they are now was received.
+ */
+static uint64_t received_since(const struct rf_interface_look *look,
+			       const struct rf_bypass_sample *sample)
+{
+	if (sample->rx_packets < look->rx_packets)
+		return sample->rx_packets;
+	return sample->rx_packets - look->rx_packets;
 }
 
 /* The program has counted since the look before, but less than was received: it may have stopped.
@@ -27,7 +39,7 @@ static bool is_usable(const struct rf_interface_look *look, const struct rf_bypa
 static void judge_counting(struct rf_interface_look *look, const struct rf_bypass_sample *sample,
 			   struct rf_bypass *bypass)
 {
-	const uint64_t received = sample->rx_packets - look->rx_packets;
+	const uint64_t received = received_since(look, sample);
 	const uint64_t counted = sample->counted_after - look->counted;
 
 	bypass->met = RF_MET;
@@ -40,7 +52,7 @@ static void judge_counting(struct rf_interface_look *look, const struct rf_bypas
 static void judge_silent(struct rf_interface_look *look, const struct rf_bypass_sample *sample,
 			 struct rf_bypass *bypass)
 {
-	const uint64_t received = sample->rx_packets - look->rx_packets;
+	const uint64_t received = received_since(look, sample);
 	const uint64_t for_ns = sample->time_ns - look->time_ns;
 
 	if (received < RF_BYPASS_LEAST) {
