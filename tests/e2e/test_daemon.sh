@@ -184,7 +184,7 @@ is "$(status --interface 127.0.0.2 $url/metrics)" 200 'another address is served
 wait $idle_pid
 check 'the address is served again after that' eventually test "$(status $url/metrics)" = 200
 wait $slow_pid
-is "$(awk '{ print ($1 >= 9 && $1 <= 14) }' "$scratch/slow")" 1 "a client of a byte a second is cut off after 10 s ($(<"$scratch/slow"))"
+is "$(awk '{ print ($1 >= 2 && $1 < 10) }' "$scratch/slow")" 1 "a client of a byte a second is cut off after 2 s ($(<"$scratch/slow"))"
 
 # ---- processes ----
 

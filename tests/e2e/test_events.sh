@@ -139,7 +139,7 @@ is "$?" 0 'the daemon ends well'
 for told in none prefix; do
 	own "$told"
 	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-	ringfence limit add all rate 1k/1s ban 2s >"$scratch/out"
+	ringfence limit add all rate 1k/1s ban 6s >"$scratch/out" # longer than the time between two scans
 	if [ "$told" = none ]; then history=off; else history=$own/history; fi
 	daemon history "$history" sources "$told"
 	check "$told: attached" eventually has '.type == "attached"'
