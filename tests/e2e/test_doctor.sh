@@ -371,6 +371,12 @@ look -
 matches "$(finding fence)" "note: '$a' is on no interface here, and holds [1-9][0-9]* MiB: 'ringfence attach \
 IF fence $a' attaches it again, with its rules; 'ringfence detach $a' removes it and its rules" \
 	'doctor lists a fence whose interface was deleted, with its memory'
+matches "$(ringfence status 2>/dev/null | tr -s "\n " " ")" "'$a' is on no interface here, and holds [1-9][0-9]* MiB: .*" \
+	'status lists a fence whose interface was deleted'
+ringfence attach "$dev" >/dev/null
+is "$(ringfence status --json | jq -r '.without_interface[] | .fence, (.bytes > 1000000)' | xargs)" "$a true" \
+	'the JSON of status lists it beside those that are attached'
+ringfence detach "$dev" >/dev/null
 inside ip link add "$a" type veth peer name "$b"
 look -
 matches "$(finding fence)" "note: .*; run 'ringfence attach $a'" \

@@ -32,7 +32,7 @@ fence $edge
 192.0.2.2 slow
 192.0.2.3 slow" 'top without dev shows the sources of each fence under its heading'
 for command in status stats top; do
-	is "$(ringfence "$command" --json | jq -r '(del(.schema) | keys[]), .fences[].fence')" "fences
+	is "$(ringfence "$command" --json | jq -r '(del(.schema, .without_interface) | keys[]), .fences[].fence')" "fences
 $one
 $edge" "$command --json without dev has a list of fences"
 	is "$(ringfence "$command" --json | jq -c '.fences[1]')" \
@@ -108,7 +108,7 @@ $one: detached" ringfence detach "${port[2]}" "$one" "${port[2]}"
 is "$(ringfence status --json | jq -c '.fences | map(.interfaces[].name)')" "[\"${port[1]}\"]" \
 	'detach of many leaves the other interface of a fence'
 ringfence attach "${port[2]}" fence "$edge" >"$scratch/log"
-is "$(ringfence detach "$edge" --json | jq -c 'del(.schema)')" "{\"detached\":[\"${port[1]}\",\"${port[2]}\"]}" \
+is "$(ringfence detach "$edge" --json | jq -c 'del(.schema)')" "{\"detached\":[\"${port[1]}\",\"${port[2]}\"],\"link_down_ms\":{}}" \
 	'detach of a fence detaches all its interfaces, and --json lists them'
 check 'detach of a fence removes its pins' test ! -e "$pins/$edge"
 

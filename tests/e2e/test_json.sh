@@ -25,6 +25,7 @@ keys='[paths as $path | select($path[-1] | type == "string") | {
 note_keys() { # COMMAND: of its output
 	jq -r "$keys" "$scratch/json" | sed -E "/^(fences|schema) /d; s/^fences\[\]\.//
 		s/^(reasons|rates\.reasons|map_errors|memory\.maps)\.[a-z_0-9]+/\1.NAME/
+		s/^link_down_ms\.[^ ]+/link_down_ms.IF/
 		s/ array/ list/; s/ string/ text/; s/^/$1: /" >>"$scratch/seen"
 	jq -e '.schema == 1' "$scratch/json" >/dev/null || without_schema+=" $1"
 }
@@ -164,7 +165,30 @@ echo 0123456789abcdef >/run/ringfence-watch/token
 printf '%s\n' http://127.0.0.1:9436/ /run/ringfence-watch/token >/run/ringfence-watch/page
 seen page
 seen adopt adopt "${port[0]}"
-seen detach detach "${port[0]}" "${port[1]}"
+
+# Packets that bypass the program, a fence without its interface, a link that restarts.
+outside ip link add far type veth peer name near
+outside ip link set far up
+outside ip link set near up
+outside build/tests/bypass near out0 || bail 'packets cannot bypass a program here'
+reports_a_bypass() {
+	outside build/tests/traffic send dev far to 02:00:00:00:00:02 flow src=192.0.2.66,count=20,proto=udp \
+		>"$scratch/around" 2>&1 || failed+="around: $(<"$scratch/around")"
+	seen status
+	jq -e '[.. | objects | .bypassed // empty] | length > 0' "$scratch/json" >"$scratch/log"
+}
+eventually reports_a_bypass || failed+='bypass '
+outside tc qdisc del dev near clsact
+inside ip link add gone0 type veth peer name gone1
+ringfence attach gone0 >"$scratch/log"
+inside ip link del gone0
+seen status
+ringfence detach gone0 >"$scratch/log"
+# shellcheck disable=SC2016 # of the shell that takes the link down
+inside env LD_PRELOAD="$PWD/build/tests/flap.so" FLAP="nsenter --net=/run/netns/rf-test-$$-outside sh -c \
+	'ip link set out0 down; sleep 0.3; ip link set out0 up'" "$build" detach "${port[0]}" "${port[1]}" --json \
+	>"$scratch/json" 2>"$scratch/stderr" || failed+="detach: $(<"$scratch/stderr")"
+note_keys detach
 seen attach attach "${port[0]}" fleet
 seen 'fleet join' fleet join "${port[0]}" redis 192.0.2.10:6379 hosts 3
 seen 'fleet hosts'

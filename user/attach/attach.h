@@ -80,6 +80,11 @@ struct rf_stray {
 	uint64_t memory; /* bytes; 0: not known */
 };
 
+#define RF_STRAYS_MAX 64 /* that are listed */
+#define RF_STRAY_TEXT_SIZE 384
+
+/* "'NAME' is on no interface here, and holds 52 MiB: …", with the commands for it. */
+void rf_stray_format(const struct rf_stray *stray, char text[RF_STRAY_TEXT_SIZE]);
 /* Is there only a fence of that name without an interface, or what a killed attach left of one? */
 bool rf_fence_is_stray(const char *name);
 /* Finds at most `max` of them, and returns how many. Gives no error: what cannot be read is none.

@@ -6,6 +6,7 @@
  */
 #include <bpf/bpf.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,15 @@ static uint64_t memory_of(const struct rf_pin_path *directory)
 	rf_program_close(&program);
 	close(fd);
 	return memory.bytes;
+}
+
+void rf_stray_format(const struct rf_stray *stray, char text[RF_STRAY_TEXT_SIZE])
+{
+	snprintf(text, RF_STRAY_TEXT_SIZE,
+		 "'%s' is on no interface here, and holds %" PRIu64
+		 " MiB: 'ringfence attach IF fence %s' attaches it again, with its rules; "
+		 "'ringfence detach %s' removes it and its rules",
+		 stray->name, (stray->memory + (1 << 19)) >> 20, stray->name, stray->name);
 }
 
 int rf_strays_find(struct rf_stray *stray, int max)

@@ -17,8 +17,6 @@
 #include "fence/bypass.h"
 #include "fence/fence.h"
 
-#define STRAYS_MAX 8 /* fences without an interface that are named */
-
 /* The facts, and the findings from them. */
 struct report {
 	struct rf_findings machine;
@@ -32,17 +30,15 @@ struct report {
 
 static void examine_strays(struct rf_findings *findings)
 {
-	struct rf_stray stray[STRAYS_MAX];
-	const int count = rf_strays_find(stray, STRAYS_MAX);
+	struct rf_stray stray[RF_STRAYS_MAX];
+	const int count = rf_strays_find(stray, RF_STRAYS_MAX);
 
 	for (int i = 0; i < count; i++) {
 		const char *name = stray[i].name;
+		char text[RF_STRAY_TEXT_SIZE];
 
-		rf_findings_add(findings, RF_NOTE, "fence",
-				"'%s' is on no interface here, and holds %" PRIu64
-				" MiB: 'ringfence attach IF fence %s' attaches it again, with its "
-				"rules; 'ringfence detach %s' removes it and its rules",
-				name, (stray[i].memory + (1 << 19)) >> 20, name, name);
+		rf_stray_format(&stray[i], text);
+		rf_findings_add(findings, RF_NOTE, "fence", "%s", text);
 		if (if_nametoindex(name)) /* the interface has come back */
 			rf_findings_remedy(findings, "ringfence attach %s", name);
 	}

@@ -565,9 +565,40 @@ static int show_status(const struct rf_fence *fence, const void *context, json_t
 	return err;
 }
 
+/* ---- fences without an interface ---- */
+
+static json_t *strays_json(const struct rf_stray *stray, int count)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < count; i++)
+		json_array_append_new(list,
+				      json_pack("{s:o, s:I}", "fence", rf_json_text(stray[i].name),
+						"bytes", (json_int_t)stray[i].memory));
+	return json_pack("{s:o}", "without_interface", list);
+}
+
+static void print_strays(const struct rf_stray *stray, int count)
+{
+	char text[RF_STRAY_TEXT_SIZE];
+
+	for (int i = 0; i < count; i++) {
+		rf_stray_format(&stray[i], text);
+		rf_out_text("%s\n", text);
+	}
+}
+
 int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	int err = rf_words_end(words, error);
+	struct rf_stray stray[RF_STRAYS_MAX];
+	int err = rf_words_end(words, error), strays;
 
-	return err ? err : rf_show_fences(options, show_status, true, NULL, error);
+	if (err)
+		return err;
+	strays = options->dev ? 0 : rf_strays_find(stray, RF_STRAYS_MAX);
+	err = rf_show_fences_with(options, show_status, true, NULL,
+				  options->json ? strays_json(stray, strays) : NULL, error);
+	if (!options->json)
+		print_strays(stray, strays);
+	return err;
 }

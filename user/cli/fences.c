@@ -81,7 +81,7 @@ static int show_each(const struct all *all, const struct rf_fences *fences, stru
 }
 
 static int show_all(const struct rf_options *options, rf_show show, bool has_heading,
-		    const void *context, struct rf_error *error)
+		    const void *context, json_t *more, struct rf_error *error)
 {
 	struct all all = {.show = show, .context = context, .has_heading = has_heading};
 	struct rf_fences fences;
@@ -95,9 +95,12 @@ static int show_all(const struct rf_options *options, rf_show show, bool has_hea
 	if (found)
 		err = show_each(&all, &fences, error);
 	if (found && options->json) {
-		int printed = rf_out_json(json_pack("{s:o}", "fences", all.list), false,
-					  err ? &unprinted : error);
+		json_t *json = json_pack("{s:o}", "fences", all.list);
+		int printed;
 
+		if (more)
+			json_object_update(json, more);
+		printed = rf_out_json(json, false, err ? &unprinted : error);
 		err = err ? err : printed;
 	} else {
 		json_decref(all.list);
@@ -106,10 +109,21 @@ static int show_all(const struct rf_options *options, rf_show show, bool has_hea
 	return err;
 }
 
+int rf_show_fences_with(const struct rf_options *options, rf_show show, bool has_heading,
+			const void *context, json_t *more, struct rf_error *error)
+{
+	int err;
+
+	if (options->dev)
+		err = show_one(options, show, context, error);
+	else
+		err = show_all(options, show, has_heading, context, more, error);
+	json_decref(more);
+	return err;
+}
+
 int rf_show_fences(const struct rf_options *options, rf_show show, bool has_heading,
 		   const void *context, struct rf_error *error)
 {
-	if (options->dev)
-		return show_one(options, show, context, error);
-	return show_all(options, show, has_heading, context, error);
+	return rf_show_fences_with(options, show, has_heading, context, NULL, error);
 }

@@ -22,5 +22,8 @@ typedef int (*rf_show)(const struct rf_fence *fence, const void *context, json_t
  */
 int rf_show_fences(const struct rf_options *options, rf_show show, bool has_heading,
 		   const void *context, struct rf_error *error);
+/* The same; the object of all fences gets the keys of `more`, which is freed. */
+int rf_show_fences_with(const struct rf_options *options, rf_show show, bool has_heading,
+			const void *context, json_t *more, struct rf_error *error);
 
 #endif /* RINGFENCE_CLI_FENCES_H */
