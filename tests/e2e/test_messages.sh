@@ -514,12 +514,12 @@ shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "st
 ringfence detach "${port[0]}" >"$scratch/log"
 use "$half"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
-	replaced: "null", replaced_abi: "null", lost: ["null"], memory: "number"}]}' \
+	replaced: "null", replaced_abi: "null", lost: ["null"], memory: "number", link_down_ms: "null"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"
-shape '{detached: ["string"]}' detach "${port[1]}"
+shape '{detached: ["string"], link_down_ms: {}}' detach "${port[1]}"
 is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
 	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\",\
-\"replaced\":null,\"replaced_abi\":null,\"lost\":[],\"memory\":null}" \
+\"replaced\":null,\"replaced_abi\":null,\"lost\":[],\"memory\":null,\"link_down_ms\":null}" \
 	'attach --json says whether it attached'
 ringfence limit add all rate 100/1h
 forget_traffic

@@ -468,7 +468,7 @@ mutants_of_slots() {
 		's/return (rf_cas\(.*\)) == old;/return \1 + 1 > 0;/'
 	try_mutant slots evicted "a slot is claimed by a plain store" rf_slot_claim \
 		's/return rf_cas\((.*), old, (.*)\) == old;/rf_store(\1, \2);\nreturn 1;/'
-	try_mutant slots touched "the same generation after a claim" rf_slot_claimed \
+	try_mutant slots settled "the same generation after a claim" rf_slot_claimed \
 		's/rf_slot_generation\(old\) \+ 1/rf_slot_generation(old)/'
 	try_mutant slots evicted "a slot of any generation is taken over" choose_slot \
 		's/rf_slot_generation\(\*old\) == rf_seat_generation\(local->seat\)/1/'
@@ -480,7 +480,7 @@ mutants_of_slots() {
 		's/rf_slot_restore\(.*\);/;/'
 	try_mutant slots leaked "a delete failed, and the slot is free" evict \
 		's/rf_slot_restore\((.*), old\);/rf_slot_free(\1, rf_slot_generation(old) + 1);/'
-	try_mutant slots leaked "a delete failed, and the slot is of a new generation" rf_slot_restore \
+	try_mutant slots settled "a delete failed, and the slot is of a new generation" rf_slot_restore \
 		's/, old\);/, old + (1ULL << 44));/'
 
 	# A new window.
@@ -502,7 +502,7 @@ mutants_of_slots() {
 		's/rf_slot_word\(generation,/rf_slot_word(generation - 1,/'
 	try_mutant slots untouched "the slot is published as seen two ticks before" rf_slot_publish \
 		's/tick, tick\)/tick, tick - 2)/'
-	try_mutant slots miscounted "a resident that moves is young again" insert \
+	try_mutant slots settled "a resident that moves is young again" insert \
 		's/^\t\trf_slot_publish\((.*), state, /rf_slot_publish(\1, RF_SLOT_YOUNG, /'
 
 	# The filter.
