@@ -64,7 +64,6 @@ __noinline int is_stranger_to(const struct question *question, __u32 slot)
 #define KIN_KNOWN 1U
 #define KIN_OUT_OF_FORCE 2U /* of a limit out of force: the new window may take its slot */
 #define KIN_ITSELF 4U	    /* the wanted window itself: another CPU has just made it */
-#define KIN_ADMITTED 8U	    /* of a newcomer: the guard has admitted this very packet */
 
 /*
  * Does the slot of that seat hold the window of `key`? The memory of the window, and so the seat,

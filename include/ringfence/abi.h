@@ -571,7 +571,6 @@ struct rf_config {
 	struct {
 		__u64 hand; /* where the next slot is looked for */
 		__u64 residents;
-		__u64 siblings_left_out; /* jiffies when a sibling last found no slot; 0: never */
 	} __attribute__((aligned(64))) room[2];
 	/* Windows of the guard: of newcomers to limits in force, and to shadow limits only. */
 	struct {

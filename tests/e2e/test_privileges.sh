@@ -163,7 +163,9 @@ check 'adopt pins the entry for frames in several buffers under its own name' \
 	test -e "$pins/$eth/frags" -a ! -e "$pins/$eth/xdp"
 check 'limit add finds an adopted entry for frames in several buffers' \
 	with $few build/ringfence limit add all rate 100/1h exact
-does 'attach of an adopted fence has nothing to do' \
+does 'attach of an adopted fence changes to the entry that the MTU needs' "$eth: changed in place to the program \
+for frames in one buffer (xdp), as its MTU requires, fence '$eth'; rules, windows and counters are kept" ringfence attach "$eth"
+does 'attach of an adopted fence then has nothing to do' \
 	"$eth: already attached, fence '$eth'; nothing to do" ringfence attach "$eth"
 does 'detach of an adopted fence works' "$eth: detached" with $few build/ringfence detach "$eth"
 is "$(program_on 0)" none 'detach of an adopted fence leaves no program'

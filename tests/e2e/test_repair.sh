@@ -228,7 +228,8 @@ is "$received" '' 'and the deny list'
 outside ip link set out0 mtu 3500
 inside ip link set "$dev" mtu 3500
 check 'repair changes the entry when the MTU changes' eventually grep -q 'changed in place' "$scratch/repairs"
-check 'a fence that is detached while repair runs' ringfence detach "$dev" >"$scratch/stdout"
+ringfence detach "$dev" >"$scratch/stdout"
+is "$?" 0 'a fence is detached while repair runs'
 sleep 3
 is "$(program_on 0)" none 'repair attaches nothing to an interface without a fence'
 stop TERM "$keeper"

@@ -443,23 +443,16 @@ mutants_of_slots() {
 	try_mutant slots evicted "a young source is evicted at its idle time" rf_slot_score \
 		's/idle > times->young_idle/idle >= times->young_idle/'
 	try_mutant slots evicted "a resident is evicted like an overstayed source" rf_slot_score \
-		's/return eager == .* \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
+		's/return eager >= .* \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
 	try_mutant slots evicted "a new source is evicted at any time" rf_slot_score \
-		's/return eager == .* \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
+		's/return eager >= .* \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
 	try_mutant slots evicted "a young source is evicted at any time" rf_slot_score \
-		's/return eager == .* \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
-	try_mutant slots evicted "a resident gives way to a sibling window" rf_slot_score \
-		's/eager == RF_SLOT_EAGER_ALL/eager/'
-	try_mutant slots evicted "an active source gives way to a sibling window" rf_slot_score \
-		's/return eager != .* \? 3U << 28 \| idle : 0;/return 3U << 28 | idle;/'
-	try_mutant slots evicted "a sibling window is as eager as a newcomer" eager_of \
-		's/is_sibling\(local\) \? RF_SLOT_EAGER_IDLE : //'
-	try_mutant slots settled "a sibling window is protected from newcomers" state_of_new \
-		's/is_sibling\(local\) \? RF_SLOT_SIBLING : //'
-	try_mutant slots settled "a sibling window settles at once" rf_slot_may_settle \
-		's/\) == RF_SLOT_OVERSTAYED\)/) >= RF_SLOT_OVERSTAYED)/'
-	try_mutant slots settled "a sibling window that is seen again is young" rf_slot_touch \
-		's/if \(state == RF_SLOT_NEW\)/if (state == RF_SLOT_NEW || state == RF_SLOT_SIBLING)/'
+		's/return eager >= .* \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
+	try_mutant slots evicted "a resident gives way to a known source that is no resident" rf_slot_score \
+		's/eager >= RF_SLOT_EAGER_ALL/eager/'
+	try_mutant slots evicted "a window that another CPU has just made shows its source as known" \
+		"(meets|eager_of)" \
+		's/return !local->is_there;/return true;/; s/: local->kin;/: local->is_there ? RF_SLOT_EAGER_ALL : local->kin;/'
 	try_mutant slots stolen "a slot that is claimed may be claimed" rf_slot_score \
 		's/return 0;/return 1;/'
 
@@ -468,7 +461,7 @@ mutants_of_slots() {
 		's/return (rf_cas\(.*\)) == old;/return \1 + 1 > 0;/'
 	try_mutant slots evicted "a slot is claimed by a plain store" rf_slot_claim \
 		's/return rf_cas\((.*), old, (.*)\) == old;/rf_store(\1, \2);\nreturn 1;/'
-	try_mutant slots settled "the same generation after a claim" rf_slot_claimed \
+	try_mutant slots touched "the same generation after a claim" rf_slot_claimed \
 		's/rf_slot_generation\(old\) \+ 1/rf_slot_generation(old)/'
 	try_mutant slots evicted "a slot of any generation is taken over" choose_slot \
 		's/rf_slot_generation\(\*old\) == rf_seat_generation\(local->seat\)/1/'
@@ -480,7 +473,7 @@ mutants_of_slots() {
 		's/rf_slot_restore\(.*\);/;/'
 	try_mutant slots leaked "a delete failed, and the slot is free" evict \
 		's/rf_slot_restore\((.*), old\);/rf_slot_free(\1, rf_slot_generation(old) + 1);/'
-	try_mutant slots settled "a delete failed, and the slot is of a new generation" rf_slot_restore \
+	try_mutant slots leaked "a delete failed, and the slot is of a new generation" rf_slot_restore \
 		's/, old\);/, old + (1ULL << 44));/'
 
 	# A new window.
@@ -502,7 +495,7 @@ mutants_of_slots() {
 		's/rf_slot_word\(generation,/rf_slot_word(generation - 1,/'
 	try_mutant slots untouched "the slot is published as seen two ticks before" rf_slot_publish \
 		's/tick, tick\)/tick, tick - 2)/'
-	try_mutant slots settled "a resident that moves is young again" insert \
+	try_mutant slots miscounted "a resident that moves is young again" insert \
 		's/^\t\trf_slot_publish\((.*), state, /rf_slot_publish(\1, RF_SLOT_YOUNG, /'
 
 	# The filter.

@@ -92,17 +92,9 @@ static void touch(struct memory *memory, struct local *local)
 		       rf_seat(slot, generation, local->state == RF_SLOT_RESIDENT, local->tick));
 }
 
-/* A window of a source that has another one, and which is made without the guard. */
-static bool is_sibling(const struct local *local)
-{
-	return !row->is_eager && (local->errand == IS_KNOWN || local->has_kin);
-}
-
 static enum rf_slot_eager eager_of(const struct local *local)
 {
-	if (row->is_eager)
-		return RF_SLOT_EAGER_ALL;
-	return is_sibling(local) ? RF_SLOT_EAGER_IDLE : RF_SLOT_EAGER_NOT;
+	return local->errand == IS_KNOWN || row->is_eager ? RF_SLOT_EAGER_ALL : local->kin;
 }
 
 /*
@@ -111,9 +103,15 @@ static enum rf_slot_eager eager_of(const struct local *local)
  */
 static bool meets(struct memory *memory, struct local *local)
 {
+	int element;
+
 	if (find_window(memory, local->key) >= 0)
 		return false;
-	local->has_kin = find_window(memory, local->key ^ 1) >= 0;
+	element = find_window(memory, local->key ^ 1);
+	if (element >= 0)
+		local->kin = rf_seat_is_resident(rf_load(&memory->seat[element]))
+				     ? RF_SLOT_EAGER_ALL
+				     : RF_SLOT_EAGER_YOUNG;
 	local->is_there = find_window(memory, local->key) >= 0;
 	return !local->is_there;
 }
@@ -161,11 +159,14 @@ static bool evict(struct memory *memory, const struct local *local, __u64 old)
 	return true;
 }
 
-static enum rf_slot_state state_of_new(const struct local *local, __u64 old)
+static enum rf_slot_state state_of_new(struct memory *memory, const struct local *local, __u64 old)
 {
 	if (local->errand == TAKES_OVER)
 		return rf_slot_state(old);
-	return is_sibling(local) ? RF_SLOT_SIBLING : RF_SLOT_NEW;
+	return (local->errand == IS_KNOWN || local->kin == RF_SLOT_EAGER_ALL) &&
+			       rf_residents_add(&memory->residents, times.residents_max)
+		       ? RF_SLOT_RESIDENT
+		       : RF_SLOT_NEW;
 }
 
 static void insert(struct memory *memory, const struct local *local, __u32 generation,
@@ -201,7 +202,7 @@ static void make_window(struct memory *memory, struct local *local)
 	if (rf_slot_state(old) != RF_SLOT_FREE && !evict(memory, local, old))
 		return;
 	insert(memory, local, rf_slot_generation(rf_slot_claimed(old, local->tick)),
-	       state_of_new(local, old));
+	       state_of_new(memory, local, old));
 }
 
 void run_call(struct memory *memory, struct local *local, int index)

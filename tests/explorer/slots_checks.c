@@ -122,29 +122,20 @@ void check_state(void)
 
 /* ---- what must hold of each step ---- */
 
-/* A window of a source that has another one. */
-static bool is_unguarded(const struct local *local)
-{
-	return !row->is_eager && (local->errand == IS_KNOWN || local->has_kin);
-}
-
 /* May a CPU evict the source of that word? By the documented rules, not by slot.h. */
 static bool may_claim(const struct local *local, __u64 old)
 {
 	const __s32 idle = (__s32)(local->tick - rf_slot_last(old));
 
-	if (local->errand == TAKES_OVER || row->is_eager)
+	if (local->errand == TAKES_OVER || local->errand == IS_KNOWN || row->is_eager ||
+	    local->kin == RF_SLOT_EAGER_ALL)
 		return rf_slot_state(old) != RF_SLOT_CLAIMED;
 	switch (rf_slot_state(old)) {
 	case RF_SLOT_NEW:
 	case RF_SLOT_YOUNG:
-		return idle > (__s32)times.young_idle;
+		return local->kin == RF_SLOT_EAGER_YOUNG || idle > (__s32)times.young_idle;
 	case RF_SLOT_RESIDENT:
 		return idle > (__s32)times.resident_idle;
-	case RF_SLOT_SIBLING:
-		return !is_unguarded(local) || idle > (__s32)times.young_idle;
-	case RF_SLOT_OVERSTAYED:
-		return !is_unguarded(local);
 	default:
 		return rf_slot_state(old) != RF_SLOT_CLAIMED;
 	}
@@ -176,10 +167,8 @@ static void check_touch(int cpu, int index, __u64 old, __u64 new)
 		failure = "touched: a slot that nobody has, or a resident is none any more";
 	else if (is < RF_SLOT_YOUNG)
 		failure = "untouched: a source that was seen again is new still";
-	else if (was == RF_SLOT_SIBLING && is == RF_SLOT_YOUNG)
-		failure = "settled: a sibling that newcomers may evict is young";
-	else if ((was <= RF_SLOT_YOUNG || was == RF_SLOT_SIBLING) && is > RF_SLOT_YOUNG &&
-		 is != was && (__s32)(local->tick - ghost.arrived[index]) < (__s32)times.young_for)
+	else if (was <= RF_SLOT_YOUNG && is > RF_SLOT_YOUNG &&
+		 (__s32)(local->tick - ghost.arrived[index]) < (__s32)times.young_for)
 		failure = "settled: before its time";
 }
 
@@ -208,19 +197,6 @@ static void check_claim(int cpu, int index, __u64 old)
 	ghost.owned[cpu] |= 1 << index;
 }
 
-/* What no guard has counted is born so that newcomers may evict it. */
-static void check_publish(int cpu, __u64 old, __u64 new)
-{
-	const struct local *local = &hands[cpu].local;
-	const enum rf_slot_state is = rf_slot_state(new);
-	const bool is_own = local->errand == TAKES_OVER;
-
-	if (is == RF_SLOT_FREE || rf_slot_generation(new) != rf_slot_generation(old) || is_own)
-		return;
-	if (is != (is_unguarded(local) ? RF_SLOT_SIBLING : RF_SLOT_NEW))
-		failure = "settled: a new window that is protected from newcomers";
-}
-
 static void check_word(int cpu, int index, __u64 old, __u64 new)
 {
 	const enum rf_slot_state was = rf_slot_state(old), is = rf_slot_state(new);
@@ -232,9 +208,7 @@ static void check_word(int cpu, int index, __u64 old, __u64 new)
 		check_claim(cpu, index, old);
 	} else if (was == RF_SLOT_CLAIMED) {
 		ghost.owned[cpu] &= ~(1 << index);
-		check_publish(cpu, old, new);
-		/* Of the generation before: the old window could not be deleted. */
-		if (is > RF_SLOT_FREE && rf_slot_generation(new) == rf_slot_generation(old))
+		if (rf_slot_last(new) == rf_slot_last(old))
 			ghost.arrived[index] = rf_slot_last(new);
 	} else if (hands[cpu].local.errand == RESTS) {
 		check_rest(cpu, index, old, new);

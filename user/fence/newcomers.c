@@ -105,10 +105,9 @@ static void open_aggregates(const struct rf_fence *fence, const struct rf_policy
 	}
 }
 
-/* With any guard: a known source is charged there where no slot is idle for its sibling window. */
 static bool aggregates(const struct rf_bank *bank)
 {
-	return bank->newcomers.then != RF_NEWCOMERS_OFF;
+	return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE;
 }
 
 /*
