@@ -146,7 +146,7 @@ run_example() {
 	*'events watch'*) build/tests/recorder "$RINGFENCE_HISTORY" eth0 20 20 full 20 || return ;; # as a daemon does
 	esac
 	case $1 in
-	*watch* | *'fleet run'*) command="timeout --preserve-status -s INT 3 $1" ;;
+	*watch* | *'fleet run'* | *'ringfence repair'*) command="timeout --preserve-status -s INT 3 $1" ;;
 	esac
 	inside env -C "$work" bash -c "$command" >"$scratch/stdout" 2>"$scratch/stderr"
 }
