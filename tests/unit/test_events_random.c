@@ -263,6 +263,18 @@ static void move_fleet(struct world *world)
 	fleet->agent.is_settled = !fleet->standing.alone;
 }
 
+static void move_interface(struct world *world)
+{
+	struct rf_interface_seen *seen = &world->scan.interface[0];
+
+	world->scan.interfaces = 1;
+	strcpy(seen->name, "eth0");
+	if (chance(world, 100))
+		seen->bypass.met = RF_BYPASSED;
+	else if (chance(world, 10))
+		seen->bypass.met = chance(world, 2) ? RF_MET : RF_MET_UNKNOWN;
+}
+
 static void forget_all(struct world *world)
 {
 	for (int i = 0; i < ROWS; i++)
@@ -303,6 +315,7 @@ static void happen(struct world *world)
 	move_rules(world);
 	move_counters(world);
 	move_fleet(world);
+	move_interface(world);
 	list_bans(world);
 	if (chance(world, 150)) {
 		go(world);
