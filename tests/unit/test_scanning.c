@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <unistd.h>
 
 #include "made_scan.h"
 
+#include "base/time.h"
 #include "screen/scanning.h"
 
 /* ---- a scanner whose scan takes as long as the test wants ---- */
@@ -14,6 +16,8 @@ struct rf_scanner {
 	struct rf_snapshot next; /* what the scan finds */
 	struct rf_source_row row[4];
 	int err;
+	uint64_t busy_ns; /* of a CPU */
+	unsigned int waits_us;
 };
 
 static struct rf_scanner made;
@@ -33,8 +37,13 @@ void rf_scanner_close(struct rf_scanner *scanner)
 
 int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_error *error)
 {
+	const uint64_t before = rf_time_used();
+
 	sem_post(&began);
 	sem_wait(&goes_on);
+	usleep(scanner->waits_us);
+	while (rf_time_used() - before < scanner->busy_ns)
+		;
 	*snapshot = scanner->next;
 	return scanner->err ? rf_error_failed(error, scanner->err, "it was detached") : 0;
 }
@@ -45,6 +54,8 @@ void rf_snapshot_free(struct rf_snapshot *snapshot)
 }
 
 /* ---- what the tests do ---- */
+
+static uint64_t cost_ns; /* of the scan taken last */
 
 static const struct rf_top asked = {.order = RF_BY_DROPS};
 
@@ -83,13 +94,12 @@ static void begin(struct rf_scanning *scanning, const struct rf_model *model)
 static int finish(struct rf_scanning *scanning, struct rf_model *model, struct rf_error *error)
 {
 	struct pollfd file = {.fd = rf_job_file(scanning->job), .events = POLLIN};
-	uint64_t took_ns;
 
 	assert_int_equal(poll(&file, 1, 0), 0);
 	sem_post(&goes_on);
 	assert_int_equal(poll(&file, 1, -1), 1);
 	assert_true(rf_scanning_is_done(scanning));
-	return rf_scanning_take(scanning, model, &took_ns, error);
+	return rf_scanning_take(scanning, model, &cost_ns, error);
 }
 
 static void scan(struct rf_scanning *scanning, struct rf_model *model)
@@ -121,6 +131,28 @@ static void a_scan_is_shown_when_it_is_done(void **state)
 	assert_int_equal(model.shown, 3);
 	is_at(&model, 0, 2);
 	assert_int_equal(model.head.over, 3);
+	rf_scanning_close(&scanning);
+	sem_wait(&closed);
+	rf_model_free(&model);
+}
+
+/* One that waits for a lock of the kernel does not make scans rarer. */
+static void the_cost_of_a_scan_is_cpu_time(void **state)
+{
+	struct rf_scanning scanning;
+	struct rf_model model;
+
+	(void)state;
+	open_scanning(&scanning, &model);
+	next_scan(before, 3);
+	made.waits_us = 200000;
+	scan(&scanning, &model);
+	assert_true(cost_ns < 200 * RF_NS_PER_MS);
+	made.waits_us = 0;
+	made.busy_ns = 50 * RF_NS_PER_MS;
+	scan(&scanning, &model);
+	assert_true(cost_ns >= made.busy_ns);
+	made.busy_ns = 0;
 	rf_scanning_close(&scanning);
 	sem_wait(&closed);
 	rf_model_free(&model);
@@ -277,6 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_scan_is_shown_when_it_is_done),
+		cmocka_unit_test(the_cost_of_a_scan_is_cpu_time),
 		cmocka_unit_test(the_cursor_moves_while_a_scan_is_under_way),
 		cmocka_unit_test(a_row_that_is_gone_stays_under_the_cursor),
 		cmocka_unit_test(order_and_filter_hold_while_a_scan_is_under_way),

@@ -25,6 +25,14 @@ uint64_t rf_time_awake(void)
 	return now.tv_sec * RF_NS_PER_S + now.tv_nsec;
 }
 
+uint64_t rf_time_used(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return used.tv_sec * RF_NS_PER_S + used.tv_nsec;
+}
+
 /* Between two readings the reader may have to wait: the pair that is closest together counts. */
 int64_t rf_time_offset(void)
 {

@@ -10,6 +10,8 @@
 uint64_t rf_time_wall(void);
 /* ns of CLOCK_MONOTONIC, which stands still while the machine sleeps. */
 uint64_t rf_time_awake(void);
+/* ns of a CPU that the calling thread has used. */
+uint64_t rf_time_used(void);
 /* ns to add to a time of rf_time_awake() for the one of rf_time_wall(). */
 int64_t rf_time_offset(void);
 /* A time since 1970 in UTC: 2026-11-23T02:10:00.250Z */

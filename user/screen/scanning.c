@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "screen/scanning.h"
 
 /* What a thread works on. */
 struct scan {
 	struct rf_scanner *scanner;
 	struct rf_model model; /* a copy, which gets the scan */
-	uint64_t took_ns;
+	uint64_t cost_ns;
 	int err;
 	struct rf_error error;
 };
@@ -21,14 +22,15 @@ static int fail_memory(struct rf_error *error)
 
 static void work(void *context)
 {
+	const uint64_t before = rf_time_used();
 	struct scan *scan = context;
 	struct rf_snapshot snapshot;
 
 	scan->err = rf_scan(scan->scanner, &snapshot, &scan->error);
 	if (!scan->err && rf_model_take(&scan->model, &snapshot))
 		scan->err = fail_memory(&scan->error);
-	scan->took_ns = snapshot.took_ns;
 	rf_snapshot_free(&snapshot);
+	scan->cost_ns = rf_time_used() - before;
 }
 
 static void free_scan(void *context)
@@ -80,7 +82,7 @@ bool rf_scanning_is_done(const struct rf_scanning *scanning)
 	return scanning->job && rf_job_is_done(scanning->job);
 }
 
-int rf_scanning_take(struct rf_scanning *scanning, struct rf_model *model, uint64_t *took_ns,
+int rf_scanning_take(struct rf_scanning *scanning, struct rf_model *model, uint64_t *cost_ns,
 		     struct rf_error *error)
 {
 	struct scan *scan = rf_job_end(scanning->job);
@@ -89,7 +91,7 @@ int rf_scanning_take(struct rf_scanning *scanning, struct rf_model *model, uint6
 	scanning->job = NULL;
 	scanning->scanner = scan->scanner;
 	scan->scanner = NULL;
-	*took_ns = scan->took_ns;
+	*cost_ns = scan->cost_ns;
 	if (err)
 		*error = scan->error;
 	else

@@ -19,8 +19,8 @@ int rf_scanning_begin(struct rf_scanning *scanning, const struct rf_model *model
 		      struct rf_error *error);
 /* Is there a scan to be taken? */
 bool rf_scanning_is_done(const struct rf_scanning *scanning);
-/* Takes it into the model, and says how long it took. -ENODEV: the fence is gone. */
-int rf_scanning_take(struct rf_scanning *scanning, struct rf_model *model, uint64_t *took_ns,
+/* Takes it into the model, and says what CPU time it cost. -ENODEV: the fence is gone. */
+int rf_scanning_take(struct rf_scanning *scanning, struct rf_model *model, uint64_t *cost_ns,
 		     struct rf_error *error);
 
 #endif /* RINGFENCE_SCANNING_H */

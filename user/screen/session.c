@@ -67,14 +67,14 @@ int rf_session_scan(struct rf_session *session, struct rf_error *error)
 
 bool rf_session_take(struct rf_session *session, int *err, struct rf_error *error)
 {
-	uint64_t took_ns;
+	uint64_t cost_ns;
 
 	if (session->view.is_paused || !rf_scanning_is_done(&session->scanning))
 		return false;
-	*err = rf_scanning_take(&session->scanning, &session->live, &took_ns, error);
+	*err = rf_scanning_take(&session->scanning, &session->live, &cost_ns, error);
 	if (*err == -ENODEV)
 		*err = rf_session_wait(session, error);
-	rf_pace_note(&session->pace, took_ns);
+	rf_pace_note(&session->pace, cost_ns);
 	session->view.interval_ns = session->pace.interval_ns;
 	session->due_ns = rf_time_awake() + session->pace.interval_ns;
 	return true;

@@ -98,7 +98,6 @@ int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_
 	for (int i = 0; i < 2; i++)
 		snapshot->residents[i] = rf_fence_residents(fence, i);
 	err = scan_all(scanner, snapshot, error);
-	snapshot->took_ns = rf_time_awake() - snapshot->awake_ns;
 	if (!err)
 		scanner->scanned_ns = snapshot->awake_ns;
 	return err;

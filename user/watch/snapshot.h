@@ -29,7 +29,6 @@ struct rf_snapshot {
 	uint64_t time_ns;  /* since 1970, when the scan began */
 	uint64_t awake_ns; /* the same moment by rf_time_awake() */
 	uint64_t since_ns; /* since the scan before; 0: this is the first one */
-	uint64_t took_ns;
 	struct rf_standing standing;
 	struct rf_bans bans;	     /* with the rules in force */
 	struct rf_counters counters; /* since the fence was made, whatever `stats reset` did */
