@@ -34,11 +34,38 @@ load_library() { # NAME [FILE]
 	to_engine "$1" -x function load replace <"${2-$library}"
 }
 
+# ---- a clock that stands still, so that no test depends on how fast the machine is ----
+
+clock_ms=$(date +%s%3N)
+
+# load_timed_library NAME: the library, by the test's clock in place of the engine's own.
+load_timed_library() {
+	{
+		sed "1a local clock
+			s/redis\.call('TIME')/(clock or redis.call('TIME'))/" "$library"
+		cat <<-'end'
+			redis.register_function{function_name = 'test_clock', flags = {'no-writes', 'allow-oom'},
+				callback = function(_, args) clock = {args[1], args[2]} return 'OK' end}
+		end
+	} >"$scratch/timed.lua"
+	load_library "$1" "$scratch/timed.lua"
+}
+
+# Before each call, as an engine that has lost its functions has lost the clock as well.
+set_clock() {
+	to_engine "$engine" fcall test_clock 0 $((clock_ms / 1000)) $((clock_ms % 1000 * 1000)) >/dev/null 2>&1
+}
+
+later() { # MS
+	clock_ms=$((clock_ms + $1))
+}
+
 # ---- members, of bucket 0 ----
 
 engine=engine # whom they call
 
 call() { # WORDS…
+	set_clock
 	build/tests/engine/call "$scratch/$engine" "$@"
 }
 
@@ -60,27 +87,14 @@ reports() { # SLOT SOURCE SEQ USED HAS WANTS…
 	call report 0 "$1" "$(($1 + 7))" "$(joined "$1")" "${@:2}"
 }
 
-# The host of slot 3 lives, until the engine gives; for not less than G, and for a minute at most, as a
-# busy machine may leave more than G/2 between two heartbeats, and then the engine learns anew.
+# The host of slot 3 lives, until the engine gives; for a minute at most.
 until_it_gives() {
-	local from=$SECONDS
+	local from=$clock_ms
 
 	until [ "$(beats 3)" = 'done complete' ]; do
-		[ "$((SECONDS - from))" -lt 60 ] || return 1
-		sleep 0.1
+		[ $((clock_ms - from)) -lt 60000 ] || return 1
+		later 100
 	done
-}
-
-# gets NAME WANT CMD…: what a report is answered by an engine that gives. On a busy machine more than
-# G/2 may pass between two calls; then the engine learns meanwhile, and the report is sent again.
-gets() {
-	local answer
-
-	for _ in 1 2 3 4 5; do
-		answer=$("${@:3}")
-		if [ "$answer" = "$2" ] || ! is_learning || ! until_it_gives; then break; fi
-	done
-	is "$answer" "$2" "$1"
 }
 
 is_learning() {

@@ -17,7 +17,7 @@ refused() {
 }
 
 start_engine engine
-load_library engine >/dev/null
+load_timed_library engine >/dev/null
 rules=$(sed -n 's/^ACL SETUSER edge3 //p' docs/fleet.md)
 check 'the manual has the rules of a user' test -n "$rules"
 # shellcheck disable=SC2086 # several rules
@@ -25,7 +25,7 @@ is "$(to_engine engine acl setuser edge3 $rules)" OK 'the engine takes the rules
 export ENGINE_USER=edge3 ENGINE_PASSWORD=SECRET
 
 check 'the user of slot 3 is heard, until the engine gives' until_it_gives
-gets 'its reports are taken' $'done 60\ndone 90' reports 3 192.0.2.1/32 1 0 0 60 2001:db8::1/128 2 0 0 90
+is "$(reports 3 192.0.2.1/32 1 0 0 60 2001:db8::1/128 2 0 0 90)" $'done 60\ndone 90' 'its reports are taken'
 matches "$(beats 4)" 'error: NOPERM .*' "it cannot call as another slot"
 matches "$(ENGINE_KEY_SLOT=3 call beat 0 4 1 0)" 'error: RINGFENCE .*' "it cannot call as another slot by the key of its own"
 matches "$(reports 4 192.0.2.1/32 1 0 0 60)" 'error: NOPERM .*' 'it cannot report as another slot'
