@@ -35,6 +35,31 @@ tried() { # WORD…: [least, most]
 	ringfence limit try "$@" --json | jq -c '[.dropped_least, .dropped_most]'
 }
 
+agrees() { # SINCE DROPPED: in the interval
+	ringfence limit try probe rate 1k/1s since "$1" --json |
+		jq -e --argjson dropped "$2" '.dropped_least <= $dropped and $dropped <= .dropped_most' >"$scratch/agrees"
+}
+
+# On a busy machine the daemon may read cells too late, and they are missing; then all is sent again, three times
+# at most. $since and $dropped are of the last time.
+compare() { # FLOW FLOW: each SOURCE COUNT RATE
+	local before
+
+	for _ in 1 2 3; do
+		before=$(would_drop all) since=$(date +%FT%T)
+		sleep 1.2 # the records are of seconds
+		for flow in "$@"; do
+			# shellcheck disable=SC2086 # words
+			send $flow
+		done
+		eventually has_cells 2 "$since" || return 1
+		dropped=$(($(would_drop all) - before))
+		! eventually agrees "$since" "$dropped" || return 0
+		echo "# the shadow counted $dropped, limit try says $(ringfence limit try probe rate 1k/1s since "$since")"
+	done
+	return 1
+}
+
 has_cells() { # SOURCES SINCE: so many are recorded
 	[ "$(ringfence limit try probe rate 1/1s since "$2" --json 2>/dev/null | jq .sources)" -ge "$1" ]
 }
@@ -81,18 +106,8 @@ check 'the daemon starts' eventually grep -q '^fence' "$log"
 sleep 2.5 # what comes from now on is new to it
 # shellcheck disable=SC2046 # words
 ringfence $(jq -r .command "$scratch/found") || bail 'cannot add the shadow'
-since=$(date +%FT%T)
-sleep 1.2
-send 192.0.2.66 9000 3000
-send 192.0.2.1 200 100
-check 'the cells of both sources are recorded' eventually has_cells 2 "$since"
-sleep 3
-dropped=$(would_drop all)
+check 'what the shadow counts is what limit try says' compare '192.0.2.66 9000 3000' '192.0.2.1 200 100'
 check 'the suggested shadow counts what is over it' test "$dropped" -gt 3000
-result=$(tried probe rate 1k/1s since "$since")
-echo "# the shadow counted $dropped, limit try says $result"
-is "$(jq --argjson dropped "$dropped" '.[0] <= $dropped and $dropped <= .[1]' <<<"$result")" true \
-	'what the shadow counts is what limit try says'
 is "$(tried probe rate 1k/1s from 192.0.2.1 since "$since")" '[0,0]' 'from chooses a source'
 matches "$(ringfence limit try probe rate 1k/1s since "$since")" '.*would have dropped .* of [0-9,]+ packets, of 1 of 2 recorded sources.*' \
 	'as text it says how many sources'
@@ -108,18 +123,9 @@ export RINGFENCE_HISTORY=$history/by-network
 start inside $member "$scratch/watch" >"$log" 2>&1
 check 'the daemon starts again' eventually grep -q '^fence' "$log"
 sleep 2.5
-before=$(would_drop all)
-since=$(date +%FT%T)
-sleep 1.2
-send 192.0.2.66 9000 3000
-send 192.0.2.1 1200 800
-check 'the cells of two sources of one network are recorded' eventually has_cells 2 "$since"
-sleep 3
-dropped=$(($(would_drop all) - before))
-result=$(tried probe rate 1k/1s since "$since")
-echo "# the shadow counted $dropped, limit try says $result"
-is "$(jq --argjson dropped "$dropped" '.[0] <= $dropped and $dropped <= .[1] and $dropped > 3000' <<<"$result")" true \
-	'what the shadow counts is what limit try says of sources that have no addresses'
+check 'what the shadow counts is what limit try says of sources that have no addresses' \
+	compare '192.0.2.66 9000 3000' '192.0.2.1 1200 800'
+check 'there as well it counts what is over it' test "$dropped" -gt 3000
 matches "$(ringfence limit try probe rate 1k/1s since "$since")" '.*would have dropped [0-9].* of [0-9,]+ packets, of 1 of 2 recorded sources.*' \
 	'it is no estimate'
 matches "$(ringfence limit try probe rate 1k/1s per /24 since "$since")" '.*would have dropped [0-9].*of 1 of 1 recorded sources.*' \
