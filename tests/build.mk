@@ -23,6 +23,7 @@ build/tests/unit/test_link: $(patsubst %,build/asan/user/%.o,agent/link agent/cl
 build/tests/unit/test_agent_bans build/tests/unit/test_link: private CFLAGS += -Wl,--wrap=rf_time_awake
 build/tests/unit/test_page_asks: build/asan/user/daemon/asks.o
 build/tests/unit/test_probe_place: build/asan/user/agent/probe_place.o
+build/tests/unit/test_received: build/asan/user/base/received.o
 build/tests/unit/test_scanning: $(patsubst %,build/asan/user/%.o,base/thread screen/job screen/scanning)
 $(call frame_tests,prog): $(FRAMES:%=build/%.o)
 build/tests/prog/test_stacked: build/tests/prog/model.o

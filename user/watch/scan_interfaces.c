@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/netlink.h"
+#include "base/received.h"
 #include "watch/scanner.h"
 
 static int count_interfaces(const struct rf_scanner *scanner)
@@ -17,26 +18,30 @@ static struct rf_interface_watch *find_watch(struct rf_scanner *scanner, int i)
 {
 	struct rf_interface_watch *watch = &scanner->interface[i];
 	const unsigned int index = scanner->fence.interface[i].index;
+	struct rf_link_state state;
 
 	if (watch->look.index == index)
 		return watch;
 	*watch = (struct rf_interface_watch){};
 	rf_bypass_load(&scanner->fence, index, &watch->look);
 	watch->counted = watch->look.counted;
+	watch->is_bond = !rf_netlink_state(index, &state) && strcmp(state.kind, "bond") == 0;
 	return watch;
 }
 
 void rf_scan_received(struct rf_scanner *scanner)
 {
-	for (int i = 0; i < count_interfaces(scanner); i++) {
-		struct rf_interface_watch *watch = find_watch(scanner, i);
-		struct rf_link_state state;
+	struct rf_received received[RF_SNAPSHOT_INTERFACES];
+	const int count = count_interfaces(scanner);
 
-		if (rf_netlink_state(watch->look.index, &state))
-			continue;
-		watch->rx_packets = state.rx_packets;
-		watch->is_bond = strcmp(state.kind, "bond") == 0;
+	for (int i = 0; i < count; i++) {
+		received[i].packets = find_watch(scanner, i)->rx_packets;
+		if (!if_indextoname(scanner->fence.interface[i].index, received[i].name))
+			*received[i].name = '\0';
 	}
+	rf_received_read(received, count);
+	for (int i = 0; i < count; i++)
+		scanner->interface[i].rx_packets = received[i].packets;
 }
 
 static void judge(struct rf_scanner *scanner, int i, const struct rf_snapshot *snapshot,
