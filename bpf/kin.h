@@ -64,6 +64,7 @@ __noinline int is_stranger_to(const struct question *question, __u32 slot)
 #define KIN_KNOWN 1U
 #define KIN_OUT_OF_FORCE 2U /* of a limit out of force: the new window may take its slot */
 #define KIN_ITSELF 4U	    /* the wanted window itself: another CPU has just made it */
+#define KIN_ADMITTED 8U	    /* of a newcomer: the guard has admitted this very packet */
 
 /*
  * Does the slot of that seat hold the window of `key`? The memory of the window, and so the seat,
@@ -98,6 +99,14 @@ static __always_inline int slot_holds(__u64 seat, const union key *key, int is_i
 	       rf_slot_state(word) >= RF_SLOT_NEW;
 }
 
+/* No process marks the limits of a trial when its rules fall back, so that is seen here. */
+static __always_inline __u32 kin_is_over(const struct rf_kin *kin, const struct question *question)
+{
+	if (kin->state == RF_KIN_ON_TRIAL)
+		return rf_rules_bank(question->who.rules) != (rf_load(&config.active) & 1);
+	return kin->state == RF_KIN_OVER;
+}
+
 /* The kin of a source under entry `i` of config.kin, for the limit in `slot`; 0: none. */
 static __always_inline __u64 kin_at(const struct question *question, __u32 slot, __u32 i,
 				    __u32 is_over, int is_ipv6)
@@ -111,8 +120,7 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 	union key key = {};
 	__u64 seat;
 
-	if (until <= question->jiffies || kin->is_over != is_over ||
-	    !is_no_coarser(grouping, policy, is_ipv6))
+	if (until <= question->jiffies || !is_no_coarser(grouping, policy, is_ipv6))
 		return 0;
 	set_key(&key, question->source, grouping->mask4, grouping->mask6, kin->limit_id, is_ipv6);
 	source = look_up(&key, is_ipv6);
@@ -131,7 +139,7 @@ __noinline __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i
 {
 	const __u32 is_over = i < RF_KIN_MAX;
 
-	if (!question)
+	if (!question || kin_is_over(&config.kin[i % RF_KIN_MAX], question) != is_over)
 		return 0;
 	return rf_rules_are_ipv6(question->who.rules) ? kin_at(question, slot, i, is_over, 1)
 						      : kin_at(question, slot, i, is_over, 0);

@@ -98,7 +98,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	if (!source)
 		source = meet_one(question, bank, slot, sums, is_ipv6);
 	if (!source) {
-		reason = refuse_newcomer(bank, slot);
+		reason = question->aggregated ? RF_ASK_AGGREGATE : refuse_newcomer(bank, slot);
 		if (reason != RF_ASK_AGGREGATE)
 			return reason;
 		sums->newcomers_aggregated++;

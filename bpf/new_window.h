@@ -15,8 +15,8 @@
 
 #define NO_SLOT (~0U)
 #define SLOTS_TRIED 8
-#define SLOTS_TRIED_MOST 32 /* for a known source, while all slots tried are residents' */
-#define CLAIMS_MAX 3	    /* attempts, where other CPUs claim the slot first */
+#define SLOTS_TRIED_MOST 128 /* for a source that has a window, while none tried may be taken */
+#define CLAIMS_MAX 3	     /* attempts, where other CPUs claim the slot first */
 
 /* How good it is to take that slot; 0: it may not be taken. */
 __noinline __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
@@ -125,13 +125,10 @@ static __always_inline int place_is_known(__u64 place)
 	return place >> 4 & 1;
 }
 
-/* A resident under another limit is a resident here too, if residents have room. */
-static __always_inline enum rf_slot_state state_of_new(__u64 kin, int is_ipv6)
+/* Is the window to be made without the guard, for a source that is known by another one? */
+static __always_inline int is_sibling(__u64 kin)
 {
-	return rf_seat_is_resident(kin) && rf_residents_add(&config.room[is_ipv6].residents,
-							    config.times.residents_max)
-		       ? RF_SLOT_RESIDENT
-		       : RF_SLOT_NEW;
+	return kin && !(kin & KIN_ADMITTED);
 }
 
 /*
@@ -165,7 +162,8 @@ static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u3
 		return place_of(index, old, state, 1);
 	if (state == RF_SLOT_RESIDENT)
 		rf_residents_remove(&config.room[is_ipv6].residents);
-	return place_of(index, old, state_of_new(kin, is_ipv6), kin != 0);
+	return place_of(index, old, is_sibling(kin) ? RF_SLOT_SIBLING : RF_SLOT_NEW,
+			is_sibling(kin));
 }
 
 __noinline __u64 claim_slot4(__u32 index, __u64 kin, __u32 tick, __u32 eager)
@@ -222,6 +220,22 @@ static __always_inline enum rf_map_error insert_error(long err)
 }
 
 /*
+ * May the source have been charged to the window of its prefix, under the limit in `slot` and in
+ * this window? A newcomer may with `aggregate`; a sibling where no slot was found for one of late.
+ */
+static __always_inline int may_have_shared(const struct question *question, __u32 slot,
+					   int is_known, int is_ipv6)
+{
+	const struct rf_bank *bank = bank_of(question);
+	const __u64 left_out = rf_load(&config.room[is_ipv6].siblings_left_out);
+
+	if (!is_known)
+		return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE;
+	return left_out && config.tick_ns &&
+	       question->jiffies - left_out <= bank->limit[slot].window_ns / config.tick_ns + 2;
+}
+
+/*
  * The source may have been charged to the window of its prefix, so its own window starts with that
  * charge: otherwise the source would have its COUNT twice. Others were charged there too, so no ban
  * follows until that charge has left the window.
@@ -259,7 +273,7 @@ static __always_inline struct rf_source *start_window(const struct question *que
 			place_state(place) == RF_SLOT_RESIDENT,
 			tick_of(question->jiffies) - 1); /* so the next packet touches the slot */
 	rf_window_start(&fresh->window, policy, read_clock(policy, question->jiffies));
-	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_AGGREGATE && !place_is_known(place))
+	if (may_have_shared(question, slot, place_is_known(place), is_ipv6))
 		start_from_aggregate(fresh, question, policy, slot, is_ipv6);
 	start_share(&fresh->window, question, policy, is_ipv6);
 	return fresh;
@@ -334,6 +348,15 @@ __noinline int insert_source6(const struct question *question, __u32 slot, __u64
 	return question ? insert_source(question, slot % RF_LIMITS_MAX, place, 1) : 0;
 }
 
+/* Which active sources the new window may evict; `kin` is from find_kin. */
+static __always_inline enum rf_slot_eager eager_of(const struct question *question, __u64 kin)
+{
+	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
+		return RF_SLOT_EAGER_ALL;
+	return is_sibling(kin) && !rf_seat_is_resident(kin) ? RF_SLOT_EAGER_IDLE
+							    : RF_SLOT_EAGER_NOT;
+}
+
 /* Claims a slot for a new window; `kin` is from find_kin. 0: no slot could be claimed. */
 __noinline __u64 find_place(const struct question *question, __u64 kin)
 {
@@ -346,9 +369,7 @@ __noinline __u64 find_place(const struct question *question, __u64 kin)
 		return 0;
 	tick = tick_of(question->jiffies);
 	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
-	eager = kin ? RF_SLOT_EAGER_YOUNG : RF_SLOT_EAGER_NOT;
-	if (rf_seat_is_resident(kin) || bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
-		eager = RF_SLOT_EAGER_ALL;
+	eager = eager_of(question, kin);
 	for (int i = 0; i < CLAIMS_MAX; i++) {
 		if (kin & KIN_OUT_OF_FORCE)
 			index = rf_seat_slot(kin);
@@ -364,6 +385,8 @@ __noinline __u64 find_place(const struct question *question, __u64 kin)
 		kin &= ~(__u64)KIN_OUT_OF_FORCE;
 	}
 	sums->map_error[RF_NONE_IDLE]++;
+	if (is_sibling(kin))
+		rf_store(&config.room[is_ipv6 & 1].siblings_left_out, question->jiffies);
 	return 0;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Sources without a window. The guard, a limit on all newcomers together, tells how many of them
- * get one; the others pass, are dropped, or are charged to the window of their prefix. A source
- * that is known by a window of another limit (kin.h) does not count against the guard.
+ * get one, under each limit that the packet meets; the others pass, are dropped, or are charged to
+ * the window of their prefix. A source that is known by a window of another limit (kin.h) does not
+ * count against the guard. Its sibling windows evict no newcomer that is active, and give their
+ * slots up to newcomers, so they cost those nothing. A known source for which no slot is found is
+ * charged to the window of its prefix, whatever the guard does with newcomers.
  */
 #ifndef RINGFENCE_NEWCOMERS_H
 #define RINGFENCE_NEWCOMERS_H
@@ -88,17 +91,28 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 	}
 }
 
+/* The same for a known source for which no slot is idle: its network's window, whatever `then`. */
+static __always_inline enum rf_reason refuse_sibling(const struct rf_bank *bank, __u32 slot)
+{
+	return bank->shadows >> slot & 1 ? RF_NEWCOMER_OPEN : RF_ASK_AGGREGATE;
+}
+
 /* ---- a source that meets limits without a window ---- */
 
-/* The kin of a source, which the guard does not refuse; 0: a newcomer, or there is no guard. */
+/*
+ * The kin of a source, which the guard does not refuse; 0: a newcomer, or there is no guard.
+ * `admitted`: the guard has admitted this packet, which has made the kin.
+ */
 static __always_inline __u64 kin_under(const struct question *question, const struct rf_bank *bank,
-				       __u32 slot, struct rf_counters *sums)
+				       __u32 slot, int admitted, struct rf_counters *sums)
 {
 	__u64 kin;
 
 	if (bank->newcomers.then == RF_NEWCOMERS_OFF)
 		return 0;
 	kin = find_kin(question, slot);
+	if (kin && admitted)
+		return kin | KIN_ADMITTED;
 	sums->newcomers_known += kin && !(kin & KIN_ITSELF);
 	return kin;
 }
@@ -108,13 +122,16 @@ static __always_inline struct rf_source *meet_one(struct question *question,
 						  const struct rf_bank *bank, __u32 slot,
 						  struct rf_counters *sums, int is_ipv6)
 {
-	const __u64 kin = kin_under(question, bank, slot, sums);
+	const __u64 kin = kin_under(question, bank, slot, 0, sums);
+	struct rf_source *source;
 
 	if (!kin && !guard_admits(bank, question->jiffies, bank->shadows >> slot & 1, sums))
 		return NULL;
 	if (!rf_seat_is_resident(kin))
 		question->lease_life = config.times.young_lease;
-	return make_and_find(question, &bank->policy[slot], slot, kin, sums, is_ipv6);
+	source = make_and_find(question, &bank->policy[slot], slot, kin, sums, is_ipv6);
+	question->aggregated = kin && !source && !(bank->shadows >> slot & 1);
+	return source;
 }
 
 /* Is a window missing under a limit in force? */
@@ -129,6 +146,12 @@ static __always_inline int is_unknown_to_all(const struct question *question)
 	return question->missing == (1U << question->count % 8) - 1;
 }
 
+/* The same of a packet that no limit in force matches. */
+static __always_inline int is_unknown_to_shadows(const struct question *question)
+{
+	return !question->in_force && is_unknown_to_all(question);
+}
+
 /*
  * Makes the missing windows, or marks the limits that charge the window of the prefix. Returns
  *   RF_UNDER_LIMIT     ask the limits
@@ -138,7 +161,7 @@ static __always_inline int is_unknown_to_all(const struct question *question)
 static __always_inline enum rf_reason meet_newcomer(struct question *question, int is_ipv6)
 {
 	enum rf_reason reason = RF_UNDER_LIMIT;
-	int admitted = -1, is_shadow, is_unknown;
+	int admitted = -1;
 	const struct rf_bank *bank;
 	struct rf_counters *sums;
 	__u32 first = 0;
@@ -147,8 +170,6 @@ static __always_inline enum rf_reason meet_newcomer(struct question *question, i
 	if (!sums)
 		return RF_MAP_ERROR;
 	bank = bank_of(question);
-	is_shadow = !is_missing_in_force(question);
-	is_unknown = !question->in_force && is_unknown_to_all(question);
 	question->lease_life = config.times.young_lease;
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
@@ -158,17 +179,19 @@ static __always_inline enum rf_reason meet_newcomer(struct question *question, i
 
 		if (!(question->missing >> i & 1))
 			continue;
-		kin = kin_under(question, bank, slot, sums);
+		kin = kin_under(question, bank, slot, admitted > 0, sums);
 		if (!kin && admitted < 0)
-			admitted = guard_admits(bank, question->jiffies, is_shadow, sums);
+			admitted = guard_admits(bank, question->jiffies,
+						!is_missing_in_force(question), sums);
 		if ((kin || admitted) && make_window(question, slot, kin, is_ipv6))
 			continue;
-		refused = refuse_newcomer(bank, slot);
+		refused =
+			is_sibling(kin) ? refuse_sibling(bank, slot) : refuse_newcomer(bank, slot);
 		if (refused >= RF_FIRST_DROP && refused != RF_ASK_AGGREGATE)
 			return refused;
 		if (refused == RF_ASK_AGGREGATE)
 			question->aggregated |= 1U << i;
-		else if (i < question->in_force || is_unknown)
+		else if (i < question->in_force || is_unknown_to_shadows(question))
 			reason = refused;
 	}
 	if (question->aggregated)

@@ -422,6 +422,12 @@ struct rf_grouping {
 	__be32 mask6[4];
 };
 
+enum rf_kin_state {
+	RF_KIN_IN_FORCE, /* or will be, should a trial fail */
+	RF_KIN_ON_TRIAL, /* of no rules but those on trial: over once these have fallen back */
+	RF_KIN_OVER,	 /* no longer in force: the slots of its windows may be taken */
+};
+
 /*
  * A limit that is in force, or was until lately: a source with a window under it is no newcomer to
  * a limit that groups sources no finer. Never a shadow limit.
@@ -429,7 +435,7 @@ struct rf_grouping {
 struct rf_kin {
 	__u64 until; /* jiffies, RF_FOREVER while it is in force; 0: nothing, or being written */
 	__u32 limit_id;
-	__u32 is_over; /* no longer in force: the slots of its windows may be taken */
+	__u32 state; /* enum rf_kin_state */
 	struct rf_grouping grouping;
 	__u32 reserved;
 };
@@ -571,6 +577,7 @@ struct rf_config {
 	struct {
 		__u64 hand; /* where the next slot is looked for */
 		__u64 residents;
+		__u64 siblings_left_out; /* jiffies when a sibling last found no slot; 0: never */
 	} __attribute__((aligned(64))) room[2];
 	/* Windows of the guard: of newcomers to limits in force, and to shadow limits only. */
 	struct {

@@ -16,6 +16,9 @@
  *   RESIDENT    the source has stayed: evicted only after a minute without a packet
  *   OVERSTAYED  the source has stayed, but 7/8 of the slots are residents': may be evicted at any
  *               time, since slots full of active sources would never admit a newcomer
+ *   SIBLING     a window of a source that has one under another limit, in its first 10 s. It was
+ *               made without the guard, so newcomers that the guard admits and siblings of
+ *               residents may evict it at any time
  *
  * A window is inserted after the old one was deleted, so there are never more windows than slots;
  * and it is in the map before its slot is NEW. One word counts residents: it grows before a slot
@@ -42,6 +45,7 @@ enum rf_slot_state {
 	RF_SLOT_YOUNG,
 	RF_SLOT_RESIDENT,
 	RF_SLOT_OVERSTAYED,
+	RF_SLOT_SIBLING,
 };
 
 RF_INLINE __u64 rf_slot_word(__u32 generation, enum rf_slot_state state, __u32 arrived, __u32 last)
@@ -141,7 +145,7 @@ RF_INLINE int rf_slot_may_settle(__u64 word, const struct rf_slot_times *times, 
 {
 	if (rf_slot_state(word) == RF_SLOT_OVERSTAYED)
 		return 1;
-	return rf_slot_state(word) <= RF_SLOT_YOUNG &&
+	return (rf_slot_state(word) <= RF_SLOT_YOUNG || rf_slot_state(word) == RF_SLOT_SIBLING) &&
 	       (rf_slot_idle(word, tick) >= times->young_for ||
 		((tick - rf_slot_arrived(word)) & 0xff) >= times->young_for);
 }
@@ -204,9 +208,9 @@ RF_INLINE void rf_slot_rest(__u64 *word, __u64 *residents, const struct rf_slot_
 
 /* Which active sources may be evicted for this one. */
 enum rf_slot_eager {
-	RF_SLOT_EAGER_NOT,
-	RF_SLOT_EAGER_YOUNG, /* NEW and YOUNG ones: for a known source that is no resident */
-	RF_SLOT_EAGER_ALL,   /* all: for a resident elsewhere, or where there is no guard */
+	RF_SLOT_EAGER_NOT,  /* OVERSTAYED, SIBLING: for admitted newcomers, residents' siblings */
+	RF_SLOT_EAGER_ALL,  /* all: where there is no guard */
+	RF_SLOT_EAGER_IDLE, /* none: for other siblings, which no guard counts */
 };
 
 /* How good it is to take this slot, by its state and idle time; 0: it may not be taken. */
@@ -221,17 +225,21 @@ RF_INLINE __u32 rf_slot_score(__u64 word, const struct rf_slot_times *times, __u
 	case RF_SLOT_NEW:
 		if (idle > times->young_idle)
 			return RF_SLOT_AT_ONCE | idle;
-		return eager >= RF_SLOT_EAGER_YOUNG ? 4U << 28 | idle : 0;
+		return eager == RF_SLOT_EAGER_ALL ? 4U << 28 | idle : 0;
 	case RF_SLOT_YOUNG:
 		if (idle > times->young_idle)
 			return RF_SLOT_AT_ONCE | idle;
-		return eager >= RF_SLOT_EAGER_YOUNG ? RF_SLOT_YOUNG_SCORE | idle : 0;
+		return eager == RF_SLOT_EAGER_ALL ? RF_SLOT_YOUNG_SCORE | idle : 0;
 	case RF_SLOT_RESIDENT:
 		if (idle > times->resident_idle)
 			return RF_SLOT_AT_ONCE | idle;
-		return eager >= RF_SLOT_EAGER_ALL ? 1U << 28 | idle : 0;
+		return eager == RF_SLOT_EAGER_ALL ? 1U << 28 | idle : 0;
+	case RF_SLOT_SIBLING:
+		if (idle > times->young_idle)
+			return RF_SLOT_AT_ONCE | idle;
+		return eager != RF_SLOT_EAGER_IDLE ? 3U << 28 | idle : 0;
 	case RF_SLOT_OVERSTAYED:
-		return 3U << 28 | idle;
+		return eager != RF_SLOT_EAGER_IDLE ? 3U << 28 | idle : 0;
 	default:
 		return 0;
 	}

@@ -443,16 +443,23 @@ mutants_of_slots() {
 	try_mutant slots evicted "a young source is evicted at its idle time" rf_slot_score \
 		's/idle > times->young_idle/idle >= times->young_idle/'
 	try_mutant slots evicted "a resident is evicted like an overstayed source" rf_slot_score \
-		's/return eager >= .* \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
+		's/return eager == .* \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
 	try_mutant slots evicted "a new source is evicted at any time" rf_slot_score \
-		's/return eager >= .* \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
+		's/return eager == .* \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
 	try_mutant slots evicted "a young source is evicted at any time" rf_slot_score \
-		's/return eager >= .* \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
-	try_mutant slots evicted "a resident gives way to a known source that is no resident" rf_slot_score \
-		's/eager >= RF_SLOT_EAGER_ALL/eager/'
-	try_mutant slots evicted "a window that another CPU has just made shows its source as known" \
-		"(meets|eager_of)" \
-		's/return !local->is_there;/return true;/; s/: local->kin;/: local->is_there ? RF_SLOT_EAGER_ALL : local->kin;/'
+		's/return eager == .* \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
+	try_mutant slots evicted "a resident gives way to a sibling window" rf_slot_score \
+		's/eager == RF_SLOT_EAGER_ALL/eager/'
+	try_mutant slots evicted "an active source gives way to a young source's sibling" rf_slot_score \
+		's/return eager != .* \? 3U << 28 \| idle : 0;/return 3U << 28 | idle;/'
+	try_mutant slots evicted "a young source's sibling is as eager as a newcomer" eager_of \
+		's/return local->has_kin .* : RF_SLOT/return RF_SLOT/'
+	try_mutant slots settled "a sibling window is protected from newcomers" state_of_new \
+		's/is_sibling\(local\) \? RF_SLOT_SIBLING : //'
+	try_mutant slots settled "a sibling window settles at once" rf_slot_may_settle \
+		's/\) == RF_SLOT_OVERSTAYED\)/) >= RF_SLOT_OVERSTAYED)/'
+	try_mutant slots settled "a sibling window that is seen again is young" rf_slot_touch \
+		's/if \(state == RF_SLOT_NEW\)/if (state == RF_SLOT_NEW || state == RF_SLOT_SIBLING)/'
 	try_mutant slots stolen "a slot that is claimed may be claimed" rf_slot_score \
 		's/return 0;/return 1;/'
 
@@ -496,7 +503,7 @@ mutants_of_slots() {
 	try_mutant slots untouched "the slot is published as seen two ticks before" rf_slot_publish \
 		's/tick, tick\)/tick, tick - 2)/'
 	try_mutant slots miscounted "a resident that moves is young again" insert \
-		's/^\t\trf_slot_publish\((.*), state, /rf_slot_publish(\1, RF_SLOT_YOUNG, /'
+		's/^\t\trf_slot_publish\((.*), state, /rf_slot_publish(\1, state == RF_SLOT_RESIDENT ? RF_SLOT_YOUNG : state, /'
 
 	# The filter.
 	try_mutant slots absent "a window is inserted before the filter has it" insert \

@@ -225,7 +225,7 @@ static void print_path(void)
 	static const char *const errands[] = {"touches", "newcomer", "known", "takes over",
 					      "asks",	 "meets",    "rests"};
 	static const char *const faults[] = {"", ", no delete", ", no insert"};
-	static const char states[] = "FCNYRO??";
+	static const char states[] = "FCNYROS?";
 
 	for (int i = 0; i < path_length; i++) {
 		const struct memory *memory = &path[i].memory;

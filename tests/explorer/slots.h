@@ -60,7 +60,8 @@ struct local {
 	enum rf_slot_state state; /* … which is in that state, or RF_SLOT_FREE for "as it is" */
 	bool is_absent;		  /* the answer */
 	bool is_there;		  /* its window, though it was missing before */
-	enum rf_slot_eager kin;	  /* of a source without window here: its other window */
+	bool has_kin;		  /* … and its source has another window, */
+	bool has_resident_kin;	  /* … a resident's */
 };
 
 #include "replay.h"

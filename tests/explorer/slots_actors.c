@@ -92,9 +92,17 @@ static void touch(struct memory *memory, struct local *local)
 		       rf_seat(slot, generation, local->state == RF_SLOT_RESIDENT, local->tick));
 }
 
+/* A window of a source that has another one, and which is made without the guard. */
+static bool is_sibling(const struct local *local)
+{
+	return !row->is_eager && (local->errand == IS_KNOWN || local->has_kin);
+}
+
 static enum rf_slot_eager eager_of(const struct local *local)
 {
-	return local->errand == IS_KNOWN || row->is_eager ? RF_SLOT_EAGER_ALL : local->kin;
+	if (row->is_eager)
+		return RF_SLOT_EAGER_ALL;
+	return local->has_kin && !local->has_resident_kin ? RF_SLOT_EAGER_IDLE : RF_SLOT_EAGER_NOT;
 }
 
 /*
@@ -108,10 +116,9 @@ static bool meets(struct memory *memory, struct local *local)
 	if (find_window(memory, local->key) >= 0)
 		return false;
 	element = find_window(memory, local->key ^ 1);
-	if (element >= 0)
-		local->kin = rf_seat_is_resident(rf_load(&memory->seat[element]))
-				     ? RF_SLOT_EAGER_ALL
-				     : RF_SLOT_EAGER_YOUNG;
+	local->has_kin = element >= 0;
+	local->has_resident_kin =
+		local->has_kin && rf_seat_is_resident(rf_load(&memory->seat[element]));
 	local->is_there = find_window(memory, local->key) >= 0;
 	return !local->is_there;
 }
@@ -159,14 +166,11 @@ static bool evict(struct memory *memory, const struct local *local, __u64 old)
 	return true;
 }
 
-static enum rf_slot_state state_of_new(struct memory *memory, const struct local *local, __u64 old)
+static enum rf_slot_state state_of_new(const struct local *local, __u64 old)
 {
 	if (local->errand == TAKES_OVER)
 		return rf_slot_state(old);
-	return (local->errand == IS_KNOWN || local->kin == RF_SLOT_EAGER_ALL) &&
-			       rf_residents_add(&memory->residents, times.residents_max)
-		       ? RF_SLOT_RESIDENT
-		       : RF_SLOT_NEW;
+	return is_sibling(local) ? RF_SLOT_SIBLING : RF_SLOT_NEW;
 }
 
 static void insert(struct memory *memory, const struct local *local, __u32 generation,
@@ -202,7 +206,7 @@ static void make_window(struct memory *memory, struct local *local)
 	if (rf_slot_state(old) != RF_SLOT_FREE && !evict(memory, local, old))
 		return;
 	insert(memory, local, rf_slot_generation(rf_slot_claimed(old, local->tick)),
-	       state_of_new(memory, local, old));
+	       state_of_new(local, old));
 }
 
 void run_call(struct memory *memory, struct local *local, int index)

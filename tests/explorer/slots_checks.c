@@ -122,20 +122,35 @@ void check_state(void)
 
 /* ---- what must hold of each step ---- */
 
+/* A window of a source that has another one, of no resident. */
+static bool is_young_sibling(const struct local *local)
+{
+	return local->errand == MEETS && local->has_kin && !local->has_resident_kin;
+}
+
+/* A window of a source that has another one: the guard does not count it. */
+static bool is_unguarded(const struct local *local)
+{
+	return !row->is_eager && (local->errand == IS_KNOWN || local->has_kin);
+}
+
 /* May a CPU evict the source of that word? By the documented rules, not by slot.h. */
 static bool may_claim(const struct local *local, __u64 old)
 {
 	const __s32 idle = (__s32)(local->tick - rf_slot_last(old));
 
-	if (local->errand == TAKES_OVER || local->errand == IS_KNOWN || row->is_eager ||
-	    local->kin == RF_SLOT_EAGER_ALL)
+	if (local->errand == TAKES_OVER || row->is_eager)
 		return rf_slot_state(old) != RF_SLOT_CLAIMED;
 	switch (rf_slot_state(old)) {
 	case RF_SLOT_NEW:
 	case RF_SLOT_YOUNG:
-		return local->kin == RF_SLOT_EAGER_YOUNG || idle > (__s32)times.young_idle;
+		return idle > (__s32)times.young_idle;
 	case RF_SLOT_RESIDENT:
 		return idle > (__s32)times.resident_idle;
+	case RF_SLOT_SIBLING:
+		return !is_young_sibling(local) || idle > (__s32)times.young_idle;
+	case RF_SLOT_OVERSTAYED:
+		return !is_young_sibling(local);
 	default:
 		return rf_slot_state(old) != RF_SLOT_CLAIMED;
 	}
@@ -167,8 +182,10 @@ static void check_touch(int cpu, int index, __u64 old, __u64 new)
 		failure = "touched: a slot that nobody has, or a resident is none any more";
 	else if (is < RF_SLOT_YOUNG)
 		failure = "untouched: a source that was seen again is new still";
-	else if (was <= RF_SLOT_YOUNG && is > RF_SLOT_YOUNG &&
-		 (__s32)(local->tick - ghost.arrived[index]) < (__s32)times.young_for)
+	else if (was == RF_SLOT_SIBLING && is == RF_SLOT_YOUNG)
+		failure = "settled: a sibling that newcomers may evict is young";
+	else if ((was <= RF_SLOT_YOUNG || was == RF_SLOT_SIBLING) && is > RF_SLOT_YOUNG &&
+		 is != was && (__s32)(local->tick - ghost.arrived[index]) < (__s32)times.young_for)
 		failure = "settled: before its time";
 }
 
@@ -197,6 +214,25 @@ static void check_claim(int cpu, int index, __u64 old)
 	ghost.owned[cpu] |= 1 << index;
 }
 
+/* What no guard has counted is born so that newcomers may evict it. */
+static void check_publish(const struct local *local, int index, __u64 new)
+{
+	ghost.arrived[index] = rf_slot_last(new);
+	if (local->errand != TAKES_OVER &&
+	    rf_slot_state(new) != (is_unguarded(local) ? RF_SLOT_SIBLING : RF_SLOT_NEW))
+		failure = "settled: a new window that is protected from newcomers";
+}
+
+/* A CPU gives its slot up: published with its new window, free, or as it was. */
+static void check_release(int cpu, int index, __u64 new)
+{
+	const struct local *local = &hands[cpu].local;
+
+	ghost.owned[cpu] &= ~(1 << index);
+	if (rf_slot_state(new) > RF_SLOT_CLAIMED && local->fault != NOT_DELETED)
+		check_publish(local, index, new);
+}
+
 static void check_word(int cpu, int index, __u64 old, __u64 new)
 {
 	const enum rf_slot_state was = rf_slot_state(old), is = rf_slot_state(new);
@@ -207,9 +243,7 @@ static void check_word(int cpu, int index, __u64 old, __u64 new)
 	} else if (is == RF_SLOT_CLAIMED) {
 		check_claim(cpu, index, old);
 	} else if (was == RF_SLOT_CLAIMED) {
-		ghost.owned[cpu] &= ~(1 << index);
-		if (rf_slot_last(new) == rf_slot_last(old))
-			ghost.arrived[index] = rf_slot_last(new);
+		check_release(cpu, index, new);
 	} else if (hands[cpu].local.errand == RESTS) {
 		check_rest(cpu, index, old, new);
 	} else {

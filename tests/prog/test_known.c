@@ -25,28 +25,31 @@ static void run_for(uint64_t for_ns)
 #define TWO ONE "limit add udp rate 200/10s match udp\n"
 #define LONGER "limit add all rate 20k/20s\n"
 #define CHANGES_MAX 6
+#define FLOODED_NS (5 * NS_PER_S)
+#define FULL_NS (110 * NS_PER_S) /* the flood's IPv6 sources come again, and fill the room */
 
 struct change {
 	const char *name;
+	uint64_t flood_ns; /* before the change */
 	uint64_t trial_ns; /* 0: for good */
 	const char *before;
 	const char *after[CHANGES_MAX]; /* one after the other */
 };
 
 /* One or more rule files that replace `before`. */
-#define CHANGE(name, before, ...)   \
-	{                           \
-		name, 0, before,    \
-		{                   \
-			__VA_ARGS__ \
-		}                   \
+#define CHANGE(name, before, ...)            \
+	{                                    \
+		name, FLOODED_NS, 0, before, \
+		{                            \
+			__VA_ARGS__          \
+		}                            \
 	}
-#define TRIAL(name, seconds, before, after)       \
-	{                                         \
-		name, (seconds)*NS_PER_S, before, \
-		{                                 \
-			after                     \
-		}                                 \
+#define TRIAL(name, seconds, before, after)                   \
+	{                                                     \
+		name, FLOODED_NS, (seconds)*NS_PER_S, before, \
+		{                                             \
+			after                                 \
+		}                                             \
 	}
 
 static const struct change changes[] = {
@@ -80,6 +83,12 @@ static const struct change changes[] = {
 	TRIAL("a trial of another TIME", 5, ONE GUARDED, LONGER GUARDED),
 	TRIAL("a trial of more limits", 5, ONE GUARDED, TWO GUARDED),
 	TRIAL("a trial outlasts the idle time of sources", 100, ONE GUARDED, LONGER GUARDED),
+	{"a limit is added while residents fill the room", FULL_NS, 0, ONE GUARDED, {TWO GUARDED}},
+	{"a trial begins while residents fill the room",
+	 FULL_NS,
+	 10 * NS_PER_S,
+	 ONE GUARDED,
+	 {LONGER GUARDED}},
 };
 
 static uint64_t count_admitted(void)
@@ -114,7 +123,7 @@ static void change_rules(const struct change *change)
 static void costs_known_sources_nothing(void **state)
 {
 	const struct change *change = *state;
-	const uint64_t for_ns = SETTLE_NS + 200 * NS_PER_S;
+	const uint64_t for_ns = SETTLE_NS + 300 * NS_PER_S;
 	struct known known;
 	uint64_t admitted;
 
@@ -123,7 +132,7 @@ static void costs_known_sources_nothing(void **state)
 	run_for(SETTLE_NS);
 	scene_add(&scene, flood, for_ns);
 	admitted = count_admitted();
-	run_for(5 * NS_PER_S);
+	run_for(change->flood_ns);
 	change_rules(change);
 	run_for(change->trial_ns + 20 * NS_PER_S);
 	assert_known_lost_nothing(&known, SETTLE_NS, count_admitted() - admitted);

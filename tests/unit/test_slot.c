@@ -26,7 +26,7 @@ static const uint32_t ticks[] = {0,	     1,		 255,	     256,	 0x1ffff,
 				 0x7fffffff, 0x80000000, 0xffffff00, 0xfffffffe, 0xffffffff};
 static const uint32_t generations[] = {0, 1, 0x7ffff, 0xffffe, 0xfffff};
 
-#define STATES 6
+#define STATES 7
 
 /* ---- another CPU ---- */
 
@@ -231,32 +231,35 @@ static void newcomers_take_the_idle(void **state)
 	static const struct candidate order[] = {
 		{RF_SLOT_FREE, 0},	 {RF_SLOT_RESIDENT, 100000}, {RF_SLOT_NEW, 123},
 		{RF_SLOT_YOUNG, 122},	 {RF_SLOT_RESIDENT, 121},    {RF_SLOT_NEW, 120},
-		{RF_SLOT_YOUNG, 6},	 {RF_SLOT_NEW, 5},	     {RF_SLOT_OVERSTAYED, 500},
-		{RF_SLOT_OVERSTAYED, 1}, {RF_SLOT_OVERSTAYED, 0},
+		{RF_SLOT_SIBLING, 7},	 {RF_SLOT_YOUNG, 6},	     {RF_SLOT_NEW, 5},
+		{RF_SLOT_SIBLING, 4},	 {RF_SLOT_OVERSTAYED, 3},    {RF_SLOT_SIBLING, 2},
+		{RF_SLOT_OVERSTAYED, 1}, {RF_SLOT_SIBLING, 0},
 	};
 
 	(void)state;
 	assert_order(order, UNIT_ARRAY_SIZE(order), 0);
 }
 
-/*
- * A known source that is not a resident may also take active slots, but not those of active
- * residents.
- */
-static void the_young_leave_residents_alone(void **state)
+/* A sibling takes free and idle slots, and no active ones. */
+static void siblings_take_only_the_idle(void **state)
 {
 	static const struct candidate order[] = {
-		{RF_SLOT_FREE, 0},	 {RF_SLOT_RESIDENT, 121}, {RF_SLOT_NEW, 5},
-		{RF_SLOT_OVERSTAYED, 0}, {RF_SLOT_YOUNG, 4},	  {RF_SLOT_YOUNG, 0},
+		{RF_SLOT_FREE, 0},  {RF_SLOT_RESIDENT, 121}, {RF_SLOT_SIBLING, 7},
+		{RF_SLOT_YOUNG, 6}, {RF_SLOT_NEW, 5},
 	};
 
 	(void)state;
-	assert_order(order, UNIT_ARRAY_SIZE(order), RF_SLOT_EAGER_YOUNG);
+	assert_order(order, UNIT_ARRAY_SIZE(order), RF_SLOT_EAGER_IDLE);
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++)
 		for (uint32_t idle = 0; idle <= times.resident_idle; idle++)
-			assert_int_equal(score(&(struct candidate){RF_SLOT_RESIDENT, idle},
-					       ticks[i], RF_SLOT_EAGER_YOUNG),
-					 0);
+			for (int j = RF_SLOT_NEW; j < STATES; j++) {
+				const struct candidate candidate = {j, idle};
+
+				if (idle <= times.young_idle || j == RF_SLOT_RESIDENT ||
+				    j == RF_SLOT_OVERSTAYED)
+					assert_int_equal(
+						score(&candidate, ticks[i], RF_SLOT_EAGER_IDLE), 0);
+			}
 }
 
 static void newcomers_leave_the_active_alone(void **state)
@@ -525,8 +528,7 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("a resident that comes back meanwhile does not rest",
 		 who_comes_back_meanwhile_does_not_rest),
 	UNIT_ROW("newcomers take free, idle and overstayed slots", newcomers_take_the_idle),
-	UNIT_ROW("a known source that is no resident leaves active residents alone",
-		 the_young_leave_residents_alone),
+	UNIT_ROW("a sibling window takes only free and idle slots", siblings_take_only_the_idle),
 	UNIT_ROW("newcomers leave slots of active sources alone", newcomers_leave_the_active_alone),
 	UNIT_ROW("a known source takes slots of sources seen once, then of young ones, then of "
 		 "residents",

@@ -423,9 +423,11 @@ int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct 
 		return fail_late(before, error);
 	__atomic_store_n(&fence->config->bank[before->active & 1].deadline, 0, __ATOMIC_RELEASE);
 	err = rf_wait_for_programs(error); /* the other bank is idle only then */
-	if (!err)
-		free_idle_tries(fence);
-	return err;
+	if (err)
+		return err;
+	rf_newcomers_age_kin(fence, &fence->config->bank[before->active & 1], NULL);
+	free_idle_tries(fence);
+	return 0;
 }
 
 int rf_fence_revert(struct rf_fence *fence, struct rf_error *error)

@@ -105,9 +105,10 @@ static void open_aggregates(const struct rf_fence *fence, const struct rf_policy
 	}
 }
 
+/* With any guard: a known source is charged there where no slot is idle for its sibling window. */
 static bool aggregates(const struct rf_bank *bank)
 {
-	return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE;
+	return bank->newcomers.then != RF_NEWCOMERS_OFF;
 }
 
 /*
@@ -192,12 +193,15 @@ void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *ba
 	for (uint32_t i = 0; i < count_kin(config); i++) {
 		struct rf_kin *kin = &config->kin[i];
 		bool is_shadow = false;
+		const bool stays = is_in_force(bank, kin->limit_id, &is_shadow);
+		const bool comes_back = is_in_force(fallback, kin->limit_id, &is_shadow);
 
-		kin->is_over = !is_in_force(bank, kin->limit_id, &is_shadow) &&
-			       !is_in_force(fallback, kin->limit_id, &is_shadow);
+		kin->state = comes_back || (stays && !fallback) ? RF_KIN_IN_FORCE
+			     : stays				? RF_KIN_ON_TRIAL
+								: RF_KIN_OVER;
 		if (kin->until <= now)
 			set_until(kin, 0);
-		else if (kin->until == RF_FOREVER && (kin->is_over || is_shadow))
+		else if (kin->until == RF_FOREVER && (kin->state == RF_KIN_OVER || is_shadow))
 			set_until(kin, now + KIN_NS / config->tick_ns);
 	}
 }
@@ -227,7 +231,7 @@ static void note_kin(struct rf_config *config, const struct rf_policy *policy)
 		kin->grouping.mask4 = policy->mask4;
 		memcpy(kin->grouping.mask6, policy->mask6, sizeof(kin->grouping.mask6));
 	}
-	kin->is_over = 0;
+	kin->state = RF_KIN_IN_FORCE;
 	set_until(kin, RF_FOREVER);
 	if (count_kin(config) <= kin - config->kin)
 		__atomic_store_n(&config->kin_count, kin - config->kin + 1, __ATOMIC_RELEASE);
