@@ -223,7 +223,7 @@ static __always_inline enum rf_reason ask_several(struct question *question, int
 		reason = refuse_missing(question);
 	if (reason != RF_WINDOWS_MISSING)
 		return reason;
-	reason = is_ipv6 ? meet_newcomer6(question) : meet_newcomer4(question);
+	reason = meet_newcomer(question);
 	if (reason >= RF_FIRST_DROP)
 		return reason;
 	question->met = reason;

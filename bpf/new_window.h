@@ -7,7 +7,7 @@
 #ifndef RINGFENCE_NEW_WINDOW_H
 #define RINGFENCE_NEW_WINDOW_H
 
-#include "fleet.h"
+#include "kept.h"
 #include "kin.h"
 #include "ringfence/lease_place.h"
 
@@ -16,7 +16,9 @@
 #define NO_SLOT (~0U)
 #define SLOTS_TRIED 8
 #define SLOTS_TRIED_MOST 128 /* for a source that has a window, while none tried may be taken */
-#define CLAIMS_MAX 3	     /* attempts, where other CPUs claim the slot first */
+#define TRIES_MAX 32   /* attempts, where a window is kept or another CPU claims the slot first */
+#define TRIES_LITTLE 3 /* … where a window that has used little may be taken in the end */
+#define KEPT_MOST 4    /* after so many, the window that was idle longest is not kept */
 
 /* How good it is to take that slot; 0: it may not be taken. */
 __noinline __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
@@ -357,33 +359,91 @@ static __always_inline enum rf_slot_eager eager_of(const struct question *questi
 							    : RF_SLOT_EAGER_NOT;
 }
 
+__noinline __u64 claim_any(const struct question *question, __u32 index, __u64 kin)
+{
+	__u32 tick, eager;
+
+	if (!question)
+		return 0;
+	tick = tick_of(question->jiffies);
+	eager = eager_of(question, kin);
+	return rf_rules_are_ipv6(question->who.rules) ? claim_slot6(index, kin, tick, eager)
+						      : claim_slot4(index, kin, tick, eager);
+}
+
+/*
+ * What one try finds: a place, which is odd; a window that is kept, or used little, as {little:1 |
+ * idle:31 | slot:31 | 0}; or:
+ */
+#define FOUND_NO_SLOT 0
+#define LOST_RACE 2
+#define FOUND_LITTLE (1ULL << 63)
+
+__noinline __u64 try_place(const struct question *question, __u64 kin, __u32 most)
+{
+	__u64 found = 0;
+	__u32 index;
+	int used;
+
+	if (!question)
+		return FOUND_NO_SLOT;
+	index = choose_slot(tick_of(question->jiffies), eager_of(question, kin), most,
+			    rf_rules_are_ipv6(question->who.rules));
+	if (index == NO_SLOT)
+		return FOUND_NO_SLOT;
+	if (bank_of(question)->newcomers.then != RF_NEWCOMERS_OFF)
+		found = may_keep_slot(question, index);
+	used = found ? used_part(question, index, found) : USED_NOTHING;
+	if (used != USED_NOTHING)
+		return (used == USED_LITTLE ? FOUND_LITTLE : 0) | found >> 32 << 32 | index << 1;
+	found = claim_any(question, index, kin);
+	return found ? found : LOST_RACE;
+}
+
+/*
+ * Claims a slot that may be taken. A window that has used something gives way only if several tries
+ * find no other; one that has used half of COUNT is kept, unless such windows fill the room: then
+ * the one that was idle longest gives way. That one not for a sibling, whose source has a window.
+ */
+static __always_inline __u64 search_place(const struct question *question, __u64 kin)
+{
+	__u32 most = kin ? SLOTS_TRIED_MOST : SLOTS_TRIED;
+	__u64 found, best = 0;
+	int tries;
+
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		if (tries >= TRIES_LITTLE && best & FOUND_LITTLE)
+			break;
+		found = try_place(question, kin, most);
+		if (found == FOUND_NO_SLOT)
+			break;
+		if (found & 1)
+			return found;
+		best = found > best ? found : best;
+		most = SLOTS_TRIED;
+	}
+	if (!(best & FOUND_LITTLE) && (tries < KEPT_MOST || !(best >> 32) || is_sibling(kin)))
+		return 0;
+	return claim_any(question, (__u32)best >> 1, kin);
+}
+
 /* Claims a slot for a new window; `kin` is from find_kin. 0: no slot could be claimed. */
 __noinline __u64 find_place(const struct question *question, __u64 kin)
 {
-	__u32 tick, eager, is_ipv6, index, first = 0;
+	__u32 is_ipv6, first = 0;
 	struct rf_counters *sums;
-	__u64 place;
+	__u64 place = 0;
 
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (!question || !sums)
 		return 0;
-	tick = tick_of(question->jiffies);
 	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
-	eager = eager_of(question, kin);
-	for (int i = 0; i < CLAIMS_MAX; i++) {
-		if (kin & KIN_OUT_OF_FORCE)
-			index = rf_seat_slot(kin);
-		else
-			index = choose_slot(tick, eager, kin ? SLOTS_TRIED_MOST : SLOTS_TRIED,
-					    is_ipv6);
-		if (index == NO_SLOT)
-			break;
-		place = is_ipv6 ? claim_slot6(index, kin, tick, eager)
-				: claim_slot4(index, kin, tick, eager);
-		if (place)
-			return place;
-		kin &= ~(__u64)KIN_OUT_OF_FORCE;
-	}
+	if (kin & KIN_OUT_OF_FORCE)
+		place = claim_any(question, rf_seat_slot(kin), kin);
+	if (!place)
+		place = search_place(question, kin & ~(__u64)KIN_OUT_OF_FORCE);
+	if (place)
+		return place;
 	sums->map_error[RF_NONE_IDLE]++;
 	if (is_sibling(kin))
 		rf_store(&config.room[is_ipv6 & 1].siblings_left_out, question->jiffies);

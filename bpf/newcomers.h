@@ -152,61 +152,76 @@ static __always_inline int is_unknown_to_shadows(const struct question *question
 	return !question->in_force && is_unknown_to_all(question);
 }
 
+/* What meet_at returns: {admitted:2, plus 1 | reason:8}. */
+static __always_inline int met(int admitted, enum rf_reason reason)
+{
+	return (admitted + 1) << 8 | reason;
+}
+
+/*
+ * The same as meet_newcomer() for one limit, in place `i`. `admitted`: has the guard admitted the
+ * packet? -1: it was not asked yet. A function of its own, since its stack adds to that of what it
+ * calls.
+ */
+__noinline int meet_at(struct question *question, __u32 i, int admitted)
+{
+	const struct rf_bank *bank;
+	struct rf_counters *sums;
+	enum rf_reason refused;
+	__u32 slot, first = 0;
+	__u64 kin;
+
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!question || !sums)
+		return met(admitted, RF_MAP_ERROR);
+	bank = bank_of(question);
+	slot = question->slot[i % RF_CHARGED_MAX] % RF_LIMITS_MAX;
+	kin = kin_under(question, bank, slot, admitted > 0, sums);
+	if (!kin && admitted < 0)
+		admitted =
+			guard_admits(bank, question->jiffies, !is_missing_in_force(question), sums);
+	if ((kin || admitted) &&
+	    make_window(question, slot, kin, rf_rules_are_ipv6(question->who.rules)))
+		return met(admitted, RF_UNDER_LIMIT);
+	refused = is_sibling(kin) ? refuse_sibling(bank, slot) : refuse_newcomer(bank, slot);
+	if (refused == RF_ASK_AGGREGATE) {
+		question->aggregated |= 1U << i % RF_CHARGED_MAX;
+		return met(admitted, RF_UNDER_LIMIT);
+	}
+	if (refused < RF_FIRST_DROP && i >= question->in_force && !is_unknown_to_shadows(question))
+		refused = RF_UNDER_LIMIT;
+	return met(admitted, refused);
+}
+
 /*
  * Makes the missing windows, or marks the limits that charge the window of the prefix. Returns
  *   RF_UNDER_LIMIT     ask the limits
  *   RF_NEWCOMER_OPEN   ask the limits that have a window; this is the reason if they let it pass
  *   a reason to drop   ask nobody
  */
-static __always_inline enum rf_reason meet_newcomer(struct question *question, int is_ipv6)
+__noinline int meet_newcomer(struct question *question)
 {
-	enum rf_reason reason = RF_UNDER_LIMIT;
-	int admitted = -1;
-	const struct rf_bank *bank;
+	int reason = RF_UNDER_LIMIT, found, admitted = -1;
 	struct rf_counters *sums;
 	__u32 first = 0;
 
 	sums = bpf_map_lookup_elem(&counters, &first);
-	if (!sums)
+	if (!question || !sums)
 		return RF_MAP_ERROR;
-	bank = bank_of(question);
 	question->lease_life = config.times.young_lease;
-	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
-		const __u32 slot = question->slot[i] % RF_LIMITS_MAX;
-		enum rf_reason refused;
-		__u64 kin;
-
 		if (!(question->missing >> i & 1))
 			continue;
-		kin = kin_under(question, bank, slot, admitted > 0, sums);
-		if (!kin && admitted < 0)
-			admitted = guard_admits(bank, question->jiffies,
-						!is_missing_in_force(question), sums);
-		if ((kin || admitted) && make_window(question, slot, kin, is_ipv6))
-			continue;
-		refused =
-			is_sibling(kin) ? refuse_sibling(bank, slot) : refuse_newcomer(bank, slot);
-		if (refused >= RF_FIRST_DROP && refused != RF_ASK_AGGREGATE)
-			return refused;
-		if (refused == RF_ASK_AGGREGATE)
-			question->aggregated |= 1U << i;
-		else if (i < question->in_force || is_unknown_to_shadows(question))
-			reason = refused;
+		found = meet_at(question, i, admitted);
+		admitted = (found >> 8 & 3) - 1;
+		found &= 0xff;
+		if (found >= RF_FIRST_DROP)
+			return found;
+		if (found != RF_UNDER_LIMIT)
+			reason = found;
 	}
-	if (question->aggregated)
-		sums->newcomers_aggregated++;
+	sums->newcomers_aggregated += question->aggregated != 0;
 	return reason;
-}
-
-__noinline int meet_newcomer4(struct question *question)
-{
-	return question ? meet_newcomer(question, 0) : RF_MAP_ERROR;
-}
-
-__noinline int meet_newcomer6(struct question *question)
-{
-	return question ? meet_newcomer(question, 1) : RF_MAP_ERROR;
 }
 
 #endif /* RINGFENCE_NEWCOMERS_H */

@@ -100,11 +100,12 @@ static __always_inline int take_shallow(struct rf_window *window, const struct r
 	return take_by_kind(window, policy, ask);
 }
 
-__noinline int peek_log(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
+__noinline int peek_log(const struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			__u32 cost)
 {
 	if (!window || !policy)
 		return 1;
-	return rf_log_read(window, policy, time).used < policy->limit;
+	return rf_log_read(window, policy, time).used + cost <= policy->limit;
 }
 
 __noinline int peek_weighted(const struct rf_window *window, const struct rf_policy *policy,
@@ -130,17 +131,15 @@ static __always_inline
 	return rf_peek_sliding(window, policy, time, cost);
 }
 
-/* Has the window room for that? Charges nothing. Not for weighted ones: their stack adds up. */
-__noinline int peek_any(const struct rf_window *window, const struct rf_policy *policy,
-			const struct rf_ask *ask)
+/* Has the window room for that? Charges nothing. Not for logs and weighted ones: stacks add up. */
+__noinline int peek_any(const struct rf_window *window, const struct rf_policy *policy, __u64 time,
+			__u32 cost)
 {
-	if (!window || !policy || !ask)
+	if (!window || !policy)
 		return 1;
-	if (rf_is_log(policy))
-		return peek_log(window, policy, ask->time);
 	if (rf_is_bucket(policy))
-		return rf_peek_bucket(window, policy, ask->time, ask->cost);
-	return peek_cells(window, policy, ask->time, ask->cost);
+		return rf_peek_bucket(window, policy, time, cost);
+	return peek_cells(window, policy, time, cost);
 }
 
 /* Peeks without a call in the common case. */
@@ -150,8 +149,10 @@ static __always_inline int peek(const struct rf_window *window, const struct rf_
 	if (rf_is_weighted(policy))
 		return peek_weighted(window, policy, ask->time, ask->cost);
 	/* With shares, so much inlined takes more stack than is left. */
-	return (!HAS_SHARES && rf_has_room_at_once(window, policy, ask->cost)) ||
-	       peek_any(window, policy, ask);
+	if (!HAS_SHARES && rf_has_room_at_once(window, policy, ask->cost))
+		return 1;
+	return rf_is_log(policy) ? peek_log(window, policy, ask->time, ask->cost)
+				 : peek_any(window, policy, ask->time, ask->cost);
 }
 
 static __always_inline void set_ask(struct rf_ask *ask, const struct question *question,

@@ -50,7 +50,7 @@ WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 BESIDE := tests/prog/clock.o tests/prog/spare.o
 
 $(patsubst %,build/tests/prog/%.o,clock crowd): | build/ringfence.skel.h
-$(patsubst %,build/tests/prog/test_%,filter known residents siblings): build/tests/prog/crowd.o
+$(patsubst %,build/tests/prog/test_%,filter kept known residents siblings): build/tests/prog/crowd.o
 
 build/tests/prog/%: tests/prog/%.c $(BESIDE:%=build/%) $(LIBRARY)
 	@mkdir -p $(@D)
