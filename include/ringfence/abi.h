@@ -500,6 +500,9 @@ struct rf_baseline {
 struct rf_interface_place {
 	__u32 index;	 /* of the interface; 0: the place is free */
 	__u32 namespace; /* of the interface, its inode; 0: interfaces of several namespaces */
+	/* The index of the interface whose packets these are: for a member of a bond, the bond. */
+	__u32 counts_for;
+	__u32 reserved;
 	struct rf_interface_counters before; /* what `interfaces` had when it got the place */
 };
 

@@ -37,7 +37,7 @@ static void join(struct program *program, unsigned int index)
 	struct rf_fence *fence = &program->fence;
 	struct rf_error error = {};
 
-	assert_done(rf_fence_count_interface(fence, index, &error), &error);
+	assert_done(rf_fence_count_interfaces(fence, index, &error), &error);
 	fence->interface =
 		realloc(fence->interface, (fence->interfaces + 1) * sizeof(*fence->interface));
 	assert_non_null(fence->interface);
@@ -182,6 +182,90 @@ static void a_place_left_half_given_begins_at_0(void **state)
 	assert_counts(program, LO, 1);
 }
 
+/* As if the loopback interface were a member of a bond. */
+static void make_member(struct program *program, unsigned int bond)
+{
+	program->config->interface[LO].counts_for = bond;
+}
+
+static void a_member_counts_for_its_bond(void **state)
+{
+	struct program *program = *state;
+	const unsigned int bond = LO + 5;
+	struct rf_error error = {};
+
+	join(program, bond);
+	join(program, LO);
+	make_member(program, bond);
+	flood(program->object->progs.ringfence);
+	flood(program->object->progs.ringfence_frags);
+	assert_counts(program, bond, 2);
+	assert_done(rf_fence_reset(&program->fence, &error), &error);
+	flood(program->object->progs.ringfence);
+	assert_counts(program, bond, 3);
+	assert_int_equal(program->config->baseline[1].interface[bond].passed.packets, 2 * ADMITTED);
+}
+
+/* The bond keeps what the member counted before; the member begins at 0. */
+static void a_member_that_joins_by_itself_begins_at_0(void **state)
+{
+	struct program *program = *state;
+	const unsigned int bond = LO + 5;
+
+	join(program, bond);
+	join(program, LO);
+	make_member(program, bond);
+	flood(program->object->progs.ringfence);
+	join(program, LO);
+	assert_counts(program, bond, 1);
+	assert_counts(program, LO, 0);
+	flood(program->object->progs.ringfence);
+	assert_counts(program, bond, 1);
+	assert_counts(program, LO, 1);
+}
+
+static void a_bond_keeps_what_a_member_counted_that_lost_its_place(void **state)
+{
+	struct program *program = *state;
+	const unsigned int bond = LO + 5;
+
+	join(program, bond);
+	join(program, LO);
+	make_member(program, bond);
+	flood(program->object->progs.ringfence);
+	leave(program, LO);
+	for (int i = 1; i <= RF_INTERFACE_PROBES; i++)
+		join(program, LO + i * RF_INTERFACE_PLACES);
+	assert_int_not_equal(program->config->interface[LO].index, LO);
+	assert_counts(program, bond, 1);
+	flood(program->object->progs.ringfence);
+	assert_counts(program, bond, 1);
+}
+
+/* Of an index that several namespaces have, the member may be of another one. */
+static void a_member_of_another_namespace_does_not_count_for_the_bond(void **state)
+{
+	struct program *program = *state;
+	const unsigned int bond = LO + 5;
+
+	join(program, bond);
+	join(program, LO);
+	make_member(program, bond);
+	program->config->interface[LO].namespace = 0;
+	flood(program->object->progs.ringfence);
+	assert_counts(program, bond, 0);
+}
+
+/* Without a place for each member, the counters of a bond lack packets. */
+static void an_interface_without_members_is_whole(void **state)
+{
+	struct program *program = *state;
+
+	join(program, LO);
+	assert_true(rf_by_interface_is_whole(&program->fence, LO));
+	assert_false(rf_by_interface_is_whole(&program->fence, LO + 1));
+}
+
 static void an_index_of_two_namespaces_counts_for_neither(void **state)
 {
 	struct program *program = *state;
@@ -223,6 +307,11 @@ int main(void)
 		TEST(consecutive_indexes_fill_all_places),
 		TEST(a_place_begins_at_0_for_the_next_interface),
 		TEST(a_place_left_half_given_begins_at_0),
+		TEST(a_member_counts_for_its_bond),
+		TEST(a_member_that_joins_by_itself_begins_at_0),
+		TEST(a_bond_keeps_what_a_member_counted_that_lost_its_place),
+		TEST(a_member_of_another_namespace_does_not_count_for_the_bond),
+		TEST(an_interface_without_members_is_whole),
 		TEST(an_index_of_two_namespaces_counts_for_neither),
 		TEST(the_rest_is_what_no_interface_has),
 	};

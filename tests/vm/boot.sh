@@ -47,6 +47,7 @@ machine() {
 	nic tap2 02:00:00:00:04:02 "ctrl_guest_offloads=off$vectors"
 	case $suite in
 	igb | vmxnet3 | e1000e) card 5 "$suite" ;;
+	bond) card 5 igb ;;
 	esac
 }
 

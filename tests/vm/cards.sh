@@ -7,6 +7,7 @@ nic() { # MAC
 	local path
 
 	for path in /sys/class/net/*; do
+		[ -d "$path" ] || continue # the module of bonds has a file there
 		[ "$(<"$path/address")" = "$1" ] && basename "$path" && return
 	done
 	return 1

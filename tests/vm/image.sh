@@ -65,6 +65,7 @@ put_modules() {
 	local modules=(virtio_pci virtio_console virtio_net veth crc32c_generic)
 
 	! is_card "$suite" || modules+=("$suite")
+	[ "$suite" != bond ] || modules+=(igb bonding)
 	mkdir "$guest/modules"
 	for module in "${modules[@]}"; do
 		modprobe -d "$directory" -S "$(<"$directory/release")" --show-depends "$module" 2>"$image.modules" || true

@@ -82,6 +82,7 @@ rows() {
 	chain) printf "| Linux | clang | \`attach … chain\` |\n|---|---|---|\n" ;;
 	lists) printf '| Linux | clang | lists, changed in place |\n|---|---|---|\n' ;;
 	shares) printf '| Linux | clang | shares of a fleet, a program each |\n|---|---|---|\n' ;;
+	bond) printf '| Linux | clang | a bond in a fence of several interfaces |\n|---|---|---|\n' ;;
 	upgrade) printf '| Linux | clang | package upgrade, fences in chains |\n|---|---|---|\n' ;;
 	refuses) printf '| Linux | clang | refused, and nothing left behind |\n|---|---|---|\n' ;;
 	units) printf '| Linux | clang | unit tests, a program each |\n|---|---|---|\n' ;;
@@ -157,6 +158,9 @@ program either still sees every frame ("enforced"), or the driver has dropped th
 second case `status` and `doctor` must report it, and `attach` must repair it in place. Afterwards limits are
 exact, and rules, windows and lists are kept. "refused" means that the driver refused the change.
 
+A bond of an igb and a virtio_net, later with a veth, shares a fence with another veth. The packets of all members
+must count for the bond, to the packet, also after a member joins or leaves.
+
 **Detach before unplugging a virtio_net that has as many unused queues as CPUs** (`ethtool -l`). Native XDP takes
 them for transmission, and Linux 6.12 then never finishes removing the interface: the kernel logs
 "unregister_netdevice: waiting for … to become free" until it is rebooted. The guests use all four queues.
@@ -167,6 +171,7 @@ rows lists "$@"
 rows shares "$@"
 rows upgrade "$@"
 network_cards "$@"
+rows bond "$@"
 rows refuses "$@"
 rows units "$@"
 retries=0

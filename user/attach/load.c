@@ -4,7 +4,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
+#include <net/if.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
@@ -340,13 +342,19 @@ static int count_interfaces(const struct rf_loaded *loaded, struct rf_config *co
 			    const struct rf_attach *attach, struct rf_error *error)
 {
 	struct rf_fence fence = {.config = config};
-	int err = 0;
+	int err;
 
 	fence.map_fd[RF_MAP_INTERFACES] = loaded->map_fd[RF_MAP_INTERFACES];
 	if (!attach->fence || attach->interfaces < 2)
 		return 0;
-	for (int i = 0; i < attach->interfaces && !err; i++)
-		err = rf_fence_count_interface(&fence, if_nametoindex(attach->interface[i]), error);
+	fence.interface = calloc(attach->interfaces, sizeof(*fence.interface));
+	if (!fence.interface)
+		return rf_error_failed(error, -ENOMEM, "out of memory for the interfaces");
+	fence.interfaces = attach->interfaces;
+	for (int i = 0; i < fence.interfaces; i++)
+		fence.interface[i].index = if_nametoindex(attach->interface[i]);
+	err = rf_fence_count_interfaces(&fence, 0, error);
+	free(fence.interface);
 	return err;
 }
 

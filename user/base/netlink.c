@@ -46,7 +46,8 @@ int rf_netlink_ask(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t
 	return result < 0 ? -errno : 0;
 }
 
-static int ask_links(unsigned int index, mnl_cb_t keep, void *context)
+/* Of all links, or of one by its index, or of those of a master. */
+static int ask_links(unsigned int index, unsigned int master, mnl_cb_t keep, void *context)
 {
 	struct mnl_socket *socket = rf_netlink_open(NETLINK_ROUTE);
 	char buffer[256];
@@ -59,21 +60,34 @@ static int ask_links(unsigned int index, mnl_cb_t keep, void *context)
 	request->nlmsg_type = RTM_GETLINK;
 	request->nlmsg_flags = NLM_F_REQUEST | (index ? NLM_F_ACK : NLM_F_DUMP);
 	link->ifi_index = index;
+	if (master)
+		mnl_attr_put_u32(request, IFLA_MASTER, master);
 	err = rf_netlink_ask(socket, request, keep, context);
 	mnl_socket_close(socket);
 	return err;
 }
 
 /* EINTR: the list changed while it was read. Reads it again, by a new socket. */
-int rf_netlink_links(unsigned int index, mnl_cb_t keep, void *context, int *count)
+static int ask_until_whole(unsigned int index, unsigned int master, mnl_cb_t keep, void *context,
+			   int *count)
 {
 	int err = -EINTR;
 
 	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
 		*count = 0;
-		err = ask_links(index, keep, context);
+		err = ask_links(index, master, keep, context);
 	}
 	return err;
+}
+
+int rf_netlink_links(unsigned int index, mnl_cb_t keep, void *context, int *count)
+{
+	return ask_until_whole(index, 0, keep, context, count);
+}
+
+int rf_netlink_members(unsigned int master, mnl_cb_t keep, void *context, int *count)
+{
+	return ask_until_whole(0, master, keep, context, count);
 }
 
 static void keep_kind(const struct nlattr *info, struct rf_link_state *state)
@@ -96,6 +110,9 @@ static void keep_attribute(const struct nlattr *attribute, struct rf_link_state 
 	case IFLA_MTU:
 		state->mtu = mnl_attr_get_u32(attribute);
 		break;
+	case IFLA_MASTER:
+		state->master = mnl_attr_get_u32(attribute);
+		break;
 	case IFLA_CARRIER:
 		state->has_carrier = mnl_attr_get_u8(attribute);
 		break;
@@ -115,24 +132,29 @@ static void keep_attribute(const struct nlattr *attribute, struct rf_link_state 
 	}
 }
 
-static int keep_state(const struct nlmsghdr *message, void *context)
+void rf_netlink_parse_state(const struct nlmsghdr *message, struct rf_link_state *state)
 {
 	const struct ifinfomsg *link = mnl_nlmsg_get_payload(message);
-	struct rf_link_state *state = context;
 	const struct nlattr *attribute;
 
+	*state = (struct rf_link_state){};
 	state->is_up = link->ifi_flags & IFF_UP;
 	mnl_attr_for_each(attribute, message, sizeof(*link))
 	{
 		keep_attribute(attribute, state);
 	}
+}
+
+static int keep_state(const struct nlmsghdr *message, void *context)
+{
+	rf_netlink_parse_state(message, context);
 	return MNL_CB_OK;
 }
 
 int rf_netlink_state(unsigned int index, struct rf_link_state *state)
 {
 	*state = (struct rf_link_state){};
-	return index ? ask_links(index, keep_state, state) : -ENODEV;
+	return index ? ask_links(index, 0, keep_state, state) : -ENODEV;
 }
 
 unsigned int rf_netlink_mtu(const char *name)

@@ -18,6 +18,8 @@ int rf_netlink_ask(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t
  * read is read again; `*count`, the number that `keep` has kept, is set to 0 before each reading.
  */
 int rf_netlink_links(unsigned int index, mnl_cb_t keep, void *context, int *count);
+/* The same with each interface whose master has that index. */
+int rf_netlink_members(unsigned int master, mnl_cb_t keep, void *context, int *count);
 /* The MTU of an interface; Ethernet's where it cannot be read. */
 unsigned int rf_netlink_mtu(const char *name);
 
@@ -28,11 +30,14 @@ struct rf_link_state {
 	uint64_t rx_packets;
 	uint32_t carrier_changes;
 	unsigned int mtu;
-	bool is_up; /* set up, whether or not it has a carrier */
+	unsigned int master; /* 0: none */
+	bool is_up;	     /* set up, whether or not it has a carrier */
 	bool has_carrier;
 	char kind[RF_LINK_KIND_SIZE]; /* veth, bond, tun …; "" for hardware */
 };
 
 int rf_netlink_state(unsigned int index, struct rf_link_state *state);
+/* Reads one interface of a list. */
+void rf_netlink_parse_state(const struct nlmsghdr *message, struct rf_link_state *state);
 
 #endif /* RINGFENCE_NETLINK_H */

@@ -21,6 +21,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/out.h"
+#include "fence/by_interface.h"
 #include "fence/bypass.h"
 #include "fence/fence.h"
 
@@ -63,6 +64,12 @@ enum need {
 	WORKS, /* the program has just counted packets */
 };
 
+/* A member has joined since the fence began to count by interface. */
+static bool lacks_members(const struct rf_fence *fence, const struct rf_interface *interface)
+{
+	return fence->interfaces > 1 && !rf_by_interface_is_whole(fence, interface->index);
+}
+
 static enum need check(const char *name)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
@@ -75,7 +82,8 @@ static enum need check(const char *name)
 		return NEEDS_NOTHING;
 	if (!rf_fence_open_on(&fence, name, &ignored)) {
 		rf_bypass_look(&fence, &interface, &bypass);
-		if (bypass.met == RF_BYPASSED || rf_entry_suits(&interface) == RF_NO)
+		if (bypass.met == RF_BYPASSED || rf_entry_suits(&interface) == RF_NO ||
+		    lacks_members(&fence, &interface))
 			need = NEEDS_REPAIR;
 		else if (bypass.met == RF_MET)
 			need = WORKS;

@@ -13,7 +13,7 @@ struct rf_by_interface {
 	struct rf_interface_counters place[RF_INTERFACE_PLACES];
 };
 
-/* Sums over all CPUs, since each interface got its place. */
+/* Sums over all CPUs, since each interface got its place; a bond's have its members'. */
 int rf_fence_by_interface(const struct rf_fence *fence, struct rf_by_interface *sums,
 			  struct rf_error *error);
 void rf_baseline_subtract_interfaces(const struct rf_baseline *baseline,
@@ -30,12 +30,14 @@ struct rf_interface_counters rf_by_interface_rest(const struct rf_fence *fence,
 						  const struct rf_by_interface *sums,
 						  const struct rf_interface_counters *totals);
 
+/* Do all present members of the interface have places? Until then, its counters lack packets. */
+bool rf_by_interface_is_whole(const struct rf_fence *fence, unsigned int index);
+
 /*
- * Begins to count an interface of this network namespace apart, unless the fence does so already,
- * or has no place for it. Only with the lock held.
+ * Begins to count all interfaces of the fence, and one that is about to join (0: none is), apart,
+ * where the fence has places for them; and with each the members that run its program now. Only
+ * with the lock held.
  */
-int rf_fence_count_interface(struct rf_fence *fence, unsigned int index, struct rf_error *error);
-/* The same for all interfaces of the fence, and for one that is about to join; 0: none is. */
 int rf_fence_count_interfaces(struct rf_fence *fence, unsigned int joining, struct rf_error *error);
 
 #endif /* RINGFENCE_BY_INTERFACE_H */

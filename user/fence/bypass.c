@@ -84,18 +84,19 @@ static uint64_t count_all(const struct rf_counters *counters)
 }
 
 uint64_t rf_bypass_count(const struct rf_fence *fence, const struct rf_interface *interface,
-			 bool is_bond, const struct rf_counters *counters,
-			 const struct rf_by_interface *sums, bool *is_shared)
+			 const struct rf_counters *counters, const struct rf_by_interface *sums,
+			 bool *is_shared)
 {
-	const struct rf_interface_counters *own =
-		is_bond ? NULL : rf_by_interface_of(fence, sums, interface->index);
+	const struct rf_interface_counters *own = rf_by_interface_of(fence, sums, interface->index);
 
+	if (own && !rf_by_interface_is_whole(fence, interface->index))
+		own = NULL;
 	*is_shared = !own && fence->interfaces > 1;
 	return own ? own->passed.packets + own->dropped.packets : count_all(counters);
 }
 
 static int count_packets(const struct rf_fence *fence, const struct rf_interface *interface,
-			 bool is_bond, uint64_t *packets, bool *is_shared)
+			 uint64_t *packets, bool *is_shared)
 {
 	struct rf_by_interface sums;
 	struct rf_counters counters;
@@ -105,7 +106,7 @@ static int count_packets(const struct rf_fence *fence, const struct rf_interface
 	if (!err)
 		err = rf_fence_by_interface(fence, &sums, &ignored);
 	if (!err)
-		*packets = rf_bypass_count(fence, interface, is_bond, &counters, &sums, is_shared);
+		*packets = rf_bypass_count(fence, interface, &counters, &sums, is_shared);
 	return err;
 }
 
@@ -113,20 +114,15 @@ int rf_bypass_sample(const struct rf_fence *fence, const struct rf_interface *in
 		     struct rf_bypass_sample *sample)
 {
 	struct rf_link_state state;
-	bool is_bond;
-	int err = rf_netlink_state(interface->index, &state);
+	int err;
 
 	*sample = (struct rf_bypass_sample){.time_ns = rf_time_awake()};
-	is_bond = strcmp(state.kind, "bond") == 0;
-	if (!err)
-		err = count_packets(fence, interface, is_bond, &sample->counted_before,
-				    &sample->is_shared);
+	err = count_packets(fence, interface, &sample->counted_before, &sample->is_shared);
 	if (!err)
 		err = rf_netlink_state(interface->index, &state);
 	sample->rx_packets = state.rx_packets;
 	if (!err)
-		err = count_packets(fence, interface, is_bond, &sample->counted_after,
-				    &sample->is_shared);
+		err = count_packets(fence, interface, &sample->counted_after, &sample->is_shared);
 	return err;
 }
 

@@ -54,11 +54,11 @@ void rf_bypass_begin(struct rf_interface_look *look, const struct rf_bypass_samp
 bool rf_bypass_applies(const struct rf_fence *fence, const struct rf_interface *interface);
 /*
  * The packets that count for an interface. `is_shared`: packets of other interfaces are among them.
- * A bond's packets count for its members, so all packets of the fence stand for them.
+ * Until all members of a bond have places, all packets of the fence stand for the bond's.
  */
 uint64_t rf_bypass_count(const struct rf_fence *fence, const struct rf_interface *interface,
-			 bool is_bond, const struct rf_counters *counters,
-			 const struct rf_by_interface *sums, bool *is_shared);
+			 const struct rf_counters *counters, const struct rf_by_interface *sums,
+			 bool *is_shared);
 int rf_bypass_sample(const struct rf_fence *fence, const struct rf_interface *interface,
 		     struct rf_bypass_sample *sample);
 /* The look that the fence keeps; an empty one if it has none. */

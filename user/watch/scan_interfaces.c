@@ -2,7 +2,6 @@
 /* Do the packets of the fence's interfaces meet its program? */
 #include <string.h>
 
-#include "base/netlink.h"
 #include "base/received.h"
 #include "watch/scanner.h"
 
@@ -18,14 +17,12 @@ static struct rf_interface_watch *find_watch(struct rf_scanner *scanner, int i)
 {
 	struct rf_interface_watch *watch = &scanner->interface[i];
 	const unsigned int index = scanner->fence.interface[i].index;
-	struct rf_link_state state;
 
 	if (watch->look.index == index)
 		return watch;
 	*watch = (struct rf_interface_watch){};
 	rf_bypass_load(&scanner->fence, index, &watch->look);
 	watch->counted = watch->look.counted;
-	watch->is_bond = !rf_netlink_state(index, &state) && strcmp(state.kind, "bond") == 0;
 	return watch;
 }
 
@@ -55,8 +52,8 @@ static void judge(struct rf_scanner *scanner, int i, const struct rf_snapshot *s
 		.rx_packets = watch->rx_packets,
 	};
 
-	sample.counted_after = rf_bypass_count(&scanner->fence, interface, watch->is_bond,
-					       &snapshot->counters, sums, &sample.is_shared);
+	sample.counted_after = rf_bypass_count(&scanner->fence, interface, &snapshot->counters,
+					       sums, &sample.is_shared);
 	if (sample.counted_before > sample.counted_after)
 		sample.counted_before = sample.counted_after; /* counted anew */
 	watch->counted = sample.counted_after;

@@ -12,7 +12,6 @@ struct rf_interface_watch {
 	struct rf_interface_look look; /* index 0: none */
 	uint64_t counted;	       /* packets that the program had counted */
 	uint64_t rx_packets;	       /* of this scan, read before its counters */
-	bool is_bond;
 };
 
 struct rf_scanner {
