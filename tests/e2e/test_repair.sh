@@ -171,6 +171,19 @@ matches "$(ringfence status dev "$dev" | unwrapped)" \
 is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].suits_mtu')" false 'so does its JSON'
 ringfence doctor "$dev" >"$scratch/stdout" 2>"$scratch/stderr"
 is "$?" 1 'doctor of an interface with an outgrown entry fails'
+# Of a swap by a link, the kernel gives no reason.
+refused() { # CMD…
+	inside env LD_PRELOAD="$PWD/build/tests/flap.so" REFUSE=1 "$@"
+}
+
+fails 'a driver that refuses the entry is reported, with what to do' 1 \
+	"ringfence: $dev: its MTU of 3500 needs the program for frames in several buffers (xdp.frags), which the driver refuses: Invalid argument; the previous program stays attached; 'ringfence doctor $dev' names the largest MTU that works" \
+	refused "$build" attach "$dev"
+is "$(state)" "$before" 'it keeps rules, lists and windows'
+fails 'a driver that refuses an upgrade is reported, with what to do' 1 \
+	"ringfence: $dev: cannot upgrade its program: Invalid argument; the previous program stays attached; the driver may refuse its present MTU, queues or offloads: 'ringfence doctor $dev' checks them" \
+	refused "$newer" attach "$dev"
+is "$(state)" "$before" 'that keeps rules, lists and windows too'
 does 'attach changes to the entry that the MTU needs' \
 	"$dev: changed in place to the program for frames in several buffers (xdp.frags), as its MTU requires, fence '$dev'; rules, windows and counters are kept" \
 	ringfence attach "$dev"

@@ -16,8 +16,6 @@
  */
 int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded,
 		     struct rf_error *error);
-/* Swaps the program of an interface that is in no chain, atomically. Returns a negative errno. */
-int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd);
 /* Like rf_fence_detach(), for an attached program only, and with the lock held. */
 int rf_interface_detach(const char *dev, struct rf_error *error);
 
@@ -25,9 +23,11 @@ int rf_interface_detach(const char *dev, struct rf_error *error);
 
 #define RF_REFUSAL_SIZE (RF_REASON_SIZE + 4)
 
-/*
- * Asks for the reason why the driver refused to attach the program by a link, by trying it again
- * through netlink. Writes " (REASON)", or "" if the driver gives none.
+/* Of an interface in no chain, atomically. Returns a negative errno; `words` as rf_refusal_ask().
+ */
+int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd,
+		    char words[RF_REFUSAL_SIZE]);
+/* Why did the driver refuse the program? Tries by netlink. Writes " (REASON)", or "" without one.
  */
 void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int program_fd,
 		    char words[RF_REFUSAL_SIZE]);

@@ -81,16 +81,17 @@ struct repair {
 	int fresh_fd[RF_ENTRY_COUNT]; /* just loaded, where `loaded` has the pinned programs */
 };
 
-static int fail_entry(const struct rf_interface *interface, int err, struct rf_error *error)
+static int fail_entry(const struct rf_interface *interface, int err, const char *words,
+		      struct rf_error *error)
 {
 	const unsigned int mtu = rf_netlink_mtu(interface->name);
 
 	return rf_error_failed(error, err,
 			       "%s: its MTU of %u needs the program for frames in several buffers "
-			       "(xdp.frags), which cannot be attached: %s; run 'ip link set dev %s "
-			       "mtu %d'",
-			       interface->name, mtu, strerror(-err), interface->name,
-			       RF_PLAIN_MTU_MAX);
+			       "(xdp.frags), which the driver refuses: %s%s; the previous program "
+			       "stays attached; 'ringfence doctor %s' names the largest MTU that "
+			       "works",
+			       interface->name, mtu, strerror(-err), words, interface->name);
 }
 
 /* The plain entry is only faster: an interface whose driver refuses it keeps the other one. */
@@ -98,15 +99,16 @@ static int change_entry(struct repair *repair, enum rf_entry wanted, struct rf_e
 {
 	const struct rf_interface *interface = &repair->interface;
 	const int fd = repair->loaded->fd[wanted];
-	int err;
+	char words[RF_REFUSAL_SIZE] = "";
+	int err = -EOPNOTSUPP;
 
 	if (interface->chain.dispatcher_id)
 		err = rf_chain_renew(interface, &repair->old, wanted, repair->loaded);
-	else
-		err = fd < 0 ? -EOPNOTSUPP : rf_program_swap(interface, repair->old.fd, fd);
+	else if (fd >= 0)
+		err = rf_program_swap(interface, repair->old.fd, fd, words);
 	if (!err)
 		return 1;
-	return wanted == RF_FRAGS ? fail_entry(interface, err, error) : 0;
+	return wanted == RF_FRAGS ? fail_entry(interface, err, words, error) : 0;
 }
 
 static int find_id(int fd, uint32_t *id)
@@ -122,7 +124,7 @@ static int find_id(int fd, uint32_t *id)
  * The kernel does not tell the driver of a swap to the same program. So the interface gets another
  * program of the fence, and then its own again.
  */
-static int swap_twice(const struct repair *repair)
+static int swap_twice(const struct repair *repair, char words[RF_REFUSAL_SIZE])
 {
 	struct rf_interface between = repair->interface;
 	const enum rf_entry entry = rf_entry_of(&repair->old);
@@ -133,29 +135,31 @@ static int swap_twice(const struct repair *repair)
 		other = repair->fresh_fd[entry];
 	err = find_id(other, &between.program_id);
 	if (!err)
-		err = rf_program_swap(&repair->interface, repair->old.fd, other);
+		err = rf_program_swap(&repair->interface, repair->old.fd, other, words);
 	if (!err)
-		err = rf_program_swap(&between, other, repair->old.fd);
+		err = rf_program_swap(&between, other, repair->old.fd, words);
 	return err;
 }
 
 static int reload_driver(struct repair *repair, struct rf_error *error)
 {
 	const struct rf_interface *interface = &repair->interface;
+	char words[RF_REFUSAL_SIZE] = "";
 	int err;
 
 	if (interface->chain.dispatcher_id)
 		err = rf_chain_renew(interface, &repair->old, rf_entry_of(&repair->old),
 				     repair->loaded);
 	else
-		err = swap_twice(repair);
+		err = swap_twice(repair, words);
 	if (err)
 		return rf_error_failed(
 			error, err,
 			"%s: its packets do not meet the program, and it cannot be attached again: "
-			"%s; run 'ringfence save dev %s > FILE', 'ringfence detach %s', 'ringfence "
+			"%s%s; run 'ringfence save dev %s > FILE', 'ringfence detach %s', "
+			"'ringfence "
 			"attach %s' and 'ringfence apply FILE', which loses its windows",
-			interface->name, strerror(-err), interface->name, interface->name,
+			interface->name, strerror(-err), words, interface->name, interface->name,
 			interface->name);
 	return 1;
 }

@@ -9,16 +9,34 @@
 
 #include "attach/private.h"
 
-int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd)
+static int swap_by_netlink(const struct rf_interface *interface, int old_fd, int new_fd,
+			   char words[RF_REFUSAL_SIZE])
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = old_fd);
+	const __u32 flags = rf_xdp_flags(interface->mode) | XDP_FLAGS_REPLACE;
+	int err;
+
+	rf_log_forget();
+	err = bpf_xdp_attach(interface->index, new_fd, flags, &options);
+	rf_refusal_read(words);
+	return err;
+}
+
+/*
+ * Of a link, the driver's reason cannot be had: bpf_xdp_link_update() hands the driver no buffer
+ * for it, and a netlink request for the same interface ends before the driver is asked (EBUSY,
+ * "Can't replace active BPF XDP link").
+ */
+int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd,
+		    char words[RF_REFUSAL_SIZE])
 {
 	LIBBPF_OPTS(bpf_link_update_opts, by_link, .flags = BPF_F_REPLACE, .old_prog_fd = old_fd);
-	LIBBPF_OPTS(bpf_xdp_attach_opts, by_netlink, .old_prog_fd = old_fd);
-	const __u32 flags = rf_xdp_flags(interface->mode) | XDP_FLAGS_REPLACE;
 	struct rf_pin_path path;
 	int link, err;
 
+	*words = '\0';
 	if (!interface->by_link)
-		return bpf_xdp_attach(interface->index, new_fd, flags, &by_netlink);
+		return swap_by_netlink(interface, old_fd, new_fd, words);
 	link = rf_pins_open_link(interface->index, interface->program_id, &path);
 	if (link < 0)
 		return link;
@@ -44,12 +62,13 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 				       "%s: cannot upgrade: this kernel lacks frames in several "
 				       "buffers (xdp.frags)",
 				       interface->name);
-	rf_log_forget();
-	err = rf_program_swap(interface, old->fd, loaded->fd[entry]);
-	rf_refusal_read(words);
+	err = rf_program_swap(interface, old->fd, loaded->fd[entry], words);
 	if (err)
-		return rf_error_failed(error, err, "%s: cannot upgrade its program: %s%s",
-				       interface->name, strerror(-err), words);
+		return rf_error_failed(error, err,
+				       "%s: cannot upgrade its program: %s%s; the previous program "
+				       "stays attached; the driver may refuse its present MTU, "
+				       "queues or offloads: 'ringfence doctor %s' checks them",
+				       interface->name, strerror(-err), words, interface->name);
 	return 0;
 }
 
