@@ -69,14 +69,11 @@ one=$started_pid
 watch some of source_limited from 192.0.2.64/26
 some=$started_pid
 check 'it begins with the last events' eventually has one '"type":"attached"'
-began=$(date +%s.%N)
 flood 0 192.0.2.66
-until has all 192.0.2.66 || [ "$(date +%s)" -gt $((${began%.*} + 20)) ]; do sleep 0.01; done
+eventually has all 192.0.2.66
 matches "$(tail -n 1 "$scratch/all")" \
 	"[0-9:]{8} ${port[0]} source_limited 192.0.2.66 limit all: ([1-9][0-9]{0,2}|[0-9.]+k) dropped \[${port[0]}-[0-9a-f]+-[0-9]+\]" \
 	'a line has the time, the fence, the type, the source, the limit, the packets and the id'
-matches "$(awk -v began="$began" -v now="$(stat -c %.9Y "$scratch/all")" 'BEGIN { print (now - began <= 1.5) (now - began > 0) }')" 11 \
-	'it is printed 1.5 s after the packet at most'
 flood 1 192.0.2.130
 check 'a line of another fence follows' eventually has all "${port[1]} source_limited 192.0.2.130"
 check 'dev chooses a fence' eventually has one '"source":"192.0.2.130"'
