@@ -401,9 +401,9 @@ __noinline __u64 try_place(const struct question *question, __u64 kin, __u32 mos
 }
 
 /*
- * Claims a slot that may be taken. A window that has used something gives way only if several tries
- * find no other; one that has used half of COUNT is kept, unless such windows fill the room: then
- * the one that was idle longest gives way. That one not for a sibling, whose source has a window.
+ * Claims a slot that may be taken. A window that has used little is evicted only if several tries
+ * find no other; one that has used half of COUNT is kept, unless such windows fill the map: then
+ * the one that was idle longest is evicted, though not for a sibling, whose source has a window.
  */
 static __always_inline __u64 search_place(const struct question *question, __u64 kin)
 {

@@ -62,6 +62,12 @@ open_screen 80x24 "${utf8[@]}" -- top
 sees "^$dev native +LIVE [0-9:]{8} +1 over  0 banned" 'the first line has the fence, the time, and how many are over'
 sees '^in [0-9.]+k/s +[▁▂▃▄▅▆▇█]+ +dropped [0-9.]+k/s 9[67]\.[0-9]%' 'the second line has packets a second'
 sees '^over_limit [0-9.]+k/s ' 'the third line has the reason'
+# A sender that was held up makes up for it, so the rates are compared with each other.
+rates_agree() {
+	screen | tr -d ',%' | awk '$1 == "in" { came = $2 + 0; lost = $5 + 0; share = $6 } $1 == "over_limit" { over = $2 + 0 }
+		END { exit !(came >= 1 && lost == over && share - lost / came * 100 < 0.6 && lost / came * 100 - share < 0.6) }'
+}
+check 'what is dropped is over the limit, and its share is right' eventually rates_agree
 sees '^\[all 50/1s: 1\]  syn 100/10s: 0' 'the fourth line has the limits; one that drops is in brackets'
 sees '^> 192\.0\.2\.66 +all +██████ 100% +1\.9.k +[45].  .*█  [0-9]+s' 'a source over its limit is full, dropped, and first'
 sees '^  192\.0\.2\.67 +all +█+.? +[34].% +0 +(19|2.) ' 'an honest source is below it'

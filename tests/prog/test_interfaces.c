@@ -182,78 +182,70 @@ static void a_place_left_half_given_begins_at_0(void **state)
 	assert_counts(program, LO, 1);
 }
 
+#define BOND (LO + 5)
+
 /* As if the loopback interface were a member of a bond. */
-static void make_member(struct program *program, unsigned int bond)
+static void join_bond(struct program *program)
 {
-	program->config->interface[LO].counts_for = bond;
+	join(program, BOND);
+	join(program, LO);
+	program->config->interface[LO].counts_for = BOND;
 }
 
 static void a_member_counts_for_its_bond(void **state)
 {
 	struct program *program = *state;
-	const unsigned int bond = LO + 5;
 	struct rf_error error = {};
 
-	join(program, bond);
-	join(program, LO);
-	make_member(program, bond);
+	join_bond(program);
 	flood(program->object->progs.ringfence);
 	flood(program->object->progs.ringfence_frags);
-	assert_counts(program, bond, 2);
+	assert_counts(program, BOND, 2);
 	assert_done(rf_fence_reset(&program->fence, &error), &error);
 	flood(program->object->progs.ringfence);
-	assert_counts(program, bond, 3);
-	assert_int_equal(program->config->baseline[1].interface[bond].passed.packets, 2 * ADMITTED);
+	assert_counts(program, BOND, 3);
+	assert_int_equal(program->config->baseline[1].interface[BOND].passed.packets, 2 * ADMITTED);
 }
 
 /* The bond keeps what the member counted before; the member begins at 0. */
 static void a_member_that_joins_by_itself_begins_at_0(void **state)
 {
 	struct program *program = *state;
-	const unsigned int bond = LO + 5;
 
-	join(program, bond);
-	join(program, LO);
-	make_member(program, bond);
+	join_bond(program);
 	flood(program->object->progs.ringfence);
 	join(program, LO);
-	assert_counts(program, bond, 1);
+	assert_counts(program, BOND, 1);
 	assert_counts(program, LO, 0);
 	flood(program->object->progs.ringfence);
-	assert_counts(program, bond, 1);
+	assert_counts(program, BOND, 1);
 	assert_counts(program, LO, 1);
 }
 
 static void a_bond_keeps_what_a_member_counted_that_lost_its_place(void **state)
 {
 	struct program *program = *state;
-	const unsigned int bond = LO + 5;
 
-	join(program, bond);
-	join(program, LO);
-	make_member(program, bond);
+	join_bond(program);
 	flood(program->object->progs.ringfence);
 	leave(program, LO);
 	for (int i = 1; i <= RF_INTERFACE_PROBES; i++)
 		join(program, LO + i * RF_INTERFACE_PLACES);
 	assert_int_not_equal(program->config->interface[LO].index, LO);
-	assert_counts(program, bond, 1);
+	assert_counts(program, BOND, 1);
 	flood(program->object->progs.ringfence);
-	assert_counts(program, bond, 1);
+	assert_counts(program, BOND, 1);
 }
 
 /* Of an index that several namespaces have, the member may be of another one. */
 static void a_member_of_another_namespace_does_not_count_for_the_bond(void **state)
 {
 	struct program *program = *state;
-	const unsigned int bond = LO + 5;
 
-	join(program, bond);
-	join(program, LO);
-	make_member(program, bond);
+	join_bond(program);
 	program->config->interface[LO].namespace = 0;
 	flood(program->object->progs.ringfence);
-	assert_counts(program, bond, 0);
+	assert_counts(program, BOND, 0);
 }
 
 /* Without a place for each member, the counters of a bond lack packets. */

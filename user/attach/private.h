@@ -23,12 +23,10 @@ int rf_interface_detach(const char *dev, struct rf_error *error);
 
 #define RF_REFUSAL_SIZE (RF_REASON_SIZE + 4)
 
-/* Of an interface in no chain, atomically. Returns a negative errno; `words` as rf_refusal_ask().
- */
+/* Of an interface in no chain, atomically. A negative errno; `words` as of rf_refusal_ask(). */
 int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd,
 		    char words[RF_REFUSAL_SIZE]);
-/* Why did the driver refuse the program? Tries by netlink. Writes " (REASON)", or "" without one.
- */
+/* Why did the driver refuse the program? Tries by netlink. Writes " (REASON)" or "". */
 void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int program_fd,
 		    char words[RF_REFUSAL_SIZE]);
 /* The same, for a netlink request that has failed since rf_log_forget(). */

@@ -222,8 +222,7 @@ bool rf_by_interface_is_whole(const struct rf_fence *fence, unsigned int index)
 
 /* ---- giving places ---- */
 
-/* Has the fence left the interface that has the place? Of other namespaces, it is not known here.
- */
+/* Has the fence left the place's interface? Of other namespaces, that is not known here. */
 static bool is_left(const struct rf_interface_place *place, const struct rf_links *links)
 {
 	const struct rf_link *link = rf_links_find(links, place->index);
