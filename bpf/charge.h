@@ -108,13 +108,15 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		reason = RF_BANNED;
 	} else if (reason == RF_PEEKED_FULL) {
 		reason = RF_OVER_LIMIT;
+		/* A peek leaves an old head, by which may_ban() would count nothing. */
+		ask.cost |= NEVER_FITS * rf_bans_by_sum(policy);
 		/* Room may have appeared since the peek: then the charge is forfeited. */
-		if (rf_counts_rejected(policy) &&
+		if (policy->flags & (RF_COUNT_REJECTED | RF_BANS_BY_SUM) &&
 		    take_by_kind(&source->window, policy, &ask) == RF_UNDER)
 			count_forfeited(policy, question->len_bytes);
 	}
 	consider_asking(question, source, policy, slot, 1);
-	if (reason == RF_OVER_LIMIT && is_own && policy->ban && !is_by_share(source, policy))
+	if (reason == RF_OVER_LIMIT && is_own && policy->ban && may_ban(question, source, policy))
 		until = start_ban(question, source, slot);
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);

@@ -12,6 +12,7 @@
 #ifdef RF_WITH_SHARES
 
 #include "ringfence/fleet_call.h"
+#include "ringfence/share_ban.h"
 
 static __always_inline struct rf_hearing *rf_hearing_of(__u32 incarnation)
 {
@@ -70,6 +71,7 @@ static __always_inline void start_share(struct rf_window *window, const struct q
 	window->share.whose = rf_whose(policy->tag, policy->first);
 	window->share.lowered = 0;
 	window->share.asked = 0;
+	window->share.refused = 0;
 }
 
 __noinline int ask_for_more(const struct question *question, struct rf_source *source, __u32 slot)
@@ -145,11 +147,14 @@ static __always_inline void consider_asking_at(const struct question *question,
 	consider_asking(question, source, &bank_of(question)->policy[slot], slot, is_refused);
 }
 
-/* Was it the share that refused, and not L itself? Then no ban follows. */
-__noinline int is_by_share(const struct rf_source *source, const struct rf_policy *policy)
+/* May a ban follow from this packet, which the limit refused? To be asked once for each packet. */
+__noinline int may_ban(const struct question *question, struct rf_source *source,
+		       const struct rf_policy *policy)
 {
-	return source && policy && policy->flags & RF_FLEET &&
-	       rf_limit_of(&source->window, policy) < policy->limit;
+	if (!question || !source || !policy || !rf_bans_by_sum(policy))
+		return 1;
+	return rf_share_is_over(&source->window, policy, question->jiffies,
+				rf_cost(policy, question->len_bytes));
 }
 
 #else /* RF_WITH_SHARES */
@@ -184,11 +189,11 @@ static __always_inline void consider_asking_at(const struct question *question,
 	(void)question, (void)source, (void)place, (void)is_refused;
 }
 
-static __always_inline int is_by_share(const struct rf_source *source,
-				       const struct rf_policy *policy)
+static __always_inline int may_ban(const struct question *question, struct rf_source *source,
+				   const struct rf_policy *policy)
 {
-	(void)source, (void)policy;
-	return 0;
+	(void)question, (void)source, (void)policy;
+	return 1;
 }
 
 #endif /* RF_WITH_SHARES */

@@ -107,7 +107,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	set_ask(&ask, question, policy);
 	verdict = take(&source->window, policy, &ask, &is_near);
 	reason = reason_of(policy, verdict);
-	if (reason == RF_OVER_LIMIT && policy->ban && !is_by_share(source, policy))
+	if (reason == RF_OVER_LIMIT && policy->ban && may_ban(question, source, policy))
 		until = start_ban(question, source, slot);
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);

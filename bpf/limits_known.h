@@ -123,11 +123,13 @@ static __always_inline int all_have_room(const struct question *question, struct
 	return has_room;
 }
 
-/* Another CPU has taken the room since all_have_room. */
+/* Another CPU has taken the room since all_have_room: the verdict is that of rf_added(). */
 __noinline __u32 lose_race(struct question *question, struct rf_source *source, __u32 i)
 {
-	return question && source ? lose_room(question, source, i % RF_CHARGED_MAX, RF_OVER)
-				  : RF_CHARGED_MAX;
+	if (!question || !source)
+		return RF_CHARGED_MAX;
+	i %= RF_CHARGED_MAX;
+	return lose_room(question, source, i, RF_OVER + rf_bans_by_sum(policy_of(question, i)));
 }
 
 /* As take_all, after all_have_room. */

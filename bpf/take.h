@@ -41,6 +41,9 @@ __noinline int take_sliding(struct rf_window *window, const struct rf_policy *po
 	return rf_take_sliding(window, policy, time, cost);
 }
 
+/* A cost that is over every L: a take by it charges nothing, and moves the head to the present. */
+#define NEVER_FITS (~0U)
+
 static __always_inline int take_by_kind(struct rf_window *window, const struct rf_policy *policy,
 					const struct rf_ask *ask)
 {

@@ -30,7 +30,7 @@ floor() {
 	include/ringfence/ban_table.h | include/ringfence/known_filter.h) echo 2 ;;
 	include/ringfence/lease_place.h | include/ringfence/slot.h) echo 2 ;;
 	include/ringfence/window_read.h | include/ringfence/window_reopen.h) echo 7 ;;
-	include/ringfence/lease.h | include/ringfence/share_write.h) echo 8 ;;
+	include/ringfence/lease.h | include/ringfence/share_ban.h | include/ringfence/share_write.h) echo 8 ;;
 	include/ringfence/lease_read.h) echo 9 ;;
 	bpf/maps.h) echo 10 ;;
 	bpf/count.h | bpf/parsed.h | bpf/shape.h) echo 11 ;;

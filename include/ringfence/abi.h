@@ -282,6 +282,7 @@ enum rf_clock {
  * closing cell is clipped by the largest L, and not by what this definition let pass.
  */
 #define RF_FLEET_CHANGED (1U << 6)
+#define RF_BANS_BY_SUM (1U << 7) /* of a policy with RF_FLEET and a ban, see share_ban.h */
 /* Of a limit alone, with RF_FLEET: */
 #define RF_FIRST_GIVEN (1U << 28) /* `first` was written; else it follows from `hosts` */
 #define RF_ALONE_FIRST (1U << 29) /* a host that is alone passes `first`; else `alone` */

@@ -544,7 +544,7 @@ RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 {
 	if (verdict == RF_UNDER)
 		return rf_lease_may_hold_credits(policy);
-	return verdict == RF_OVER && !rf_counts_rejected(policy);
+	return verdict == RF_OVER && !(policy->flags & (RF_COUNT_REJECTED | RF_BANS_BY_SUM));
 }
 
 /*

@@ -365,6 +365,16 @@ RF_INLINE __u64 rf_add_to(struct rf_window *window, __u64 now, __u32 cost)
 }
 
 /*
+ * The verdict after an addition. One that did not fit stays in the head; where refused packets are
+ * counted for a ban, it is a lost race, since it would be counted twice.
+ */
+RF_INLINE enum rf_verdict rf_added(const struct rf_policy *policy, int fits)
+{
+	_Static_assert(RF_LOST_RACES == RF_OVER + 1, "a sum, so that the verifier sees one path");
+	return fits ? RF_UNDER : RF_OVER + rf_bans_by_sum(policy);
+}
+
+/*
  * Adds to a present head that had room when it was read, `enough` of it at once.
  *
  * Others may have added meanwhile. Then the words decide that were read before. A share that grew
@@ -376,11 +386,12 @@ RF_INLINE enum rf_verdict rf_add_by(struct rf_window *window, const struct rf_po
 				    __u64 jiffies, __u32 enough)
 {
 	const __u64 units = rf_add_to(window, now, cost);
+	__u32 limit;
 
 	if (units <= enough)
 		return RF_UNDER;
-	return units <= RF_LIMIT_BY_WORDS(policy, words->whose, words->given, jiffies) ? RF_UNDER
-										       : RF_OVER;
+	limit = RF_LIMIT_BY_WORDS(policy, words->whose, words->given, jiffies);
+	return rf_added(policy, units <= limit);
 }
 
 /*
@@ -438,7 +449,7 @@ RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct
 
 	if ((__u64)rf_word_used(head) + cost > limit)
 		return rf_refuse(window, policy, head, cost);
-	return rf_add_to(window, now, cost) <= limit ? RF_UNDER : RF_OVER;
+	return rf_added(policy, rf_add_to(window, now, cost) <= limit);
 #else
 	if ((__u64)rf_word_used(head) + cost > policy->limit)
 		return rf_refuse(window, policy, head, cost);

@@ -254,6 +254,17 @@ RF_INLINE int rf_may_ask(struct rf_window *window, __u64 jiffies, __u32 tick_ns)
 
 #endif /* RF_WITH_SHARES */
 
+/* Does it ban once what passed and what was refused exceed L? 1 or 0. See share_ban.h. */
+RF_INLINE int rf_bans_by_sum(const struct rf_policy *policy)
+{
+#ifdef RF_WITH_SHARES
+	return policy->flags / RF_BANS_BY_SUM & 1;
+#else
+	(void)policy;
+	return 0;
+#endif
+}
+
 /* What a window may admit in W, in place of policy->limit. */
 RF_INLINE __u32 rf_limit_of(const struct rf_window *window, const struct rf_policy *policy)
 {

@@ -21,6 +21,7 @@ struct rf_share {
 	__u64 whose;   /* {tag:32 | clip:32}: of a definition, and the largest L of late */
 	__u64 lowered; /* jiffies: when the share was lowered the last time */
 	__u64 asked;   /* {has grown since:1 | asks in vain before:3 | jiffies:60} */
+	__u64 refused; /* with a ban: {epoch:32 | units:32} refused since, see share_ban.h */
 };
 
 /* The meaning of the words depends on the algorithm, see limiter.h and what it includes. */

@@ -54,18 +54,19 @@ fails 'what is refused is not shared' 1 \
 	"ringfence: limit 'all': 'fleet': what is refused on one host is nobody else's; leave out 'count rejected'" \
 	ringfence limit add all rate 100/1h fleet count rejected
 
-fails 'no ban follows what a fleet refuses, so both together are refused' 1 \
-	"ringfence: limit 'all': 'fleet': a host sees what passes there alone, so no ban would follow; leave out 'ban', or 'fleet'" \
-	ringfence limit add all rate 300/10s ban 1h fleet
-is "$(ringfence limit list)" 'no limits' 'and nothing has changed'
-
 # ---- what passes while nothing is heard ----
 
 ringfence limit add all rate 100/1h fleet exact >"$scratch/log"
 passes 'alone, COUNT passes' 100
-fails 'a limit of the fleet gets no ban later' 1 \
-	"ringfence: limit 'all': 'fleet': a host sees what passes there alone, so no ban would follow; leave out 'ban', or 'fleet'" \
-	ringfence limit change all ban 1h
+ringfence limit change all ban 1h >"$scratch/log"
+passes 'with a ban, COUNT passes alone as well' 100
+is "$(ringfence bans --json | jq -r '.bans[].source')" "192.0.2.$source_number" 'and the source is banned'
+ringfence limit set all rate 1k/1h fleet first 7 alone first ban 1h >"$scratch/log"
+passes 'a source that is refused before it has sent COUNT' 7
+is "$(ringfence bans --json | jq -r '.bans[].source' | grep -c "\.$source_number$")" 0 'is not banned'
+check 'and show says what would ban it' \
+	grep -qF '; more than 1k/1h at this host bans it for 1h' \
+	<(ringfence show "192.0.2.$source_number" | unwrapped)
 ringfence limit set all rate 100/1h fleet exact alone first >"$scratch/log"
 passes "with 'alone first', what passes unasked" 1
 ringfence limit set all rate 100/1h fleet exact first 7 alone first >"$scratch/log"

@@ -351,6 +351,12 @@ mutants_of_shares() {
 		's/^\{/{\nextern __u64 current_time;/; s/now = rf_hearing_now\(\)/now = current_time/'
 	try_mutant shares loose "a share is more than L" rf_limit_by \
 		's/return .*/return policy->first + share;/'
+	try_mutant shares ban "an addition that lost a race counts as refused as well" rf_added \
+		's/return fits .*/return fits ? RF_UNDER : RF_OVER;/'
+	try_mutant shares ban "what was refused counts for ever" rf_refused_count \
+		's/\(__u32\)now - since \+ 1 < policy->cells/1/'
+	try_mutant shares ban "a head of a later cell counts for a ban" rf_share_is_over \
+		's/rf_word_epoch\(head\) == \(__u32\)now/rf_is_present_at_once(policy, head, now)/'
 }
 
 # What slots, and the filter of who has a window, may do wrong, and the order that they are used in.

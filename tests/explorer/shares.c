@@ -25,11 +25,12 @@
 const struct row *row;
 struct rf_policy policy[DEFINITIONS];
 static const char *failure;
-static int refusals, reads; /* in all schedules: there must be some */
+static int refusals, reads, bans; /* in all schedules: there must be some */
 
 /* What was charged, and what remains beside the window. */
 static struct books {
 	__u8 charged[LEDGER_SIZE]; /* by epoch */
+	__u8 sent[LEDGER_SIZE];	   /* as well: packets, whatever became of them */
 	int share[DEFINITIONS];	   /* in force, as the agent was told or is about to tell */
 	int least[DEFINITIONS];	   /* the least that may be in force */
 	int deadline;		   /* the latest, as well */
@@ -150,6 +151,8 @@ static void note_charges(int index, const struct local *so_far, __u64 head)
 
 	if (shared.window.head != head) {
 		books.cpu[index].epoch = later_epoch(local->time);
+		books.sent[local->time]--; /* it counts where the head is, if later */
+		books.sent[books.cpu[index].epoch]++;
 		books.cpu[index].has_added = true;
 	}
 	if (local->charged && !so_far->charged)
@@ -245,6 +248,18 @@ static void hash_state(__u64 hash[2])
 
 static double explore(void);
 
+/* A source is banned only if it sent more than L within N cells. */
+static void check_ban(void)
+{
+	int most = 0;
+
+	bans++;
+	for (int epoch = 0; epoch < LEDGER_SIZE; epoch++)
+		most = at_least(most, up_to(books.sent, epoch));
+	if (most <= row->limit)
+		fail("banned, and no more than the limit was sent in N consecutive epochs");
+}
+
 static void finish_packet(int index, const struct local *local)
 {
 	if (local->result == RF_OVER) {
@@ -253,6 +268,10 @@ static void finish_packet(int index, const struct local *local)
 		if (books.cpu[index].used < books.cpu[index].least)
 			fail("refused, and there was room");
 	}
+	if (row->bans && local->result == RF_LOST_RACES)
+		books.forfeited += books.cpu[index].has_added;
+	if (local->bans)
+		check_ban();
 	books.cpu[index].lease = local->lease;
 	if (local->result != RF_UNDER)
 		rf_lease_end(&books.cpu[index].lease);
@@ -323,6 +342,7 @@ static double explore_packet(int index, int time)
 		put_down(index);
 		return failure ? 0 : explore();
 	}
+	books.sent[time]++;
 	pick_up(index, &begun);
 	return explore_operation(index);
 }
@@ -444,7 +464,9 @@ static void start(void)
 			.id = 1,
 			.limit = row->limit,
 			.clip = row->limit,
-			.flags = RF_FLEET | (row->first[0] != row->first[1] ? RF_FLEET_CHANGED : 0),
+			.flags = RF_FLEET |
+				 (row->first[0] != row->first[1] ? RF_FLEET_CHANGED : 0) |
+				 (row->bans ? RF_BANS_BY_SUM : 0),
 			.first = row->first[i],
 			.alone = row->limit,
 			.tag = 1 + i,
@@ -455,7 +477,7 @@ static void start(void)
 	}
 	rf_window_start(&shared.window, &policy[0], ORIGIN);
 	shared.window.head += row->used;
-	books.charged[0] = row->used;
+	books.charged[0] = books.sent[0] = row->used;
 	shared.window.share.given = rf_given(INCARNATION, row->share);
 	shared.window.share.whose = rf_whose(1, rf_limit_by(&policy[0], row->share));
 	shared.hearing.deadline = ORIGIN + row->deadline;
@@ -473,12 +495,14 @@ static struct found explore_row(void)
 	struct found found;
 
 	failure = NULL;
-	refusals = reads = 0;
+	refusals = reads = bans = 0;
 	start();
 	found.schedules = explore();
 	found.whole = !seen_enough();
 	if (!failure && found.whole && (!refusals || !reads))
 		failure = "no schedule refuses anything, or none reads what was used";
+	if (!failure && found.whole && row->bans && !bans)
+		failure = "no schedule bans";
 	found.failure = failure;
 	found.states = seen_count;
 	return found;

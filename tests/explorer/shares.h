@@ -26,6 +26,7 @@ void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
 #include "ringfence/atomic.h"
 #include "ringfence/limiter.h"
+#include "ringfence/share_ban.h"
 #include "ringfence/share_write.h"
 
 /* Small numbers are to take credits. */
@@ -65,7 +66,7 @@ struct local {
 	int tag, share; /* of WRITES; HEARS: the deadline is `share` */
 	/* What has come of it. */
 	int definition; /* that the packet found */
-	bool has_begun, charged;
+	bool has_begun, charged, bans;
 	int result, used;
 	struct rf_lease lease;
 };
@@ -107,6 +108,7 @@ struct row {
 	int times[TIMES_MAX]; /* up to -1 */
 	bool reads_clock;     /* packets do, for their limit, while others go on */
 	bool adds;	      /* they do, as where several limits have room */
+	bool bans;	      /* the limit bans, see share_ban.h */
 };
 
 extern const struct row share_rows[];

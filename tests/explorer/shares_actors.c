@@ -43,6 +43,8 @@ static void take(struct memory *memory, struct local *local)
 	in_force = &policy[local->definition];
 	charged.policy[0] = in_force;
 	local->result = take_at_once(&memory->window, in_force);
+	if (row->bans && local->result == RF_OVER)
+		local->bans = rf_share_is_over(&memory->window, in_force, current_time, 1);
 	if (local->result != RF_UNDER)
 		return;
 	local->charged = true;

@@ -113,7 +113,7 @@ static inline struct rf_policy *join(struct program *program, const char *name)
 	policy->first = FIRST;
 	policy->alone = policy->limit;
 	policy->tag = TAG;
-	policy->flags |= RF_FLEET;
+	policy->flags |= RF_FLEET | (policy->ban ? RF_BANS_BY_SUM | RF_EXACT : 0);
 	return policy;
 }
 

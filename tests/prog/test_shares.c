@@ -178,7 +178,7 @@ static void a_refusal_by_a_share_starts_no_ban(void **state)
 	struct program *program = *state;
 
 	start(program, "limit add all rate 100/1s ban 1h\n");
-	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), FIRST);
+	assert_int_equal(burst(program, SOURCE, LIMIT), FIRST);
 	assert_int_equal(program_counters(program).reason[RF_BANNED].packets, 0);
 	pass_time(program, 2 * NS_PER_S);
 	assert_int_equal(burst(program, SOURCE, 1), 1);

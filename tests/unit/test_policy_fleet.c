@@ -35,7 +35,7 @@ static void which_limits_a_fleet_can_hold(void **state)
 {
 	struct rf_limit rows[] = {limit_of(100), limit_of(100), limit_of(100), limit_of(100),
 				  limit_of(100), limit_of(100), limit_of(100)};
-	const bool can[UNIT_ARRAY_SIZE(rows)] = {true};
+	const bool can[UNIT_ARRAY_SIZE(rows)] = {true, [6] = true};
 	struct rf_policy policy;
 
 	(void)state;

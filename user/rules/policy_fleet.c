@@ -15,10 +15,6 @@ const char *rf_policy_no_fleet(const struct rf_limit *limit, const struct rf_pol
 		       "'algorithm' and 'edge'";
 	if (limit->flags & RF_COUNT_REJECTED)
 		return "what is refused on one host is nobody else's; leave out 'count rejected'";
-	if (limit->ban_ns)
-		return "a host sees what passes there alone, so no ban would follow; leave out "
-		       "'ban', "
-		       "or 'fleet'";
 	if (limit->match == RF_MATCH_OTHER)
 		return "packets without a source cannot be shared; leave out 'match other'";
 	if (policy->clock != RF_JIFFIES)
@@ -49,7 +45,7 @@ bool rf_policy_leaves_terms(const struct rf_policy *policy, const struct rf_poli
 void rf_policy_join_fleet(struct rf_policy *policy, const struct rf_policy *before,
 			  const struct rf_fleet_terms *terms)
 {
-	policy->flags |= RF_FLEET;
+	policy->flags |= RF_FLEET | (policy->ban ? RF_BANS_BY_SUM | RF_EXACT : 0);
 	policy->tag = terms->tag;
 	policy->first = units_up_to(policy, terms->first, policy->limit);
 	policy->alone = units_up_to(policy, terms->alone, policy->limit);

@@ -202,6 +202,15 @@ static void print_listed(FILE *out, const struct rf_case *its, enum rf_list list
 	rf_put(out, "\n");
 }
 
+/* A share that refuses a packet does not ban yet, see share_ban.h. */
+static void print_fleet_ban(FILE *out, const struct rf_limit *limit, const char *ban)
+{
+	char rate[RF_RATE_TEXT_SIZE];
+
+	rf_format_limit_rate(limit, rate);
+	rf_put(out, "; more than %s at this host bans it for %s", rate, ban);
+}
+
 /* "; the next packet passes in 620ms", and on which condition. */
 static void print_next(FILE *out, const struct rf_answer *answer, bool of_all)
 {
@@ -223,7 +232,9 @@ static void print_next(FILE *out, const struct rf_answer *answer, bool of_all)
 		rf_put(out, " if none comes until then");
 	else if (answer->network)
 		rf_put(out, " if no other source of %s sends", answer->network);
-	if (limit->ban_ns && !(limit->flags & RF_FLEET))
+	if (limit->ban_ns && limit->flags & RF_FLEET)
+		print_fleet_ban(out, limit, ban);
+	else if (limit->ban_ns)
 		rf_put(out, "; one that comes before bans it for %s", ban);
 }
 
