@@ -340,7 +340,8 @@ static void useless_sums_are_not_kept(void **state)
 	compare_all(8);
 }
 
-static void record_until_killed(void)
+/* Writes a byte into a pipe after each step. */
+static void record_until_killed(int pipe_fd)
 {
 	struct rf_history *history = open_history();
 	struct made made;
@@ -348,24 +349,34 @@ static void record_until_killed(void)
 	made_begin(&made, 2, SOURCES);
 	made.snapshot.time_ns = ask("SELECT coalesce(max(time), 0) FROM samples") * MS +
 				MADE_START_NS % HOUR + 20 * SECOND;
-	for (;;)
+	do
 		record_steps(&made, history, 1);
+	while (write(pipe_fd, "x", 1) == 1);
+	_exit(1);
 }
 
+/* After a number of steps, so that a slow machine records as many hours. */
 static void killed_between(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 25; i++) {
-		const pid_t child = fork();
-		int status;
+		int fds[2], status;
+		char byte;
+		pid_t child;
 
+		assert_int_equal(pipe(fds), 0);
+		child = fork();
 		assert_true(child >= 0);
 		if (!child)
-			record_until_killed();
-		usleep(40000 + below(100000));
+			record_until_killed(fds[1]);
+		close(fds[1]);
+		for (int n = below(600); n-- > 0;)
+			assert_int_equal(read(fds[0], &byte, 1), 1);
+		usleep(below(2000));
 		assert_int_equal(kill(child, SIGKILL), 0);
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_true(WIFSIGNALED(status));
+		close(fds[0]);
 	}
 	rf_history_close(open_history());
 	assert_true(has("SELECT count(*) FROM sums WHERE kept"));
