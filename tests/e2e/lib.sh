@@ -232,10 +232,10 @@ start() {
 	started[$started_pid]=1
 }
 
-# Repeats a command until it succeeds, for 20 s at most; less often when it takes long, since asking
-# takes CPU time from what is waited for.
+# Repeats a command until it succeeds; less often when it takes long, since asking takes CPU time from
+# what is waited for. It gives up after three minutes: on a busy machine a single attach can take one.
 eventually() {
-	local end=$((SECONDS + 20)) pause=0.02 tries=0
+	local end=$((SECONDS + 180)) pause=0.02 tries=0
 
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1

@@ -280,15 +280,15 @@ fails 'top of a missing limit is refused' 1 \
 	"ringfence: limit 'none': it does not exist; 'limit list' lists the limits" ringfence top limit none
 ringfence limit del udp
 ringfence limit del the-limit-of-all-other-sources
-ringfence limit add one rate 6/6s exact match udp algorithm token burst 600
-ringfence limit add two rate 10M/1m bytes match udp
-deliver 0 src=192.0.2.78,count=600
-is "$(ringfence top 1 by rate limit one | sed 1d)" '192.0.2.78 one      100    600       0          0  600 burst 600, 6/6s' \
+ringfence limit add one rate 1/10m exact match udp algorithm token burst 6k
+ringfence limit add two rate 10M/1h bytes match udp
+deliver 0 src=192.0.2.78,count=6000
+is "$(ringfence top 1 by rate limit one | sed 1d)" '192.0.2.78 one       10   6000       0          0 6000 burst 6k, 1/10m' \
 	'top by rate prints the rate of each source'
 matches "$(ringfence top 1 by rate limit two within 192.0.2.78 | sed 1d)" \
-	'192.0.2.78 two +[0-9.]+kbit +600 +0 +0 +[0-9]+ 10M/1m bytes' \
+	'192.0.2.78 two +[0-9.]+bit +6000 +0 +0 +[0-9.]+k? 10M/1h bytes' \
 	'top by rate prints the rate of a limit in bytes in bits'
-is "$(ringfence top 1 by rate limit one --json dev "${port[0]}" | jq '.sources[0].used_per_s')" 100 \
+is "$(ringfence top 1 by rate limit one --json dev "${port[0]}" | jq '.sources[0].used_per_s')" 10 \
 	'top --json has the rate of each source'
 ringfence limit del one
 ringfence limit del two
