@@ -29,7 +29,7 @@ void die_of_usage(void)
 	       "traffic recv dev IF for TIME [quiet TIME] [keep FILE] [max L/W]... | "
 	       "traffic judge FILE from ADDRESS [lost N] [clock ticks] [since NS until NS] "
 	       "[unit bytes] [passed N] [max|aligned|life|least L/W]... | traffic turns FILE "
-	       "frames N | "
+	       "[frames N] | "
 	       "traffic tally dev IF for TIME [flow FLOW]... | "
 	       "traffic compose dev IF to MAC count N PART [PART]... | traffic clock");
 }

@@ -7,6 +7,10 @@
  *
  * Two sets of rules that take turns change it once each time. A frame that was judged by some of
  * the one and some of the other changes it twice more.
+ *
+ * Also when the last frame of the second flow was sent, and when the next frame of the first one
+ * was received: the rules that passed the second flow were in force at the one time, and no longer
+ * at the other. Without a number of frames, the last one that came is the last of both flows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,42 +22,89 @@
 
 #define FLOWS 2
 
-/* Sets came[frame * FLOWS + flow]. */
-static void read_kept(const char *path, bool *came, uint64_t frames)
+struct kept {
+	struct record *record;
+	size_t n;
+};
+
+static struct kept read_kept(const char *path)
 {
 	FILE *file = fopen(path, "re");
-	struct record record;
+	struct kept kept = {};
+	size_t room = 0;
 
 	if (!file)
 		die(1, "%s: cannot read: %s", path, strerror(errno));
-	while (fread(&record, sizeof(record), 1, file) == 1) {
-		if (record.stamp.flow >= FLOWS || record.stamp.sequence >= frames)
-			die(1, "%s: frame %u of flow %u: was not sent", path, record.stamp.sequence,
-			    record.stamp.flow);
-		came[record.stamp.sequence * FLOWS + record.stamp.flow] = true;
-	}
+	do {
+		if (kept.n == room)
+			kept.record =
+				allocate(kept.record, room = 2 * room + 1024, sizeof(*kept.record));
+	} while (fread(&kept.record[kept.n], sizeof(*kept.record), 1, file) == 1 && ++kept.n);
 	fclose(file);
+	return kept;
+}
+
+static uint64_t count_frames(const struct kept *kept)
+{
+	uint64_t frames = 0;
+
+	for (size_t i = 0; i < kept->n; i++)
+		if (kept->record[i].stamp.sequence >= frames)
+			frames = kept->record[i].stamp.sequence + 1ULL;
+	return frames;
+}
+
+/* The record of each frame, [frame * FLOWS + flow]; NULL: it did not come. */
+static const struct record **place(const struct kept *kept, const char *path, uint64_t frames)
+{
+	const size_t places = frames * FLOWS;
+	const struct record **came = allocate(NULL, places + 1, sizeof(*came));
+
+	memset(came, 0, places * sizeof(*came));
+	for (size_t i = 0; i < kept->n; i++) {
+		const struct stamp *stamp = &kept->record[i].stamp;
+
+		if (stamp->flow >= FLOWS || stamp->sequence >= frames)
+			die(1, "%s: frame %u of flow %u: was not sent", path, stamp->sequence,
+			    stamp->flow);
+		came[(uint64_t)stamp->sequence * FLOWS + stamp->flow] = &kept->record[i];
+	}
+	return came;
+}
+
+static void print_end_of_second(const struct record *const *came, uint64_t places)
+{
+	uint64_t last = places;
+
+	while (last && !(last % FLOWS == 0 && came[last - 1]))
+		last--;
+	printf(" last %ju", last ? (uintmax_t)came[last - 1]->stamp.sent_ns : 0);
+	while (last < places && !came[last])
+		last += FLOWS;
+	printf(" next %ju\n", last < places ? (uintmax_t)came[last]->received_ns : 0);
 }
 
 int command_turns(char **words)
 {
-	uint64_t frames, turns = 0, passed[FLOWS] = {0};
-	bool *came;
+	const struct kept kept = read_kept(words[0]);
+	uint64_t frames = count_frames(&kept), turns = 0, passed[FLOWS] = {0};
+	const struct record **came;
 
-	if (!words[1] || strcmp(words[1], "frames") != 0 || !words[2] || words[3])
+	if (words[1] && (strcmp(words[1], "frames") != 0 || !words[2] || words[3]))
 		die_of_usage();
-	frames = parse_number("frames", words[2], 1, UINT32_MAX);
-	came = allocate(NULL, frames * FLOWS, sizeof(*came));
-	memset(came, 0, frames * FLOWS * sizeof(*came));
-	read_kept(words[0], came, frames);
+	if (words[1])
+		frames = parse_number("frames", words[2], 1, UINT32_MAX);
+	came = place(&kept, words[0], frames);
 	for (uint64_t i = 0, before = 0; i < frames * FLOWS; i++) {
 		uint64_t in_force = came[i] ? i % FLOWS : !(i % FLOWS);
 
 		turns += i && in_force != before;
 		before = in_force;
-		passed[i % FLOWS] += came[i];
+		passed[i % FLOWS] += came[i] != NULL;
 	}
-	printf("turns %" PRIu64 " passed %" PRIu64 " %" PRIu64 "\n", turns, passed[0], passed[1]);
+	printf("turns %" PRIu64 " passed %" PRIu64 " %" PRIu64, turns, passed[0], passed[1]);
+	print_end_of_second(came, frames * FLOWS);
 	free(came);
+	free(kept.record);
 	return 0;
 }
