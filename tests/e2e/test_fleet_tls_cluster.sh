@@ -98,29 +98,46 @@ is_alone_for_some() { # HOST
 	[[ $(agent_says "$1" status) =~ \"alone\":\ *([0-9]+)[,}] ]] && ((BASH_REMATCH[1] > 0 && BASH_REMATCH[1] < 16))
 }
 
-# leads_wrong NAME TEXT [OF-AGENT]: with the ways of host 1 as they are, fleet check and the agent say this.
+# What the agent of host 1 has said since `well_before`.
+well_before=1
+said_since() {
+	tail -n "+$well_before" "$scratch/agent1"
+}
+
+says_since() { # TEXT
+	said_since | grep -qE "engine ($1)"
+}
+
+# leads_wrong NAME TEXT [OF-CONNECTION]: with the ways of host 1 as they are, fleet check and the agent say
+# this, and the agent also what is wrong with a connection.
 leads_wrong() {
-	check "$1: some buckets are not heard" eventually is_alone_for_some 1
 	if eventually finds "$2"; then
 		pass "$1: fleet check says so"
 	else
 		fail "$1: fleet check says so"
 		explain got "$(<"$scratch/check")"
 	fi
-	if eventually grep -qE "engine (${3-$2})" "$scratch/agent1"; then
+	if eventually says_since "$2" && { [ $# = 2 ] || eventually says_since "$3"; }; then
 		pass "$1: the agent too"
 	else
 		fail "$1: the agent too"
-		explain got "$(tail -n 5 "$scratch/agent1")"
+		explain got "$(said_since)"
 	fi
+	check "$1: some buckets are not heard" eventually is_alone_for_some 1
+}
+
+# Nothing is wrong any more, with the cluster and with each connection: so all has been said.
+is_well() { # HOST
+	hears "$1" && [ "$(agent_says "$1" status | jq -c '.engine | [.heartbeats, .reports, .news | .trouble] | unique')" = '[null]' ]
 }
 
 lead_right() {
 	ways 1
-	check 'with the right ways it hears all again' eventually hears 1
-	# Before, it would not say a second time what it has said.
-	check 'and says so' eventually grep -q 'answers again' "$scratch/agent1"
-	: >"$scratch/agent1"
+	check 'with the right ways it hears all again' eventually is_well 1
+	# Connections are said with their purpose in brackets.
+	is "$(said_since | grep 'engine' | grep -v ' ([a-z]*)$' | tail -n 1)" "the engine's cluster answers again" \
+		'and says so, after all that was wrong'
+	well_before=$(($(wc -l <"$scratch/agent1") + 1))
 }
 
 make_fleet 3
@@ -205,7 +222,8 @@ is "$(peers)" 127.0.0.1 'no agent has talked to the network'
 
 # ---- ways that lead wrong ----
 
-: >"$scratch/agent1"
+check 'nothing is wrong by then' eventually is_well 1
+well_before=$(($(wc -l <"$scratch/agent1") + 1))
 itself='it names itself for keys that it has not; behind a tunnel each node has a port of its own, and that port leads to no other'
 ways 1 7003 1
 leads_wrong 'a port leads to another node' "127.0.0.1:7003: $itself"
@@ -236,7 +254,7 @@ for number in 1 3 4; do
 	node "$number" config set cluster-preferred-endpoint-type ip >"$scratch/log"
 done
 stop TERM "${agent[1]}"
-: >"$scratch/agent1"
+well_before=$(($(wc -l <"$scratch/agent1") + 1))
 start_agent 1
 leads_wrong 'addresses in the network' "127.0.0.1:7001: it sends on to 10.78.0.[34], port 700[34], past what listens on \
 this machine; behind a tunnel set 'cluster-preferred-endpoint-type unknown-endpoint' on each node, else name the nodes \

@@ -275,6 +275,35 @@ static void keys_that_move_are_waited_for(void **state)
 	      "so, see 'redis-cli --cluster fix'");
 }
 
+/* As nodes come back one by one, what is wrong becomes something else. */
+static void a_reason_that_is_outdated_gives_way(void **state)
+{
+	static const char *const moves = "engine db1:6379: a slot of its cluster is on its way to "
+					 "another node; if it stays so, see 'redis-cli --cluster "
+					 "fix'";
+
+	(void)state;
+	is_moving(0);
+	lasts(moves);
+	for (int i = 0; i < 200; i++) {
+		now += 200 * MS;
+		if (i % 2)
+			is_moving(i);
+		else
+			name_itself(i);
+		rf_cluster_turn(&cluster, now);
+		assert_string_equal(cluster.trouble, moves);
+	}
+	for (uint64_t i = 200 * MS; i < RF_TROUBLE_OUTDATED_NS; i += 200 * MS) {
+		now += 200 * MS;
+		name_itself(0);
+		rf_cluster_turn(&cluster, now);
+		assert_string_equal(cluster.trouble, moves);
+	}
+	lasts("engine db1:6379: it names itself for keys that it has not; behind a tunnel each "
+	      "node has a port of its own, and that port leads to no other");
+}
+
 static void many_calls_that_were_moved_are_one_hop(void **state)
 {
 	(void)state;
@@ -435,6 +464,7 @@ int main(void)
 		cmocka_unit_test_setup(nodes_that_name_each_other_are_asked_seldom, start),
 		cmocka_unit_test_setup(a_node_that_names_itself_is_asked_seldom, start),
 		cmocka_unit_test_setup(keys_that_move_are_waited_for, start),
+		cmocka_unit_test_setup(a_reason_that_is_outdated_gives_way, start),
 		cmocka_unit_test_setup(many_calls_that_were_moved_are_one_hop, start),
 		cmocka_unit_test_setup(tags_leave_a_node_that_fails, start),
 		cmocka_unit_test_setup(a_node_that_has_answered_lately_has_not_failed, start),

@@ -94,6 +94,8 @@ static void note(struct rf_cluster *cluster, uint32_t node, const char *what)
 
 	snprintf(cluster->why, sizeof(cluster->why), "engine %s:%s: %s", server->host, server->port,
 		 what);
+	if (!strcmp(cluster->why, cluster->trouble))
+		cluster->is_met = true;
 }
 
 /* ---- what MOVED says ---- */
@@ -322,6 +324,21 @@ void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node, uint64_t patie
 
 /* ---- time ---- */
 
+/*
+ * While calls are refused, the reason may become another one. Where nodes give several in turn, one
+ * of them is said, and stays for as long as it is among them.
+ */
+static void renew_trouble(struct rf_cluster *cluster, uint64_t now)
+{
+	if (cluster->is_met)
+		cluster->met_ns = now;
+	cluster->is_met = false;
+	if (*cluster->trouble && now - cluster->met_ns < RF_TROUBLE_OUTDATED_NS)
+		return;
+	memcpy(cluster->trouble, cluster->why, sizeof(cluster->trouble));
+	cluster->met_ns = now;
+}
+
 void rf_cluster_turn(struct rf_cluster *cluster, uint64_t now)
 {
 	bool lasts = false, is_any = false;
@@ -345,6 +362,6 @@ void rf_cluster_turn(struct rf_cluster *cluster, uint64_t now)
 		*cluster->why = '\0'; /* else it would be said of another refusal */
 	if (!lasts)
 		*cluster->trouble = '\0';
-	else if (!*cluster->trouble)
-		memcpy(cluster->trouble, cluster->why, sizeof(cluster->trouble));
+	else
+		renew_trouble(cluster, now);
 }

@@ -29,7 +29,8 @@
 #define RF_ROUTE_HOPS 3 /* so many, one after the other, are made at once; then it rests: */
 #define RF_ROUTE_REST_NS 50000000ULL
 #define RF_ROUTE_REST_MOST_NS 200000000ULL
-#define RF_ROUTE_PATIENCE_NS 1000000000ULL /* refused for so long, it is said */
+#define RF_ROUTE_PATIENCE_NS 1000000000ULL    /* refused for so long, it is said */
+#define RF_TROUBLE_OUTDATED_NS 10000000000ULL /* longer than pauses between calls */
 
 struct rf_node {
 	struct rf_server server;
@@ -56,6 +57,8 @@ struct rf_cluster {
 	bool is_cluster;		    /* so the settings say, or a node */
 	char why[RF_CLUSTER_TEXT_SIZE];	    /* of the newest refusal */
 	char trouble[RF_CLUSTER_TEXT_SIZE]; /* that lasts; "": none */
+	bool is_met;			    /* by a refusal since the last turn */
+	uint64_t met_ns;		    /* when it was, the last time */
 };
 
 /* The loopback, also where it is written otherwise. */
