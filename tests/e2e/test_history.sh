@@ -208,8 +208,8 @@ is "$(member top 1000 at -3m dev eth1 --json | jq -r '.sources[].source' | grep 
 	'sources prefix: no address in the history'
 start inside build/tests/recorder "$RINGFENCE_HISTORY" eth2 20000 20000 full
 reads=0 failed=''
+eventually test -s "$RINGFENCE_HISTORY/eth2.db"
 for _ in $(seq 60); do
-	[ -s "$RINGFENCE_HISTORY/eth2.db" ] || { sleep 0.05; continue; }
 	member history list dev eth2 >"$scratch/log" 2>&1 && reads=$((reads + 1)) || failed=$(<"$scratch/log")
 	member history check dev eth2 >"$scratch/log" 2>&1 || failed=$(<"$scratch/log")
 done

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The writer of history: the file, and what it survives. */
 #include "history.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
 #include "watch/reader.h"
 #include "watch/schema.h"
 
@@ -440,6 +444,73 @@ static void reader_that_stays(void **state)
 	made_end(&made);
 }
 
+/* By another process: to close the file here would end the writer's locks. */
+static void empty_index(void)
+{
+	static const char nothing[136];
+	const int index = open(path_of("eth0.db-shm"), O_WRONLY);
+
+	if (pwrite(index, nothing, sizeof(nothing), 0) != sizeof(nothing))
+		_exit(2);
+	close(index);
+}
+
+/* Its exit status: whether it could read. It is begun first: a fork would share the writer's index.
+ */
+static void read_as_nobody(int turn)
+{
+	struct rf_reader *reader;
+	struct rf_error error;
+	char byte;
+
+	if (read(turn, &byte, 1) != 1)
+		_exit(2);
+	empty_index();
+	if (write(turn, "", 1) != 1 || setresuid(65534, 65534, 65534))
+		_exit(2);
+	_exit(rf_reader_open(&reader, directory, "eth0", &error) != 0);
+}
+
+static void give_turn(int turn)
+{
+	char byte;
+
+	assert_int_equal(write(turn, "", 1), 1);
+	assert_int_equal(read(turn, &byte, 1), 1);
+}
+
+/* The writer has the index of its log open, and has not filled it yet, as when it begins. */
+static void reader_beside_a_beginning_writer(void **state)
+{
+	static const char *const names[] = {"eth0.db", "eth0.db-wal", "eth0.db-shm"};
+	struct rf_history *history;
+	struct made made;
+	int turn[2], status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, turn), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		read_as_nobody(turn[1]);
+	history = open_history();
+	made_begin(&made, 2, 10);
+	record(&made, history, 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(chmod(path_of(names[i]), 0644), 0);
+	give_turn(turn[0]);
+	usleep(300000);
+	record_seconds(&made, history, 1, 100);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	rf_history_close(history);
+	made_end(&made);
+	close(turn[0]);
+	close(turn[1]);
+}
+
 static const struct CMUnitTest tests[] = {
 	ROW("who may read the file, and one writer", file_is_protected),
 	ROW("a link leads to no other file", links_lead_nowhere),
@@ -454,6 +525,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("a thousand statements", any_number_of_statements),
 	ROW("a disk that fills", disk_fills_at_once),
 	ROW("a reader that does not end", reader_that_stays),
+	ROW("a reader beside a writer that begins", reader_beside_a_beginning_writer),
 };
 
 int main(void)

@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/time.h"
+#include "base/units.h"
 #include "watch/reading.h"
 
 #define BUSY_MS 2000 /* waits only while the writer begins its log anew */
+#define PAUSE_MS 20
 
 int rf_reader_fail(struct rf_reader *reader, struct rf_error *error)
 {
@@ -21,9 +24,30 @@ int rf_reader_fail(struct rf_reader *reader, struct rf_error *error)
 	return rf_db_fail(&reader->db, reader->path, error);
 }
 
+/* SQLite fails where another reader, who may write, would fill the index of the log by itself. */
+static bool writer_begins(const struct rf_reader *reader)
+{
+	return reader->db.failed == SQLITE_READONLY_RECOVERY ||
+	       reader->db.failed == SQLITE_READONLY_CANTINIT;
+}
+
+/* Negative: it cannot be read. */
+static int ask_version(struct rf_reader *reader)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_MS * RF_NS_PER_MS};
+	int version = rf_schema_version(&reader->db);
+
+	for (int ms = 0; version < 0 && writer_begins(reader) && ms < BUSY_MS; ms += PAUSE_MS) {
+		nanosleep(&pause, NULL);
+		reader->db.failed = SQLITE_OK;
+		version = rf_schema_version(&reader->db);
+	}
+	return version;
+}
+
 static int check_version(struct rf_reader *reader, struct rf_error *error)
 {
-	const int version = rf_schema_version(&reader->db);
+	const int version = ask_version(reader);
 
 	if (version < 0)
 		return rf_reader_fail(reader, error);
