@@ -71,7 +71,7 @@ eth=${port[0]}
 ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
 ringfence apply - >"$scratch/log" <<-'RULES'
 	limit add all rate 1k/1s
-	limit add udp rate 100/1m match udp dport 53 ban 3s
+	limit add udp rate 100/1m match udp dport 53 ban 20s
 RULES
 
 # ---- a flood, and a daemon that is killed in the middle of it ----
@@ -80,12 +80,13 @@ own flood
 daemon history "$own/history" sources full
 check 'a fence that is found was attached' eventually has '.type == "attached"'
 sleep 1.2 # what is lost from now on is new to a scan
-began=$(date +%s.%N)
 flood src=192.0.2.66,count=5000,proto=tcp
+sent=$(date +%s%3N)
 check 'a source that is limited is an event' eventually has '.type == "source_limited" and .source == "192.0.2.66/32"'
-late=$(lines '.type == "source_limited"' | jq -r .time)
-is "$(awk -v began="$began" -v line="$(date -d "$late" +%s.%N)" 'BEGIN { print (line - began <= 5) }')" 1 \
-	"it is told by one of the next scans, which are a second apart ($late, sent from $began on)"
+told=$(date -d "$(lines '.type == "source_limited"' | jq -r .time)" +%s%3N)
+# The first may have begun before the last packet was there.
+check 'it is told by one of the next two scans' \
+	test "$(sqlite3 "$own/history/$eth.db" "SELECT count(*) FROM totals WHERE time > $sent AND time <= $told")" -le 2
 matches "$(lines '.type == "source_limited"' | jq -c '[.limit, .rate, .reason, (.dropped > 3000), .fence]')" \
 	"\[\"all\",\"1k/1s\",\"over_limit\",true,\"$eth\"\]" 'it has the limit, its rate and why'
 flood src=192.0.2.67,count=500,dport=53 src=2001:db8::7,count=500,dport=53
@@ -100,9 +101,22 @@ check 'rules that were changed meanwhile are an event' \
 is "$(lines '.type == "attached"' | wc -l)" 1 'the fence was attached once, for a daemon that was started twice'
 ringfence limit change all rate 1k/1s >"$scratch/out"
 check 'rules that change are told' eventually has '.detail == "changed all from 2k/1s to 1k/1s"'
-ringfence limit change all rate 3k/1s confirm 2s >"$scratch/out"
-check 'a trial that nobody confirms is told' eventually has '.type == "trial_reverted"'
-ringfence limit change all rate 100/1s >"$scratch/out" # which 150 sources are over at once
+came_back() {
+	ringfence status | grep -q 'were not confirmed'
+}
+
+# trial_is_told SECONDS: a trial that nobody confirms. On a busy machine a short one may be over before the
+# daemon looks; that it has looked since, a later change says.
+trial_is_told() {
+	ringfence limit change all rate 3k/1s confirm "$1s" >"$scratch/out"
+	eventually came_back
+	ringfence limit change all rate "1$1/1s" >"$scratch/out"
+	eventually has ".type == \"rules_changed\" and (.detail | test(\"to 1$1/1s\"))"
+	has '.type == "trial_reverted"'
+}
+trial_is_told 4 || trial_is_told 30 || trial_is_told 120
+check 'a trial that nobody confirms is told' has '.type == "trial_reverted"'
+ringfence limit change all rate 100/1h >"$scratch/out" # which 150 sources are over at once, however slowly they send
 for _ in 1 2 3; do
 	flood src=10.0.0.0,sources=150,count=60000,proto=tcp
 	sleep 0.5
@@ -112,12 +126,8 @@ is "$(lines '.type == "flood_started"' | wc -l)" 1 'however many sources it has'
 check 'what is left out is told' eventually has '.type == "suppressed" and .left_out > 0'
 stop KILL "$daemon_pid"
 daemon history "$own/history" sources full
-for _ in {1..45}; do
-	has '.type == "flood_ended"' && has '.type == "source_released" and .source == "192.0.2.66/32"' && break
-	sleep 1
-done
-check 'the flood ends' has '.type == "flood_ended"'
-check 'a source is released' has '.type == "source_released" and .source == "192.0.2.66/32"'
+check 'the flood ends' eventually has '.type == "flood_ended"'
+check 'a source is released' eventually has '.type == "source_released" and .source == "192.0.2.66/32"'
 is "$(lines '.source == "192.0.2.66/32"' | jq -r .id | sort -u | wc -l)" 1 'under the id of its start, two kills later'
 ringfence detach "$eth" >"$scratch/out"
 check 'a fence that goes was detached' eventually has '.type == "detached"'
@@ -136,17 +146,23 @@ is "$?" 0 'the daemon ends well'
 
 # ---- addresses that may not be told; a state without a history ----
 
+bans_are_told() { # COUNT: so many began
+	[ "$(lines '.type == "ban_started"' | wc -l)" -ge "$1" ]
+}
+
 for told in none prefix; do
 	own "$told"
 	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-	ringfence limit add all rate 1k/1s ban 6s >"$scratch/out" # longer than the time between two scans
+	ringfence limit add all rate 1k/1s ban 1h >"$scratch/out"
 	if [ "$told" = none ]; then history=off; else history=$own/history; fi
 	daemon history "$history" sources "$told"
 	check "$told: attached" eventually has '.type == "attached"'
 	sleep 1.2
 	flood src=192.0.2.66,count=5000,proto=tcp src=2001:db8:1:2::7,count=5000,proto=tcp
 	check "$told: a source that is limited" eventually has '.type == "source_limited"'
+	eventually bans_are_told 2
 	stop KILL "$daemon_pid"
+	ringfence unban all >"$scratch/out"
 	daemon history "$history" sources "$told"
 	check "$told: a ban that ended" eventually has '.type == "ban_ended"'
 	ringfence detach "$eth" >"$scratch/out"

@@ -69,7 +69,14 @@ rates_agree() {
 }
 check 'what is dropped is over the limit, and its share is right' eventually rates_agree
 sees '^\[all 50/1s: 1\]  syn 100/10s: 0' 'the fourth line has the limits; one that drops is in brackets'
-sees '^> 192\.0\.2\.66 +all +██████ 100% +1\.9.k +[45].  .*█  [0-9]+s' 'a source over its limit is full, dropped, and first'
+sees '^> 192\.0\.2\.66 +all +██████ 100% +[0-9.]+k? +[0-9]+  .*█  [0-9]+s' 'a source over its limit is full, dropped, and first'
+# Sources and counters are read one after the other, so not every second the same.
+its_rates_agree() {
+	screen | tr -d ',%>' | awk '$1 == "over_limit" { over = $2 * ($2 ~ /k/ ? 1000 : 1) }
+		$1 == "192.0.2.66" { lost = $5 * ($5 ~ /k/ ? 1000 : 1); passed = $6 }
+		END { exit !(over > 0 && lost > over * 0.9 && lost < over * 1.1 && passed >= 40 && passed < 60) }'
+}
+check 'what it loses is over the limit, and what it passes is the limit' eventually its_rates_agree
 sees '^  192\.0\.2\.67 +all +█+.? +[34].% +0 +(19|2.) ' 'an honest source is below it'
 
 # ---- a key means the source under the cursor ----
