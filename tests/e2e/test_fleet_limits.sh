@@ -124,8 +124,10 @@ ringfence limit del more >"$scratch/log"
 # ---- trials ----
 
 sed 's/hosts 3/hosts 20/' "$scratch/saved" >"$scratch/twenty"
-ringfence apply "$scratch/twenty" confirm 1s >"$scratch/log"
+ringfence apply "$scratch/twenty" confirm 1h >"$scratch/log"
 does 'a trial has its own number' 'the fleet has 20 hosts' ringfence fleet hosts
+ringfence revert >"$scratch/log"
+ringfence apply "$scratch/twenty" confirm 1s >"$scratch/log"
 fallen_back() {
 	[ "$(ringfence fleet hosts)" = 'the fleet has 4 hosts' ]
 }

@@ -71,11 +71,15 @@ send() {
 		flow src=2001:db8:1:2::7,count=300,rate=300 flow src=203.0.113.177,count=100,rate=100 >"$scratch/sent"
 }
 
+# On a busy machine a ban may be over before the daemon looks; then the next one is seen.
+lives_to_see_a_ban() {
+	has ban_ended || ! send
+}
+
 # Until sources, their cells, and the end of a ban are recorded; 'none' records no source.
 live_through() { # none | prefix | full
 	eventually is_recorded totals
-	send
-	eventually has ban_ended
+	eventually lives_to_see_a_ban
 	ringfence deny add 203.0.113.177 >"$scratch/out"
 	send
 	eventually has rules_changed
@@ -115,7 +119,10 @@ serve() { # none | prefix | full
 print() {
 	local at
 
-	at=$(sqlite3 -readonly "$own/kept/$eth.db" 'SELECT max(time) / 1000 FROM samples' 2>/dev/null)
+	# Of the last sample that has sources, a whole second in it.
+	at=$(sqlite3 -readonly "$own/kept/$eth.db" 'SELECT max(time - 1) / 1000 FROM samples
+		WHERE (time - ms) / 1000 < (time - 1) / 1000 AND EXISTS
+		(SELECT 1 FROM sources WHERE id >= scan << 16 AND id < (scan + 1) << 16)' 2>/dev/null)
 	at=$(date -d "@${at:-$to}" +%FT%T)
 	for json in '' --json; do
 		ringfence events $json >"$out/events$json"
