@@ -233,18 +233,20 @@ fleet_has() { # FILTER WORD…
 eventually fleet_has 'any(.others[]; .differs[0] and .name) and .alone_ms == null' status || failed+='fleet status '
 seen 'fleet status' fleet status "${port[0]}"
 seen 'fleet check' fleet check "${port[0]}"
+# It goes on sending, so that it has been used lately however long a question takes.
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.1,count=4000000000,rate=300 >"$scratch/log"
+sender=$started_pid
 claims() {
-	deliver 0 src=192.0.2.1,count=300
 	fleet_has '.limits[0].ledger.hosts[0]' show 192.0.2.1
 }
 eventually claims || failed+='fleet show '
 seen 'fleet show' fleet show 192.0.2.1 dev "${port[0]}"
 is_in_top() {
-	deliver 0 src=192.0.2.1,count=300
 	fleet_has '.sources[0]' top
 }
 eventually is_in_top || failed+='fleet top '
 seen 'fleet top' fleet top dev "${port[0]}"
+stop TERM "$sender"
 stop KILL "$other"
 slot=$(ringfence fleet status "${port[0]}" --json | jq '.others[] | select(.this | not) | .slot')
 gone() {

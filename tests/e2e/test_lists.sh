@@ -142,7 +142,7 @@ rules <<-'END'
 	limit add busy rate 60k/1h
 END
 does 'deny add for a time works' '' ringfence deny add 192.0.2.9 for 1h
-matches "$(ringfence deny list)" '192.0.2.9 for another (1h|59m [0-9]+s)' \
+matches "$(ringfence deny list)" '192.0.2.9 for another (1h|[1-5]?[0-9]m( [0-9]+s)?)' \
 	'deny list prints the time that an entry has left'
 ringfence deny del 192.0.2.9
 deliver_beyond deny denied
@@ -157,7 +157,7 @@ is "$(sum "$received" | cut -d' ' -f1)" "$under" \
 conserves 0 'sent = passed + dropped over all entries that ended'
 ringfence deny add 192.0.2.8 for 1h
 ringfence deny add 192.0.2.8 for 2h
-is "$(ringfence deny list --json | jq -c '[.prefixes[] | .left_ms > 7190000 and .left_ms <= 7200000]')" \
+is "$(ringfence deny list --json | jq -c '[.prefixes[] | .left_ms > 3600000 and .left_ms <= 7200000]')" \
 	'[true]' 'deny add of an entry with another time replaces its time'
 ringfence deny add 192.0.2.8
 does 'deny add of an entry without a time removes its time' '192.0.2.8' ringfence deny list
@@ -223,17 +223,21 @@ does 'allow flush empties the list' 'the allow list is empty' ringfence allow li
 # ---- on trial ----
 
 # Lists belong to both sides: what the rules on trial get, the rules before them have as well.
+came_back() {
+	ringfence status | grep -q 'were not confirmed'
+}
+
+declare -A lasts=([confirm]=1h [fallback]=30s) # longer than the commands of one round take
 for end in confirm fallback; do
 	rules <<-'END'
 		limit add all rate 10/1h exact
 		deny add 10.1.0.0/16
 		allow add 10.1.1.0/24
 	END
-	ringfence apply - confirm 6s >"$scratch/log" <<-'END'
+	ringfence apply - confirm "${lasts[$end]}" >"$scratch/log" <<-'END'
 		limit add all rate 500/1h exact
 		deny add 10.2.0.0/16
 	END
-	begin=${EPOCHREALTIME/./}
 	does "on trial deny add works ($end)" '' ringfence deny add 10.3.0.1
 	does "on trial deny add for a time works ($end)" '' ringfence deny add 10.3.0.2 for 1h
 	does "on trial deny del works ($end)" '' ringfence deny del 10.2.0.0/16
@@ -247,7 +251,7 @@ for end in confirm fallback; do
 		ringfence confirm >"$scratch/log"
 		wanted='10.3.0.1 10.3.0.2 10.3.1.0/24 '
 	else
-		while [ $((${EPOCHREALTIME/./} - begin)) -lt 6500000 ]; do sleep 0.1; done
+		eventually came_back
 		wanted='10.1.0.0/16 10.3.0.1 10.3.0.2 10.3.1.0/24 '
 	fi
 	is "$(ringfence deny list | sed 's/ for.*//' | tr '\n' ' ')" "$wanted" \
