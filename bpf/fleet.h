@@ -59,15 +59,25 @@ static __always_inline void mask_source(__u64 masked[2], const __u64 source[2],
 
 #define HAS_SHARES 1
 
+/* Once for each new window, so a call costs nothing that could be measured. */
+__noinline __u32 bucket_of(__u64 first, __u64 second)
+{
+	return rf_bucket_by(config.fleet.key, first, second);
+}
+
+static __always_inline __u32 next_incarnation(__u32 bucket)
+{
+	return rf_incarnation(rf_fetch_add(&config.fleet.incarnations, 1), bucket);
+}
+
 /* A new window has no share, and a number that no other one of this fence has. */
 static __always_inline void start_share(struct rf_window *window, const struct question *question,
 					const struct rf_policy *policy, int is_ipv6)
 {
-	const __u64 number = rf_fetch_add(&config.fleet.incarnations, 1);
 	__u64 masked[2];
 
 	mask_source(masked, question->source, policy, is_ipv6);
-	window->share.given = rf_given(rf_incarnation(number, rf_bucket(masked[0], masked[1])), 0);
+	window->share.given = rf_given(next_incarnation(bucket_of(masked[0], masked[1])), 0);
 	window->share.whose = rf_whose(policy->tag, policy->first);
 	window->share.lowered = 0;
 	window->share.asked = 0;

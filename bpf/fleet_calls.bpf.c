@@ -36,6 +36,17 @@ __noinline __u32 slot_of(__u32 limit_id, __u32 generation)
 	return RF_LIMITS_MAX;
 }
 
+/* The window is in the bucket of its source: so no share is in force in another one. */
+static __always_inline int is_in_bucket(struct rf_source *source,
+					const struct rf_fleet_record *record, __u64 jiffies)
+{
+	const __u32 incarnation = rf_given_incarnation(rf_load(&source->window.share.given));
+	const __u32 bucket = bucket_of(record->source[0], record->source[1]);
+
+	return !incarnation || incarnation % RF_BUCKETS == bucket ||
+	       rf_share_move(&source->window, next_incarnation(bucket), jiffies);
+}
+
 /* Writes the share of a window, if that is asked for, and reads the window. */
 __noinline __u32 serve_window(struct rf_source *source, struct rf_fleet_record *record,
 			      const struct rf_policy *policy)
@@ -45,6 +56,8 @@ __noinline __u32 serve_window(struct rf_source *source, struct rf_fleet_record *
 
 	if (!source || !record || !policy)
 		return RF_SHARE_GONE; /* cannot happen; for the verifier */
+	if (!is_in_bucket(source, record, jiffies))
+		return RF_SHARE_BUSY;
 	if (record->incarnation &&
 	    record->incarnation != rf_given_incarnation(rf_load(&source->window.share.given)))
 		return RF_SHARE_OTHER;
@@ -119,6 +132,16 @@ __noinline int note_heard(__u32 bucket)
 	return 0;
 }
 
+/* Windows that are made meanwhile are in any bucket: the agent looks at all of them afterwards. */
+static __always_inline void take_key(struct rf_fleet_batch *batch)
+{
+	if (batch->sets_key) {
+		rf_store(&config.fleet.key[0], batch->key[0]);
+		rf_store(&config.fleet.key[1], batch->key[1]);
+	}
+	batch->sets_key = 0;
+}
+
 SEC("syscall")
 int fleet_call(void *ignored)
 {
@@ -129,6 +152,7 @@ int fleet_call(void *ignored)
 	batch = bpf_map_lookup_elem(&fleet_batch, &first);
 	if (!batch)
 		return 1; /* cannot happen; for the verifier */
+	take_key(batch);
 	for (__u32 i = 0; i < RF_BUCKETS; i++)
 		note_heard(i);
 	generation = generation_in_force(read_jiffies());

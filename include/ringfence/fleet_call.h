@@ -54,8 +54,9 @@ struct rf_fleet_heard {
 
 /* Value of `fleet_batch`, which has one entry. Writer and reader: the agent and its calls. */
 struct rf_fleet_batch {
-	__u32 count; /* of records */
-	__u32 reserved;
+	__u32 count;	/* of records */
+	__u32 sets_key; /* 1: `key` is the fence's from now on, before anything else of this call */
+	__u64 key[2];
 	struct rf_fleet_heard heard[RF_BUCKETS];
 	struct rf_fleet_record record[RF_FLEET_BATCH];
 };

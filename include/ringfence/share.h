@@ -23,6 +23,7 @@
 
 #include "algorithm.h"
 #include "fleet.h"
+#include "siphash.h"
 
 #define RF_ASK_NS 50000000ULL	     /* a source asks at most so often, */
 #define RF_ASK_GROWING_NS 2000000ULL /* or so often once its share has grown */
@@ -70,13 +71,34 @@ RF_INLINE __u64 rf_address_word(__u64 word)
 #endif
 }
 
-/* The bucket of a source, the same on every host. Addresses as in rf_who.source, masked. */
+/*
+ * The bucket of a source in a fleet without a key, the same on every host. Addresses as in
+ * rf_who.source, masked.
+ */
 RF_INLINE __u32 rf_bucket(__u64 first, __u64 second)
 {
 	return (rf_address_word(first) * 0x9e3779b97f4a7c15ULL ^
 		rf_address_word(second) * 0xbf58476d1ce4e5b9ULL) *
 		       0x94d049bb133111ebULL >>
 	       60;
+}
+
+/*
+ * The same by the fleet's key; both words are 0 without one. Whoever does not know the key cannot
+ * choose sources of one bucket, and so of one node of the engine: with a multiplication by secret
+ * words, addresses at even distances would still come to few buckets under some keys.
+ */
+RF_INLINE __u32 rf_bucket_by(const __u64 key[2], __u64 first, __u64 second)
+{
+	struct rf_sip sip;
+
+	if (!(key[0] | key[1]))
+		return rf_bucket(first, second);
+	sip = rf_sip_begin(key);
+	rf_sip_add(&sip, rf_address_word(first));
+	rf_sip_add(&sip, rf_address_word(second));
+	rf_sip_add(&sip, 16ULL << 56);
+	return rf_sip_end(&sip) >> 60;
 }
 
 /* The tag of a definition. Numbers of definitions count up. */

@@ -70,6 +70,20 @@ RF_INLINE enum rf_share_result rf_share_write(struct rf_window *window,
 	return RF_SHARE_DONE;
 }
 
+/*
+ * A window that was made under another key is in another bucket than its source is now. Its share
+ * ends, and it gets a number in that bucket: for an agent it is another window. What it has
+ * admitted still counts. False: another call wrote meanwhile.
+ */
+RF_INLINE int rf_share_move(struct rf_window *window, __u32 incarnation, __u64 jiffies)
+{
+	const __u64 given = rf_load(&window->share.given);
+
+	if (rf_given_share(given))
+		rf_store(&window->share.lowered, jiffies);
+	return rf_cas(&window->share.given, given, rf_given(incarnation, 0)) == given;
+}
+
 /* What the window has admitted in W, and never less, in units. */
 RF_INLINE __u32 rf_share_used(const struct rf_window *window, const struct rf_policy *policy,
 			      __u64 time)

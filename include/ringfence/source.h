@@ -105,6 +105,7 @@ struct rf_fleet {
 	__u64 incarnations __attribute__((aligned(64))); /* windows made */
 	__u64 asks;
 	__u64 asks_lost; /* no room in the ring buffer; asked again later */
+	__u64 key[2];	 /* of buckets, see rf_bucket_by(); both 0: none. Written as `bucket` is */
 } __attribute__((aligned(64)));
 
 #endif /* RINGFENCE_SOURCE_H */

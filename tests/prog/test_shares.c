@@ -371,6 +371,104 @@ static void a_window_that_was_made_anew_has_another_incarnation(void **state)
 	assert_int_equal(give(&after, 20)->result, RF_SHARE_DONE);
 }
 
+/* ---- the key of buckets ---- */
+
+static void set_key(uint64_t first, uint64_t second)
+{
+	struct rf_error error = {};
+
+	shares.batch->key[0] = first;
+	shares.batch->key[1] = second;
+	shares.batch->sets_key = 1;
+	shares.batch->count = 0;
+	assert_done(rf_shares_call(&shares, &error), &error);
+	assert_int_equal(shares.batch->sets_key, 0);
+}
+
+static void program_and_agent_agree_on_buckets(void **state)
+{
+	static const __u64 keys[][2] = {{0, 0}, {1, 0}, {0, 1}, {0x0706050403020100, UINT64_MAX}};
+	struct program *program = *state;
+	char source[INET6_ADDRSTRLEN];
+
+	start(program, "limit add all rate 100/1s\n");
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		uint32_t buckets = 0;
+
+		set_key(keys[i][0], keys[i][1]);
+		for (int j = 0; j < 32; j++) {
+			struct rf_fleet_ask ask;
+
+			read_asks();
+			snprintf(source, sizeof(source),
+				 j & 1 ? "2001:db8:%zx:%x::1" : "10.1.%zu.%d", i, j);
+			assert_int_equal((j & 1 ? burst6 : burst)(program, source, FIRST + 1),
+					 FIRST);
+			assert_true(read_asks() > 0);
+			ask = asks[asks_count - 1];
+			assert_int_equal(ask.incarnation % RF_BUCKETS,
+					 rf_bucket_by(keys[i], ask.source[0], ask.source[1]));
+			buckets |= 1U << ask.incarnation % RF_BUCKETS;
+		}
+		assert_true(__builtin_popcount(buckets) >= RF_BUCKETS / 2);
+	}
+}
+
+/* Two keys by which the source is in other buckets: 0 is none. */
+static uint64_t another_key(const struct rf_fleet_ask *ask)
+{
+	__u64 key[2] = {1, 0};
+
+	while (rf_bucket_by(key, ask->source[0], ask->source[1]) == ask->incarnation % RF_BUCKETS)
+		key[0]++;
+	return key[0];
+}
+
+static void another_key_moves_a_window_and_ends_its_share(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_record *record;
+	struct rf_fleet_ask ask;
+	uint32_t before;
+
+	start(program, "limit add all rate 100/1s\n");
+	ask = ask_of(program, SOURCE);
+	before = ask.incarnation;
+	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
+	set_key(another_key(&ask), 0);
+	assert_int_equal(give(&ask, 30)->result, RF_SHARE_OTHER);
+	record = &shares.batch->record[0];
+	record->incarnation = 0;
+	assert_done(rf_shares_call(&shares, &(struct rf_error){}), &(struct rf_error){});
+	assert_int_equal(record->result, RF_SHARE_DONE);
+	assert_int_equal(record->used, FIRST);
+	assert_int_equal(rf_given_share(record->given), 0);
+	ask.incarnation = rf_given_incarnation(record->given);
+	assert_true((int32_t)(ask.incarnation - before) > 0);
+	assert_int_equal(ask.incarnation % RF_BUCKETS,
+			 rf_bucket_by(program->config->fleet.key, ask.source[0], ask.source[1]));
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 0);
+	assert_int_equal(give(&ask, 10)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 10);
+}
+
+static void the_same_key_leaves_windows_as_they_are(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, "limit add all rate 100/1s\n");
+	set_key(7, 8);
+	ask = ask_of(program, SOURCE);
+	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
+	set_key(7, 8);
+	assert_int_equal(give(&ask, 30)->result, RF_SHARE_DONE);
+	pass_time(program, 60 * NS_PER_MS);
+	assert_int_equal(burst(program, SOURCE, LIMIT), 30);
+}
+
 static void readers_see_windows_as_without_shares(void **state)
 {
 	struct program *program = *state;
@@ -410,6 +508,9 @@ int main(void)
 		ROW(each_record_has_its_own_result),
 		ROW(a_batch_of_any_count_is_safe),
 		ROW(a_window_that_was_made_anew_has_another_incarnation),
+		ROW(program_and_agent_agree_on_buckets),
+		ROW(another_key_moves_a_window_and_ends_its_share),
+		ROW(the_same_key_leaves_windows_as_they_are),
 		ROW(readers_see_windows_as_without_shares),
 	};
 

@@ -94,7 +94,7 @@ static uint32_t bucket_of_record(const struct rf_inquiry *inquiry, uint32_t limi
 	const struct rf_claim_key key =
 		rf_status_key(inquiry->view->claims, limit, &inquiry->question.address);
 
-	return rf_bucket(key.source[0], key.source[1]);
+	return rf_claims_bucket(inquiry->view->claims, key.source[0], key.source[1]);
 }
 
 static bool get_record(struct rf_piece *piece)

@@ -136,7 +136,8 @@ static json_t *limit_json(const struct rf_inquiry *inquiry, int number)
 		"source", source, "count", (json_int_t)limit->limit, "window_ms",
 		(json_int_t)(limit->window_ns / RF_NS_PER_MS), "first", (json_int_t)limit->first,
 		"pool", (json_int_t)limit->pool, "here", here_json(view, &key, limit), "ledger",
-		ledger_json(inquiry, limit, number, rf_bucket(key.source[0], key.source[1])));
+		ledger_json(inquiry, limit, number,
+			    rf_claims_bucket(view->claims, key.source[0], key.source[1])));
 }
 
 char *rf_inquiry_source(const struct rf_inquiry *inquiry, const struct rf_status_view *view)

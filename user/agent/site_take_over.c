@@ -89,6 +89,18 @@ static int note_window(const struct rf_address *source, uint32_t limit_id,
 	return ++taking->count == RF_FLEET_BATCH ? take_batch(taking) : 0;
 }
 
+/* No window is made by the key of before after this: all that are wrong are there to be moved. */
+static int set_key(struct rf_site *site, struct rf_error *error)
+{
+	struct rf_fleet_batch *batch = site->shares.batch;
+	int err;
+
+	memcpy(batch->key, site->claims->key, sizeof(batch->key));
+	batch->sets_key = 1;
+	err = rf_site_windows(site, NULL, 0);
+	return err ? err : rf_wait_for_programs(error);
+}
+
 int rf_site_take_over(struct rf_site *site, uint64_t now, struct rf_error *error)
 {
 	struct taking *taking = calloc(1, sizeof(*taking));
@@ -100,7 +112,9 @@ int rf_site_take_over(struct rf_site *site, uint64_t now, struct rf_error *error
 	taking->site = site;
 	taking->now = now;
 	site->claims->ended = (1U << RF_BUCKETS) - 1; /* with the first call */
-	err = rf_fence_each_source(&site->fence, note_window, taking, error);
+	err = set_key(site, error);
+	if (!err)
+		err = rf_fence_each_source(&site->fence, note_window, taking, error);
 	if (!err)
 		err = take_batch(taking);
 	if (!err && taking->taken)

@@ -241,7 +241,7 @@ static json_t *claim_json(const struct rf_status_view *view, int number,
 	const struct rf_fleet_limit *limit = &view->claims->limit[number];
 	const struct rf_claim_key key = rf_status_key(view->claims, number, address);
 	const struct rf_claimant *claimant = rf_claim_table_find(&view->claims->table, &key);
-	const uint32_t bucket = rf_bucket(key.source[0], key.source[1]);
+	const uint32_t bucket = rf_claims_bucket(view->claims, key.source[0], key.source[1]);
 	const struct rf_claim none = {};
 	const struct rf_claim *claim = claimant ? &claimant->claim : &none;
 

@@ -97,6 +97,7 @@ struct rf_claims {
 	struct rf_report_batch batch[RF_REPORTS_MAX];
 	struct rf_reports_under_way under_way[RF_BUCKETS]; /* by node */
 	struct rf_claims_ports ports;
+	uint64_t key[2];      /* of buckets, see rf_bucket_by() */
 	uint32_t asks_each_s; /* at most */
 	uint64_t asks_left, asks_left_ns;
 	uint64_t reported_ns, settled_ns; /* when ready ones, and shares to take back, had a turn */
@@ -134,6 +135,9 @@ enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, u
 				    const struct rf_ledger_heard *heard);
 
 /* ---- asks (claims_asks.c) ---- */
+
+/* Of a source, as the fence computes it. */
+uint32_t rf_claims_bucket(const struct rf_claims *claims, uint64_t first, uint64_t second);
 
 /* False: no limit in force has that id and tag, so the limits have changed. */
 bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *ask);

@@ -25,6 +25,13 @@ static bool may_send_ask(struct rf_claims *claims, uint64_t now)
 	return true;
 }
 
+uint32_t rf_claims_bucket(const struct rf_claims *claims, uint64_t first, uint64_t second)
+{
+	const __u64 key[2] = {claims->key[0], claims->key[1]};
+
+	return rf_bucket_by(key, first, second);
+}
+
 static struct rf_claimant *claimant_of(struct rf_claims *claims, int limit,
 				       const struct rf_fleet_ask *ask)
 {
@@ -36,8 +43,9 @@ static struct rf_claimant *claimant_of(struct rf_claims *claims, int limit,
 	struct rf_claimant *claimant = rf_claim_table_find(&claims->table, &key);
 
 	if (!claimant)
-		claimant = rf_claim_table_add(&claims->table, &key,
-					      rf_bucket(ask->source[0], ask->source[1]));
+		claimant = rf_claim_table_add(
+			&claims->table, &key,
+			rf_claims_bucket(claims, ask->source[0], ask->source[1]));
 	if (!claimant)
 		claims->counts.asks_no_room++;
 	return claimant;
@@ -79,7 +87,7 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 		return false;
 	/* Nothing can be given yet; it asks again. */
 	if (claims->is_leaving ||
-	    !claims->member[rf_bucket(ask->source[0], ask->source[1])].is_complete)
+	    !claims->member[rf_claims_bucket(claims, ask->source[0], ask->source[1])].is_complete)
 		return true;
 	claimant = claimant_of(claims, limit, ask);
 	if (!claimant || !note_incarnation(claims, claimant, ask->incarnation, now))
