@@ -19,7 +19,8 @@
 #define REPORTS_MAX 8
 
 static const struct rf_ledger_limit limit = {90, 10, 3000};
-static const char *const status_names[] = {"done", "refused", "stranger", "old", "garbage"};
+static const char *const status_names[] = {"done", "refused", "stranger", "old", "garbage",
+					     "foreign"};
 
 static uint64_t number(const char *word)
 {
@@ -64,12 +65,16 @@ static int beat(redisContext *redis, uint32_t bucket, const struct rf_ledger_cal
 	for (int i = 0; i < count; i++) {
 		says.is_complete |= !strcmp(words[i], "complete");
 		says.resumes |= !strcmp(words[i], "resumes");
+		if (!strncmp(words[i], "key=", 4))
+			says.key = number(words[i] + 4);
 	}
 	engine_send_beat(redis, bucket, key_slot(call), bytes,
 			 rf_wire_pack_beat(bytes, call, &says));
 	reply = engine_get(redis);
 	if (!engine_read_heard(reply, &heard))
 		return print_error(reply);
+	if (heard.status == RF_LEDGER_FOREIGN)
+		heard.joined = heard.key;
 	printf("%s %" PRIu64 "%s%s\n", status_names[heard.status], heard.joined,
 	       heard.is_complete ? " complete" : "", heard.is_learning ? " learning" : "");
 	return 0;

@@ -158,7 +158,7 @@ bool engine_read_answers(const redisReply *reply, struct engine_report *reports,
 
 /* ---- what the engine keeps ---- */
 
-#define HEAD_SIZE 43
+#define HEAD_SIZE 51
 #define HOST_SIZE 29
 #define CLAIM_SIZE 12
 #define SHORT_SIZE 8
@@ -189,6 +189,7 @@ bool engine_parse_hosts(const redisReply *reply, struct rf_ledger *ledger, uint1
 	ledger->window = number(reply->str + 24, 4);
 	*base = number(reply->str + 28, 2);
 	ledger->is_learning = reply->str[30];
+	ledger->key = number(reply->str + 35, 8);
 	for (size_t at = HEAD_SIZE; at < (size_t)reply->len; at += HOST_SIZE) {
 		const char *bytes = reply->str + at;
 		const uint32_t slot = number(bytes, 2);

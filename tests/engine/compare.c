@@ -90,9 +90,10 @@ int main(int argc, char **argv)
 	printf("calls %" PRIu64 " beats %" PRIu64 " refused %" PRIu64 " learning %" PRIu64
 	       " done %" PRIu64 " old %" PRIu64 " stranger %" PRIu64 " garbage %" PRIu64
 	       " grown %" PRIu64 " lowered %" PRIu64 " errors %" PRIu64 " gone %" PRIu64
-	       " forgotten %" PRIu64 "\n",
+	       " forgotten %" PRIu64 " foreign %" PRIu64 "\n",
 	       calls, seen.beats, seen.refused, seen.learning, seen.done, seen.old, seen.stranger,
-	       seen.garbage, seen.grown, seen.lowered, seen.errors, seen.gone, seen.forgotten);
+	       seen.garbage, seen.grown, seen.lowered, seen.errors, seen.gone, seen.forgotten,
+	       seen.foreign);
 	redisFree(redis);
 	return 0;
 }

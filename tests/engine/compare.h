@@ -30,12 +30,13 @@ struct bucket {
 	struct member member[MEMBERS];
 	char key[SOURCES][RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
 	uint32_t number;
+	uint64_t says_key; /* of buckets: what most heartbeats bring */
 };
 
 /* What came of the calls. */
 struct seen {
 	uint64_t beats, refused, learning, done, old, stranger, garbage, grown, lowered, errors;
-	uint64_t gone, forgotten;
+	uint64_t gone, forgotten, foreign;
 };
 
 extern struct bucket buckets[BUCKETS];

@@ -14,7 +14,7 @@ void take_library(const char *path)
 void lose_hosts(struct bucket *bucket)
 {
 	static const char *const how[] = {"SET %s rubbish", "RPUSH %s rubbish",
-					  "SET %s 1234567890123456789012345678901234567890123x",
+					  "SET %s 123456789012345678901234567890123456789012345678901x",
 					  "GET %s"};
 
 	command("DEL %s", bucket->hosts_key);
@@ -93,6 +93,8 @@ void happen(struct bucket *bucket)
 		member->nonce = 1 + dice(UINT64_MAX);
 		member->joined = 0;
 	}
+	if (!dice(2500))
+		bucket->says_key = dice(3);
 	if (!dice(300))
 		member->quiet_until = now + dice(4 * (GRACE + WINDOW));
 }

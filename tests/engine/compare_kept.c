@@ -21,6 +21,8 @@ void compare_hosts(const struct rf_ledger *is, const struct rf_ledger *wanted,
 			", learning %d, not %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %d",
 			is->newest, is->learns_from, is->window, is->is_learning, wanted->newest,
 			wanted->learns_from, wanted->window, wanted->is_learning);
+	if (is->key != wanted->key)
+		differs("key %" PRIx64 ", not %" PRIx64, is->key, wanted->key);
 	for (int i = 0; i < RF_LEDGER_SLOTS; i++)
 		if (rf_ledger_slots_has(listed, i)
 			    ? !same_host(&is->host[i], &wanted->host[i])

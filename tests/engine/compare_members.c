@@ -11,6 +11,8 @@ static struct rf_ledger_beat some_beat(const struct bucket *bucket)
 {
 	struct rf_ledger_beat beat = {.is_complete = dice(8) > 0, .resumes = !dice(4)};
 
+	beat.key = dice(50) ? bucket->says_key : dice(UINT64_MAX);
+
 	for (int i = 0; i < RF_LEDGER_SLOTS; i++)
 		if (bucket->ledger.host[i].nonce && dice(8))
 			rf_ledger_slots_add(&beat.known, i);
@@ -27,15 +29,21 @@ static void compare_heard(const struct rf_ledger_heard *is, const struct rf_ledg
 	if (is->is_complete != wanted->is_complete || is->is_learning != wanted->is_learning)
 		differs("complete %d, learning %d, not %d, %d", is->is_complete, is->is_learning,
 			wanted->is_complete, wanted->is_learning);
+	if (is->key != wanted->key)
+		differs("the members' key");
 	if (memcmp(&is->members, &wanted->members, sizeof(is->members)))
 		differs("the members");
 	seen.beats++;
 	seen.refused += is->status == RF_LEDGER_REFUSED;
+	seen.foreign += is->status == RF_LEDGER_FOREIGN;
 	seen.learning += is->is_learning;
 }
 
-/* An answer that names the membership that the rules know brings none that is new. */
-static void beat_model(struct bucket *bucket, struct member *member, struct rf_ledger_call *call,
+/*
+ * An answer that names the membership that the rules know brings none that is new. False: the host
+ * is foreign, for which no hosts are kept longer.
+ */
+static bool beat_model(struct bucket *bucket, struct member *member, struct rf_ledger_call *call,
 		       const struct rf_ledger_beat *beat, const redisReply *reply)
 {
 	const uint64_t present = bucket->ledger.host[call->slot].joined;
@@ -49,6 +57,7 @@ static void beat_model(struct bucket *bucket, struct member *member, struct rf_l
 	compare_heard(&heard, &wanted);
 	if (heard.joined)
 		member->joined = heard.joined;
+	return heard.status != RF_LEDGER_FOREIGN;
 }
 
 /* What a call about members was answered, and what the engine keeps after it. */
@@ -113,8 +122,8 @@ void beat(struct bucket *bucket, struct member *member)
 	} else {
 		call.now = now;
 		call.run = run;
-		beat_model(bucket, member, &call, &says, told.reply);
-		check_told_expiry(bucket, &told, &call);
+		if (beat_model(bucket, member, &call, &says, told.reply))
+			check_told_expiry(bucket, &told, &call);
 	}
 	end_told(bucket, &told);
 }

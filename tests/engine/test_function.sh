@@ -51,7 +51,7 @@ check 'the shipped library is loaded' test "$(load_library engine)" = ringfence
 summary=$(compared "$steered" "$CALLS") && result=0 || result=$?
 is "$result" 0 'answers and all that is kept are those of the ledger'
 echo "# $summary"
-for word in beats learning 'done' old stranger garbage grown lowered gone; do
+for word in beats learning 'done' old stranger garbage grown lowered gone foreign; do
 	at_least "$word"
 done
 forgotten=$(grep -o 'forgotten [0-9]*' <<<"$summary" | grep -o '[0-9]*')
@@ -78,6 +78,10 @@ mutant 'a host is forgotten after G' time_left 's/call\.grace \+ ledger\.window/
 mutant 'a host that is gone is not forgotten' forget 's/host\.nonce = NONE//'
 mutant 'what is forgotten is not written' forget 's/ledger\.is_rewritten = true//'
 mutant 'a sum has the claims of a host that was forgotten' forget 's/begin_epoch\(ledger, call\)//'
+mutant 'a host with another key may join' is_foreign 's/return true end/return false end/'
+mutant 'a key is kept though its hosts are gone' is_foreign 's/ and not is_silent\(ledger, host, call\)//'
+mutant 'another key begins without learning' take_key 's/if not ledger.is_learning then .*//'
+mutant 'hosts of the key before stay members' take_key 's/host\.nonce = NONE//'
 mutant 'a contest never ends' note 's/record\.contested = 0$/record.contested = record.contested/'
 mutant 'a contested source is not noted' note 's/record\.contested = newest .*/record.contested = 0/'
 mutant 'those who want in vain do not share' count_claims 's/ or in_vain//'

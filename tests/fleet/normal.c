@@ -296,6 +296,7 @@ static void clear_says(struct rf_ledger_beat *says)
 	memset(says, 0, sizeof(*says));
 	says->is_complete = was.is_complete;
 	says->resumes = was.resumes;
+	says->key = was.key;
 	says->known = was.known;
 }
 

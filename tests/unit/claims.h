@@ -197,6 +197,9 @@ static void answer(struct host *mine)
 static void beat(struct host *mine)
 {
 	for (int i = 0; i < RF_BUCKETS && !mine->is_cut; i++) {
+		if (!rf_claims_may_beat(&mine->claims, i))
+			continue;
+
 		const struct rf_ledger_beat says = rf_claims_beat(&mine->claims, i, now_ns());
 		const struct rf_ledger_call call = call_of(mine, i);
 		const struct rf_ledger_heard heard = rf_ledger_beat(&ledger[i], &call, &says);

@@ -451,6 +451,76 @@ static void slow_node(void **state)
 	assert_in_range(held_count, RF_REPORTS_MAX / 4, RF_REPORTS_MAX / 2);
 }
 
+/* ---- another key of buckets ---- */
+
+static uint32_t buckets_alone(const struct host *mine)
+{
+	uint32_t alone = 0;
+
+	for (int i = 0; i < RF_BUCKETS; i++)
+		alone += rf_member_is_alone(&mine->claims.member[i], now_ns());
+	return alone;
+}
+
+static void another_key(void **state)
+{
+	(void)state;
+	rf_claims_free(&host[2].claims);
+	start_host(2);
+	host[2].claims.fingerprint = 99;
+	run_for(3 * GRACE / MS + WINDOW_MS, 0, quiet);
+	assert_int_equal(buckets_alone(&host[2]), RF_BUCKETS);
+	assert_true(host[2].claims.foreign & 1);
+	assert_true(host[2].claims.fleet_key == 0);
+	assert_int_equal(buckets_alone(&host[0]) + buckets_alone(&host[1]), 0);
+	host[0].is_cut = host[1].is_cut = true; /* as with the key of the fleet changed */
+	run_for(4 * GRACE / MS + 2 * WINDOW_MS, 0, quiet);
+	assert_int_equal(host[2].claims.foreign, 0);
+	assert_int_equal(buckets_alone(&host[2]), 0);
+	host[0].is_cut = host[1].is_cut = false;
+	run_for(GRACE / MS, 0, quiet);
+	assert_int_equal(buckets_alone(&host[0]) + buckets_alone(&host[1]), 2 * RF_BUCKETS);
+	assert_true(host[0].claims.fleet_key == 99);
+}
+
+/* A source is in another bucket by another key, so a share in any bucket would be too much. */
+static void another_key_in_one_bucket(void **state)
+{
+	(void)state;
+	ledger[5].key = 99; /* as where a node of a cluster was lost, and hosts start meanwhile */
+	run_for(GRACE / MS + GRACE / MS / 4, 0, quiet); /* before those members are silent */
+	for (int h = 0; h < HOSTS; h++)
+		assert_int_equal(buckets_alone(&host[h]), RF_BUCKETS);
+	ledger[5].key = 0;
+	run_for(2 * GRACE / MS, 0, quiet);
+	for (int h = 0; h < HOSTS; h++)
+		assert_int_equal(buckets_alone(&host[h]), 0);
+}
+
+/* The first bucket is whose key it is: hosts of two keys that each have some buckets part. */
+static void two_keys_in_two_buckets(void **state)
+{
+	(void)state;
+	for (int h = 0; h < HOSTS; h++) {
+		rf_claims_free(&host[h].claims);
+		start_host(h);
+	}
+	host[2].claims.fingerprint = 99;
+	host[1].is_cut = true;
+	for (int i = 0; i < RF_BUCKETS; i++) {
+		const int h = i < RF_BUCKETS / 2 ? 0 : 2;
+
+		ledger[i] = (struct rf_ledger){.run = run, .newest = now_ms};
+		ledger[i].key = host[h].claims.fingerprint;
+		ledger[i].host[h].nonce = host[h].claims.member[i].nonce;
+		ledger[i].host[h].heard = now_ms;
+	}
+	run_for(5 * (GRACE / MS + WINDOW_MS), 0, quiet);
+	assert_int_equal(buckets_alone(&host[2]), RF_BUCKETS);
+	assert_int_equal(host[0].claims.foreign, 0);
+	assert_int_equal(buckets_alone(&host[0]), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +536,10 @@ int main(void)
 		ROW("what is not used is given back, and forgotten", given_back),
 		ROW("asks are answered while shares are taken back", not_blocked),
 		ROW("who leaves gives all back within W", leaves),
+		ROW("a host with another key is alone until the fleet has that key", another_key),
+		ROW("another key in one bucket makes a host alone in all",
+		    another_key_in_one_bucket),
+		ROW("of two keys the one of the first bucket stays", two_keys_in_two_buckets),
 		ROW("a window that is lost stays claimed for W", evicted),
 		ROW("an engine that forgets learns before it gives", engine_forgets),
 		ROW("a host that is cut off goes alone, and comes back", is_cut_off),

@@ -21,10 +21,12 @@ static struct rf_ledger_call call_of(uint32_t slot)
 				       WINDOW, slot + 7, joined[slot], slot};
 }
 
+static uint64_t key[3];
+
 static struct rf_ledger_heard beat(uint32_t slot, bool complete)
 {
 	const struct rf_ledger_call call = call_of(slot);
-	const struct rf_ledger_beat says = {.is_complete = complete};
+	const struct rf_ledger_beat says = {.is_complete = complete, .key = key[slot]};
 	const struct rf_ledger_heard heard = rf_ledger_beat(&ledger, &call, &says);
 
 	joined[slot] = heard.joined;
@@ -53,9 +55,80 @@ static int start(void **state)
 	memset(&ledger, 0, sizeof(ledger));
 	memset(&source, 0, sizeof(source));
 	memset(joined, 0, sizeof(joined));
+	memset(key, 0, sizeof(key));
 	now = 1000000;
 	live(2 * GRACE + GRACE);
 	return 0;
+}
+
+/* ---- the key of buckets ---- */
+
+static void a_host_with_another_key_is_foreign(void **state)
+{
+	struct rf_ledger before, after;
+
+	(void)state;
+	key[2] = 99;
+	before = ledger;
+	before.newest = now;
+	assert_int_equal(beat(2, true).status, RF_LEDGER_FOREIGN);
+	assert_int_equal(joined[2], 0);
+	after = ledger;
+	assert_memory_equal(&after, &before, sizeof(before));
+	key[2] = 0;
+	assert_int_equal(beat(2, true).status, RF_LEDGER_DONE);
+}
+
+static void a_member_may_not_change_its_key(void **state)
+{
+	(void)state;
+	key[0] = 99;
+	assert_int_equal(beat(0, true).status, RF_LEDGER_FOREIGN);
+	assert_int_equal(report(0, 0, 0, 60).status, RF_LEDGER_STRANGER);
+}
+
+/* Nobody of the key before may use a share by then. */
+static void another_key_is_learnt_once_all_of_the_key_before_were_silent(void **state)
+{
+	(void)state;
+	report(0, 0, 0, 90);
+	key[1] = key[2] = 99;
+	now += GRACE / 4;
+	beat(0, true);
+	for (uint64_t end = now + GRACE + WINDOW; now < end; now += GRACE / 4) {
+		const struct rf_ledger_heard heard = beat(2, true);
+
+		assert_int_equal(heard.status, RF_LEDGER_FOREIGN);
+		assert_int_equal(heard.key, 0);
+	}
+	assert_int_equal(beat(2, true).status, RF_LEDGER_DONE);
+	assert_true(ledger.is_learning);
+	assert_int_equal(report(2, 0, 0, 60).share, 0);
+	assert_int_equal(beat(0, true).status, RF_LEDGER_FOREIGN);
+	for (uint64_t end = now + 2 * GRACE; now < end; now += GRACE / 4) {
+		beat(1, true);
+		beat(2, true);
+	}
+	assert_false(ledger.is_learning);
+	assert_int_equal(report(2, 0, 0, 90).share, 90);
+	key[0] = 99;
+	assert_int_equal(beat(0, true).status, RF_LEDGER_DONE);
+}
+
+/* It has no members, so who says first that it goes on has the key of the fleet. */
+static void an_engine_that_forgot_takes_the_key_of_those_who_resume(void **state)
+{
+	const struct rf_ledger_beat resumes = {.is_complete = true, .resumes = true};
+	struct rf_ledger_call call;
+
+	(void)state;
+	memset(&ledger, 0, sizeof(ledger));
+	key[2] = 99;
+	assert_int_equal(beat(2, true).status, RF_LEDGER_REFUSED);
+	call = call_of(0);
+	assert_int_equal(rf_ledger_beat(&ledger, &call, &resumes).status, RF_LEDGER_DONE);
+	now += GRACE;
+	assert_int_equal(beat(2, true).status, RF_LEDGER_FOREIGN);
 }
 
 static void gives_from_the_pool(void **state)
@@ -285,6 +358,12 @@ static const struct CMUnitTest tests[] = {
 	    an_answer_gives_back_no_share_that_has_ended),
 	ROW("shares end where the host went alone before all claims were told",
 	    shares_end_where_claims_may_be_told_too_late),
+	ROW("a host with another key of buckets is foreign", a_host_with_another_key_is_foreign),
+	ROW("a member may not change its key", a_member_may_not_change_its_key),
+	ROW("another key is learnt once all hosts of the key before were silent for G + W",
+	    another_key_is_learnt_once_all_of_the_key_before_were_silent),
+	ROW("an engine that forgot takes the key of hosts that resume",
+	    an_engine_that_forgot_takes_the_key_of_those_who_resume),
 };
 
 int main(void)

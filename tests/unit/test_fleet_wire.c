@@ -49,9 +49,10 @@ static void a_heartbeat_has_known_bytes(void **state)
 	static const uint8_t known[] = {
 		3,    0,    0,	  0,	0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
 		0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff, 0xd0, 0x07, 0,	  0,
-		0x10, 0x27, 0,	  0,	1,    0,    5,	  0,	0xff, 3,
+		0x10, 0x27, 0,	  0,	1,    0,    8,	  7,	6,    5,    4,	  3,
+		2,    1,    5,	  0,	0xff, 3,
 	};
-	struct rf_ledger_beat beat = {.is_complete = true};
+	struct rf_ledger_beat beat = {.is_complete = true, .key = 0x0102030405060708};
 	uint8_t bytes[RF_WIRE_BEAT_MAX];
 
 	(void)state;
@@ -108,7 +109,7 @@ static void heartbeats_come_back_the_same(void **state)
 	for (int i = 0; i < ROWS / 10; i++) {
 		struct rf_ledger_call call = some_call(&random), read;
 		struct rf_ledger_beat beat = {unit_below(&random, 2), unit_below(&random, 2),
-					      some_slots(&random)},
+					      unit_random(&random), some_slots(&random)},
 				      again;
 		uint8_t bytes[RF_WIRE_BEAT_MAX];
 		const size_t size = rf_wire_pack_beat(bytes, &call, &beat);
@@ -118,9 +119,10 @@ static void heartbeats_come_back_the_same(void **state)
 		assert_int_equal(read.slot, call.slot);
 		assert_int_equal(again.is_complete, beat.is_complete);
 		assert_int_equal(again.resumes, beat.resumes);
+		assert_true(again.key == beat.key);
 		assert_memory_equal(&again.known, &beat.known, sizeof(beat.known));
 		assert_false(rf_wire_unpack_beat(&read, &again, bytes,
-						 unit_below(&random, RF_WIRE_CALL_SIZE + 2)));
+						 unit_below(&random, RF_WIRE_BEAT_LEAST)));
 	}
 }
 
@@ -133,8 +135,12 @@ static void answers_to_heartbeats_come_back_the_same(void **state)
 		struct rf_ledger_heard heard = {.is_learning = unit_below(&random, 2)}, again;
 		uint8_t bytes[RF_WIRE_HEARD_MAX];
 		size_t size;
+		static const enum rf_ledger_status of[] = {RF_LEDGER_DONE, RF_LEDGER_REFUSED,
+							   RF_LEDGER_FOREIGN};
 
-		heard.status = unit_below(&random, 2) ? RF_LEDGER_DONE : RF_LEDGER_REFUSED;
+		heard.status = of[unit_below(&random, 3)];
+		if (heard.status == RF_LEDGER_FOREIGN)
+			heard.key = unit_random(&random);
 		if (heard.status == RF_LEDGER_DONE) {
 			heard.joined = unit_random(&random) | 1;
 			heard.is_complete = unit_below(&random, 2);
@@ -144,6 +150,7 @@ static void answers_to_heartbeats_come_back_the_same(void **state)
 		assert_true(rf_wire_unpack_heard(&again, bytes, size));
 		assert_int_equal(again.status, heard.status);
 		assert_true(again.joined == heard.joined);
+		assert_true(again.key == heard.key);
 		assert_int_equal(again.is_complete, heard.is_complete);
 		assert_int_equal(again.is_learning, heard.is_learning);
 		assert_memory_equal(&again.members, &heard.members, sizeof(heard.members));
@@ -227,6 +234,7 @@ static void assert_beat_refused(const uint8_t *tail, size_t size)
 	assert_false(rf_wire_unpack_beat(&call, &beat, bytes, RF_WIRE_CALL_SIZE + size));
 }
 
+#define KEY 1, 2, 3, 4, 5, 6, 7, 8
 #define BEAT_REFUSED(...) \
 	assert_beat_refused((const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
 
@@ -234,12 +242,13 @@ static void heartbeats_that_make_no_sense_are_refused(void **state)
 {
 	(void)state;
 	BEAT_REFUSED(1);
-	BEAT_REFUSED(2, 0);
-	BEAT_REFUSED(0, 255);
-	BEAT_REFUSED(0, 0, 1);
-	BEAT_REFUSED(0, 0, 0, 4);	/* no such slot */
-	BEAT_REFUSED(0, 0, 5, 0, 5, 0); /* twice */
-	BEAT_REFUSED(0, 0, 5, 0, 4, 0); /* not in order */
+	BEAT_REFUSED(1, 0, 1, 2, 3, 4, 5, 6, 7);
+	BEAT_REFUSED(2, 0, KEY);
+	BEAT_REFUSED(0, 255, KEY);
+	BEAT_REFUSED(0, 0, KEY, 1);
+	BEAT_REFUSED(0, 0, KEY, 0, 4);	/* no such slot */
+	BEAT_REFUSED(0, 0, KEY, 5, 0, 5, 0); /* twice */
+	BEAT_REFUSED(0, 0, KEY, 5, 0, 4, 0); /* not in order */
 }
 
 static void a_report_with_a_longer_window_than_its_call_is_refused(void **state)
@@ -317,20 +326,21 @@ static void what_is_kept_is_read_and_rubbish_is_refused(void **state)
 {
 	static struct rf_ledger ledger;
 	static struct rf_ledger_source source;
-	uint8_t hosts[43 + 29] = {
-		[8] = 9, [24] = 7, [30] = 1, [43] = 3, [45] = 2, [47] = 1, [48] = 5, [64] = 4};
+	uint8_t hosts[51 + 29] = {[8] = 9,  [24] = 7, [30] = 1, [35] = 8, [51] = 3,
+				  [53] = 2, [55] = 1, [56] = 5, [72] = 4};
 	const uint8_t record[20] = {[0] = 6, [8] = 2, [10] = 3, [11] = 0x80, [12] = 60, [16] = 1};
 
 	(void)state;
 	assert_true(rf_wire_unpack_hosts(&ledger, hosts, sizeof(hosts)));
 	assert_int_equal(ledger.newest, 9);
 	assert_int_equal(ledger.window, 7);
+	assert_int_equal(ledger.key, 8);
 	assert_true(ledger.is_learning && ledger.host[3].is_complete);
 	assert_int_equal(ledger.host[3].generation, 2);
 	assert_int_equal(ledger.host[3].nonce, 5);
 	assert_int_equal(ledger.host[3].heard, 4);
 	assert_false(rf_wire_unpack_hosts(&ledger, hosts, sizeof(hosts) - 1));
-	hosts[44] = 4; /* slot 1027 */
+	hosts[52] = 4; /* slot 1027 */
 	assert_false(rf_wire_unpack_hosts(&ledger, hosts, sizeof(hosts)));
 	assert_true(rf_wire_unpack_record(&source, record, sizeof(record)));
 	assert_int_equal(source.contested_until, 6);

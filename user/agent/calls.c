@@ -106,7 +106,8 @@ static void send_beat(struct rf_calls *calls, uint32_t bucket, uint64_t now)
 
 static bool may_beat(const struct rf_calls *calls, uint32_t bucket, uint64_t now)
 {
-	return !calls->beating[bucket].is_under_way && rf_line_is_ready(calls->beats, bucket, now);
+	return !calls->beating[bucket].is_under_way && rf_claims_may_beat(calls->claims, bucket) &&
+	       rf_line_is_ready(calls->beats, bucket, now);
 }
 
 void rf_calls_beat(struct rf_calls *calls, bool due_only, uint64_t now)

@@ -98,6 +98,9 @@ struct rf_claims {
 	struct rf_reports_under_way under_way[RF_BUCKETS]; /* by node */
 	struct rf_claims_ports ports;
 	uint64_t key[2];      /* of buckets, see rf_bucket_by() */
+	uint64_t fingerprint; /* of that key; 0: there is none */
+	uint64_t fleet_key;   /* the fingerprint of the fleet's, where it is another one */
+	uint32_t foreign;     /* buckets whose members have another key: then none is heard */
 	uint32_t asks_each_s; /* at most */
 	uint64_t asks_left, asks_left_ns;
 	uint64_t reported_ns, settled_ns; /* when ready ones, and shares to take back, had a turn */
@@ -129,6 +132,7 @@ uint64_t rf_claims_window_ns(const struct rf_claims *claims);
 void rf_claims_take_slot(struct rf_claims *claims, uint32_t slot, uint64_t nonce, uint64_t grace);
 /* In all buckets. */
 bool rf_claims_are_alone(const struct rf_claims *claims, uint64_t now);
+bool rf_claims_may_beat(const struct rf_claims *claims, uint32_t bucket);
 struct rf_ledger_beat rf_claims_beat(struct rf_claims *claims, uint32_t bucket, uint64_t now);
 enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, uint64_t now,
 				    uint32_t beat, uint64_t sent,

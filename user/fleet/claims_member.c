@@ -45,7 +45,11 @@ static bool all_are_known(const struct rf_claims *claims, uint32_t bucket, uint6
 
 struct rf_ledger_beat rf_claims_beat(struct rf_claims *claims, uint32_t bucket, uint64_t now)
 {
-	return rf_member_beat(&claims->member[bucket], now, all_are_known(claims, bucket, now));
+	struct rf_ledger_beat beat = rf_member_beat(&claims->member[bucket], now,
+						    all_are_known(claims, bucket, now));
+
+	beat.key = claims->fingerprint;
+	return beat;
 }
 
 static void tell_again(struct rf_claims *claims, uint32_t bucket, bool emptied)
@@ -63,13 +67,38 @@ static void tell_again(struct rf_claims *claims, uint32_t bucket, bool emptied)
 	}
 }
 
+/*
+ * By another key the same source is in another bucket. So where one bucket is that of hosts with
+ * another key, this host is alone in all of them: it hears nothing, and its deadlines come.
+ */
+static void note_key(struct rf_claims *claims, uint32_t bucket, const struct rf_ledger_heard *heard)
+{
+	const uint32_t bit = 1U << bucket;
+
+	if (heard->status == RF_LEDGER_FOREIGN) {
+		claims->foreign |= bit;
+		claims->fleet_key = heard->key;
+	} else {
+		claims->foreign &= ~bit;
+	}
+}
+
+/* The first bucket says whose key is the fleet's: a host that is foreign there leaves the others. */
+bool rf_claims_may_beat(const struct rf_claims *claims, uint32_t bucket)
+{
+	return !bucket || !(claims->foreign & 1);
+}
+
 enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, uint64_t now,
 				    uint32_t beat, uint64_t sent,
 				    const struct rf_ledger_heard *heard)
 {
-	const enum rf_member_news news =
-		rf_member_heard(&claims->member[bucket], now, beat, sent, heard);
+	enum rf_member_news news;
 
+	note_key(claims, bucket, heard);
+	if (claims->foreign)
+		return heard->status == RF_LEDGER_FOREIGN ? RF_MEMBER_FOREIGN : RF_MEMBER_SAME;
+	news = rf_member_heard(&claims->member[bucket], now, beat, sent, heard);
 	if (news == RF_MEMBER_EMPTIED)
 		claims->ended |= 1U << bucket;
 	if (news == RF_MEMBER_REJOINED || news == RF_MEMBER_EMPTIED)

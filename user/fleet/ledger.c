@@ -98,6 +98,28 @@ static bool may_take(const struct rf_ledger *ledger, const struct rf_ledger_host
 	return !host->is_expected && ledger->newest - ledger->learns_from >= call->grace;
 }
 
+static bool is_foreign(const struct rf_ledger *ledger, const struct rf_ledger_call *call,
+		       const struct rf_ledger_beat *beat)
+{
+	for (int i = 0; i < RF_LEDGER_SLOTS && ledger->key != beat->key; i++)
+		if (ledger->host[i].nonce &&
+		    !is_silent(ledger, &ledger->host[i], call->grace, ledger->window))
+			return true;
+	return false;
+}
+
+/* The claims of others are void. Whoever has been alone with this key tells what it has used. */
+static void take_key(struct rf_ledger *ledger, const struct rf_ledger_call *call, uint64_t key)
+{
+	if (ledger->key == key)
+		return;
+	ledger->key = key;
+	for (int i = 0; i < RF_LEDGER_SLOTS; i++)
+		ledger->host[i].nonce = 0;
+	if (!ledger->is_learning)
+		start_learning(ledger, call);
+}
+
 static bool join(struct rf_ledger *ledger, struct rf_ledger_host *host,
 		 const struct rf_ledger_call *call, const struct rf_ledger_beat *beat)
 {
@@ -108,6 +130,7 @@ static bool join(struct rf_ledger *ledger, struct rf_ledger_host *host,
 	if (!host->nonce) {
 		if (!may_take(ledger, host, call, beat))
 			return false;
+		take_key(ledger, call, beat->key);
 		host->generation++;
 		host->joined = 0;
 	}
@@ -147,6 +170,11 @@ struct rf_ledger_heard rf_ledger_beat(struct rf_ledger *ledger, const struct rf_
 	heard.is_learning = ledger->is_learning;
 	if (call->slot >= RF_LEDGER_SLOTS || !call->nonce)
 		return heard;
+	if (is_foreign(ledger, call, beat)) {
+		heard.status = RF_LEDGER_FOREIGN;
+		heard.key = ledger->key;
+		return heard;
+	}
 	expect(ledger, &beat->known);
 	host = &ledger->host[call->slot];
 	if (!join(ledger, host, call, beat))

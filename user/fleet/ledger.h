@@ -20,6 +20,11 @@
  * once all members that somebody knew are complete, but not before G, when those whom nobody knew
  * have gone alone; and after G + W in any case, when nothing counts that was passed before.
  *
+ * Keys. Members have one key of buckets, see rf_bucket_by(): under two, a source would have its
+ * whole limit in each of two buckets. A host with another key than a member, one that was heard in
+ * G + W, is foreign, and changes nothing. Once there is no such member a host of another key may
+ * join: all others are forgotten, and the ledger learns.
+ *
  * Times are in one unit, whichever, of the engine's clock. Units of claims are those of the limit.
  */
 #ifndef RF_FLEET_LEDGER_H
@@ -55,6 +60,7 @@ struct rf_ledger {
 	uint64_t newest; /* time of the last call; never goes back while nothing is forgotten */
 	uint64_t learns_from;
 	uint64_t window; /* the longest W that a member told */
+	uint64_t key;	 /* the fingerprint of its members' key of buckets; 0: they have none */
 	bool is_learning;
 	struct rf_ledger_host host[RF_LEDGER_SLOTS];
 };
@@ -91,11 +97,13 @@ enum rf_ledger_status {
 	RF_LEDGER_STRANGER, /* not this membership: a heartbeat tells the present one */
 	RF_LEDGER_OLD,	    /* a newer report was here before */
 	RF_LEDGER_GARBAGE,  /* of the engine: the report makes no sense, or what is kept there */
+	RF_LEDGER_FOREIGN,  /* the members have another key of buckets */
 };
 
 struct rf_ledger_beat {
 	bool is_complete; /* all claims were reported since the host joined, and answered */
 	bool resumes;	  /* it was complete before, and its deadline has not come */
+	uint64_t key;	  /* the fingerprint of its key of buckets; 0: none */
 	struct rf_ledger_slots known;
 };
 
@@ -103,6 +111,7 @@ struct rf_ledger_heard {
 	enum rf_ledger_status status;
 	uint64_t joined;
 	bool is_complete, is_learning;
+	uint64_t key; /* of the members, if FOREIGN */
 	struct rf_ledger_slots members;
 };
 

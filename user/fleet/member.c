@@ -76,6 +76,8 @@ enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint
 	if ((int32_t)(beat - member->heard_beat) <= 0)
 		return RF_MEMBER_SAME;
 	member->heard_beat = beat;
+	if (heard->status == RF_LEDGER_FOREIGN)
+		return RF_MEMBER_FOREIGN;
 	if (heard->status != RF_LEDGER_DONE)
 		return RF_MEMBER_REFUSED;
 	note_members(member, heard);

@@ -44,6 +44,7 @@ enum rf_member_news {
 	RF_MEMBER_REJOINED, /* report every claim again */
 	RF_MEMBER_EMPTIED,  /* that, and every share is 0 now: rf_claim_lower(claim, 0) */
 	RF_MEMBER_REFUSED,  /* the slot is another's: take another one */
+	RF_MEMBER_FOREIGN,  /* the fleet has another key of buckets */
 };
 
 struct rf_claim {

@@ -149,6 +149,7 @@ size_t rf_wire_pack_beat(uint8_t bytes[RF_WIRE_BEAT_MAX], const struct rf_ledger
 	put_call(&to, call);
 	put(&to, 1, beat->is_complete);
 	put(&to, 1, beat->resumes);
+	put(&to, 8, beat->key);
 	put_slots(&to, &beat->known);
 	return to.at - bytes;
 }
@@ -161,6 +162,7 @@ bool rf_wire_unpack_beat(struct rf_ledger_call *call, struct rf_ledger_beat *bea
 	*call = get_call(&from);
 	beat->is_complete = get_flag(&from);
 	beat->resumes = get_flag(&from);
+	beat->key = get(&from, 8);
 	beat->known = get_slots(&from);
 	return is_whole(&from);
 }
@@ -219,6 +221,8 @@ size_t rf_wire_pack_heard(uint8_t bytes[RF_WIRE_HEARD_MAX], const struct rf_ledg
 	put(&to, 8, heard->joined);
 	put(&to, 1, heard->is_complete);
 	put(&to, 1, heard->is_learning);
+	if (heard->status == RF_LEDGER_FOREIGN)
+		put(&to, 8, heard->key);
 	put_slots(&to, &heard->members);
 	return to.at - bytes;
 }
@@ -233,7 +237,9 @@ bool rf_wire_unpack_heard(struct rf_ledger_heard *heard, const void *bytes, size
 	heard->is_complete = get_flag(&from);
 	heard->is_learning = get_flag(&from);
 	is_done = heard->status == RF_LEDGER_DONE;
-	require(&from, is_done || heard->status == RF_LEDGER_REFUSED);
+	require(&from, is_done || heard->status == RF_LEDGER_REFUSED ||
+			       heard->status == RF_LEDGER_FOREIGN);
+	heard->key = heard->status == RF_LEDGER_FOREIGN ? get(&from, 8) : 0;
 	require(&from, is_done ? heard->joined != 0 : !heard->joined && !heard->is_complete);
 	require(&from, is_done || from.at == from.end);
 	heard->members = get_slots(&from);

@@ -48,7 +48,8 @@ static inline uint64_t rf_wire_kept_ms(uint64_t window_ms)
 
 #define RF_WIRE_KEY_SIZE 160 /* of a name, with the final NUL */
 #define RF_WIRE_CALL_SIZE 28
-#define RF_WIRE_BEAT_MAX (RF_WIRE_CALL_SIZE + 2 + 2 * RF_LEDGER_SLOTS)
+#define RF_WIRE_BEAT_LEAST (RF_WIRE_CALL_SIZE + 10)
+#define RF_WIRE_BEAT_MAX (RF_WIRE_BEAT_LEAST + 2 * RF_LEDGER_SLOTS)
 #define RF_WIRE_HEARD_MAX (11 + 2 * RF_LEDGER_SLOTS)
 #define RF_WIRE_REPORT_SIZE 28
 #define RF_WIRE_ANSWER_SIZE 13
@@ -91,7 +92,7 @@ bool rf_wire_unpack_left(struct rf_ledger_left *left, const void *bytes, size_t 
 
 /* ---- what the engine keeps, as user/fleet/library/ packs it: for people ---- */
 
-#define RF_WIRE_HOSTS_MAX (43 + 29 * RF_LEDGER_SLOTS)
+#define RF_WIRE_HOSTS_MAX (51 + 29 * RF_LEDGER_SLOTS)
 #define RF_WIRE_RECORD_MAX (26 + 12 * RF_LEDGER_SLOTS)
 
 /* The hosts of a bucket; of a slot that no host had, all is 0. */

@@ -4,7 +4,7 @@
 
 #include "fleet/wire.h"
 
-#define HEAD_SIZE 43
+#define HEAD_SIZE 51
 #define HOST_SIZE 29
 #define CLAIM_SIZE 12
 #define SHORT_SIZE 8 /* the head of a record with up to FEW claims */
@@ -51,6 +51,7 @@ bool rf_wire_unpack_hosts(struct rf_ledger *ledger, const void *from, size_t siz
 	ledger->learns_from = number(bytes + 16, 8);
 	ledger->window = number(bytes + 24, 4);
 	ledger->is_learning = bytes[30];
+	ledger->key = number(bytes + 35, 8);
 	for (size_t at = HEAD_SIZE; at < size; at += HOST_SIZE)
 		if (!take_host(ledger, bytes + at))
 			return false;

@@ -4,7 +4,7 @@
 -- user/fleet/ledger.c, which says why; a test compares them call by call. user/fleet/wire.h has the
 -- calls, docs/fleet.md what is kept and for how long.
 --
--- Names of eight bytes (nonce, joined, run) are strings here: a number of Lua has 53 bits.
+-- Names of eight bytes (nonce, joined, run, key) are strings here: a number of Lua has 53 bits.
 
 local SLOTS, REPORTS_MAX = 1024, 64
 local GRACE_MAX, WINDOW_MAX = 60000, 2592000000
@@ -13,13 +13,13 @@ local SPARE = 60000 -- a claim, beyond G + 2 W, but no longer than KEPT beyond G
 local IDLE = 10000  -- a record without claims that somebody wants: longer than a host backs off
 local LEFT = 500    -- one that nobody wants: longer than a report of before is late
 
-local DONE, REFUSED, STRANGER, OLD, GARBAGE = 0, 1, 2, 3, 4
+local DONE, REFUSED, STRANGER, OLD, GARBAGE, FOREIGN = 0, 1, 2, 3, 4, 5
 
 local NONE = '\0\0\0\0\0\0\0\0'
 local CALL, CALL_SIZE = '<I4c8c8I4I4', 28
 local REPORT, REPORT_SIZE = '<IIIIIII', 28
 -- The hosts of a bucket: a head, then each slot that is or was a host's, from the lowest.
-local HEAD, HEAD_SIZE = '<c8I8I8I4I2BI4c8', 43
+local HEAD, HEAD_SIZE = '<c8I8I8I4I2BI4c8c8', 51
 local HOST, HOST_SIZE = '<I2I2Bc8c8I8', 29
 -- A record: contested-until, then each claim: whose it is, how much, and the report that it follows.
 -- Whose: the generation, and from bit 16 the slot. With VAIN it wants in vain.

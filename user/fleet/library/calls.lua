@@ -25,14 +25,14 @@ end
 
 -- nil: these bytes are no heartbeat.
 local function read_beat(bytes)
-	local size = #bytes - CALL_SIZE - 2
+	local size = #bytes - CALL_SIZE - 10
 
 	if size < 0 or size % 2 ~= 0 then return nil end
-	local is_complete, resumes = unpack('BB', bytes, CALL_SIZE + 1)
+	local is_complete, resumes, key = unpack('BBc8', bytes, CALL_SIZE + 1)
 	if is_complete > 1 or resumes > 1 then return nil end
-	local beat = {is_complete = is_complete == 1, resumes = resumes == 1, known = {}}
+	local beat = {is_complete = is_complete == 1, resumes = resumes == 1, key = key, known = {}}
 	local least = 0
-	for at = CALL_SIZE + 3, #bytes, 2 do
+	for at = CALL_SIZE + 11, #bytes, 2 do
 		local slot = unpack('<I2', bytes, at)
 
 		if slot < least or slot >= SLOTS then return nil end
@@ -50,6 +50,10 @@ local function rf_beat(keys, args)
 	if not beat then return refuse('this is no heartbeat') end
 	local ledger = read_ledger(keys[2], call.stamp)
 	open_ledger(ledger, call)
+	if is_foreign(ledger, call, beat) then
+		write_ledger(keys[2], ledger, call)
+		return pack('<Bc8BBc8', FOREIGN, NONE, 0, ledger.is_learning and 1 or 0, ledger.key)
+	end
 	expect(ledger, beat.known)
 	local host = ledger.hosts[call.slot] or add_host(ledger, call.slot)
 	local heard = hear(ledger, host, call, beat)

@@ -69,7 +69,7 @@ end
 local function empty_ledger(stamp)
 	return {order = {}, hosts = {}, run = NONE, newest = 0, learns_from = 0, window = 0,
 		base = unpack('<I2', stamp), epoch = unpack('<I4', stamp), is_learning = false,
-		is_rewritten = true}
+		key = NONE, is_rewritten = true}
 end
 
 local function read_hosts(key)
@@ -87,7 +87,7 @@ local function read_ledger(key, stamp)
 	if not ledger or ledger.version ~= sub(head, -8) then ledger = read_hosts(key) end
 	if not ledger then return empty_ledger(stamp) end
 	ledger.run, ledger.newest, ledger.learns_from, ledger.window, ledger.base, learns,
-		ledger.epoch, ledger.version = unpack(HEAD, head)
+		ledger.epoch, ledger.key, ledger.version = unpack(HEAD, head)
 	ledger.is_learning = learns == 1
 	ledger.head = head
 	return ledger
@@ -95,7 +95,7 @@ end
 
 local function pack_head(ledger)
 	return pack(HEAD, ledger.run, ledger.newest, ledger.learns_from, ledger.window, ledger.base,
-		ledger.is_learning and 1 or 0, ledger.epoch, ledger.version)
+		ledger.is_learning and 1 or 0, ledger.epoch, ledger.key, ledger.version)
 end
 
 -- Writes what has changed: all, or the head and one host.

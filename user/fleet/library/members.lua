@@ -18,14 +18,34 @@ local function may_take(ledger, host, call, beat)
 	return not host.is_expected and ledger.newest - ledger.learns_from >= call.grace
 end
 
+local function is_silent(ledger, host, call)
+	return ledger.newest - host.heard >= call.grace + ledger.window
+end
+
+local function is_foreign(ledger, call, beat)
+	if ledger.key == beat.key then return false end
+	for _, host in ipairs(ledger.order) do
+		if host.nonce ~= NONE and not is_silent(ledger, host, call) then return true end
+	end
+	return false
+end
+
+local function take_key(ledger, call, key)
+	if ledger.key == key then return end
+	ledger.key, ledger.is_rewritten = key, true
+	for _, host in ipairs(ledger.order) do host.nonce = NONE end
+	if not ledger.is_learning then start_learning(ledger, call) end
+end
+
 local function join(ledger, host, call, beat)
-	if host.nonce ~= NONE and ledger.newest - host.heard >= call.grace + ledger.window then
+	if host.nonce ~= NONE and is_silent(ledger, host, call) then
 		host.nonce = NONE
 		begin_epoch(ledger, call)
 	end
 	if host.nonce ~= NONE and host.nonce ~= call.nonce then return false end
 	if host.nonce == NONE then
 		if not may_take(ledger, host, call, beat) then return false end
+		take_key(ledger, call, beat.key)
 		host.generation, host.joined = (host.generation + 1) % 65536, NONE
 		begin_epoch(ledger, call)
 	end
