@@ -40,6 +40,22 @@ check 'all hosts hear the engine' eventually all_hear
 is "$(nodes_of_host)" "$(for number in 1 2 3; do
 	echo "10.78.0.$number=$(for b in {0..15}; do master_of "$b"; done | grep -c "$number")"
 done | xargs)" 'each bucket is asked for where it is'
+notes_key() { # HOST
+	on "$1" fleet check "edge$1" --json 2>/dev/null |
+		jq -e '.checks | any(.level == "note" and .check == "engine" and .command == "openssl rand -hex 16" and
+			.text == "without a bucket key, senders can choose which of its 3 masters has their claims; give all hosts the same '"'key file'"'")' \
+			>"$scratch/note"
+}
+check 'a cluster without a bucket key is noted' notes_key 1
+install -m 600 /dev/null "$scratch/key"
+echo 00112233445566778899aabbccddeeff >"$scratch/key"
+cp /etc/ringfence/edge1.fleet "$scratch/edge1.fleet"
+echo "key file $scratch/key" >>/etc/ringfence/edge1.fleet
+fails_to_note() {
+	! notes_key 1
+}
+check 'and with a key it is not' fails_to_note
+mv "$scratch/edge1.fleet" /etc/ringfence/edge1.fleet
 begin 6
 at 1
 bucket=$(bucket_of "${storm[plain4 even]}")

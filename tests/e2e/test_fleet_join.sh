@@ -54,6 +54,11 @@ status=2 refuses 'no password on a command line' \
 status=2 refuses 'a relative path is another one under systemd' \
 	"'secret': 'password file' expects a path that begins with '/', without blanks and '#'" \
 	eth0 redis a:1 hosts 3 password file secret
+status=2 refuses 'no key on a command line' \
+	"'key': expects 'file PATH': a key on a command line is seen by every user" eth0 redis a:1 hosts 3 key secret
+status=2 refuses 'nor a relative path of it' \
+	"'secret': 'key file' expects a path that begins with '/', without blanks and '#'" \
+	eth0 redis a:1 hosts 3 key file secret
 status=2 refuses 'the grace has bounds' "'100ms': invalid grace: the time must be 200ms-60s" eth0 redis a:1 hosts 3 grace 100ms
 status=2 refuses 'asks are in a second' "'5k/1m': 'asks' expects 1/s to 1000000/s" eth0 redis a:1 hosts 3 asks 5k/1m
 refuses 'the file of a password must be there' \
@@ -62,11 +67,17 @@ echo secret >/etc/secret
 chmod 640 /etc/secret
 refuses 'others must not read it' "/etc/secret: others may read the password; run 'chmod 600 /etc/secret'" \
 	eth0 redis a:1 hosts 3 password file /etc/secret
+refuses 'nor a key' "/etc/secret: others may read the key; run 'chmod 600 /etc/secret'" \
+	eth0 redis a:1 hosts 3 key file /etc/secret
 chmod 600 /etc/secret
 : >/etc/empty
 chmod 600 /etc/empty
 refuses 'it has a password' '/etc/empty: it is no file with a password; write one into its first line' \
 	eth0 redis a:1 hosts 3 password file /etc/empty
+refuses 'the file of a key must be there' '/etc/none: cannot read the key: No such file or directory' \
+	eth0 redis a:1 hosts 3 key file /etc/none
+refuses 'it has a key' '/etc/empty: it is no file with a key; write one into its first line' \
+	eth0 redis a:1 hosts 3 key file /etc/empty
 does 'so far no number of hosts is set' \
 	"no fleet; 'ringfence fleet hosts N' says how many hosts share limits" ringfence fleet hosts
 
@@ -78,10 +89,12 @@ does 'join says what comes next' \
 is "$(grep -v '^#' "$settings")" $'redis 192.0.2.10:6379\nhosts 3' 'the settings are in a file'
 is "$(stat -c '%a %U' "$settings")" '644 root' 'which everybody may read'
 does 'the number of hosts is set' 'the fleet has 3 hosts' ringfence fleet hosts
+install -m 600 /dev/null /etc/key
+echo secret-of-all-hosts >/etc/key
 ringfence fleet join eth0 redis '[2001:db8::10]:6380' hosts 10 user edge password file /etc/secret \
-	grace 5s asks 2k/s >"$scratch/log"
+	grace 5s asks 2k/s key file /etc/key >"$scratch/log"
 is "$(grep -v '^#' "$settings")" \
-	$'redis [2001:db8::10]:6380\nuser edge\npassword file /etc/secret\nhosts 10\ngrace 5000ms\nasks 2000/s' \
+	$'redis [2001:db8::10]:6380\nuser edge\npassword file /etc/secret\nkey file /etc/key\nhosts 10\ngrace 5000ms\nasks 2000/s' \
 	'to join again replaces them'
 does 'the agent takes what join has written' "fence 'eth0': no mistake" build/ringfence-fleet check eth0
 is "$(grep -c '^secret' "$settings")" 0 'no secret is in them'

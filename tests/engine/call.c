@@ -19,8 +19,8 @@
 #define REPORTS_MAX 8
 
 static const struct rf_ledger_limit limit = {90, 10, 3000};
-static const char *const status_names[] = {"done", "refused", "stranger", "old", "garbage",
-					     "foreign"};
+static const char *const status_names[] = {"done", "refused", "stranger",
+					   "old",  "garbage", "foreign"};
 
 static uint64_t number(const char *word)
 {

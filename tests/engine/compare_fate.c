@@ -13,9 +13,9 @@ void take_library(const char *path)
 
 void lose_hosts(struct bucket *bucket)
 {
-	static const char *const how[] = {"SET %s rubbish", "RPUSH %s rubbish",
-					  "SET %s 123456789012345678901234567890123456789012345678901x",
-					  "GET %s"};
+	static const char *const how[] = {
+		"SET %s rubbish", "RPUSH %s rubbish",
+		"SET %s 123456789012345678901234567890123456789012345678901x", "GET %s"};
 
 	command("DEL %s", bucket->hosts_key);
 	command(how[dice(4)], bucket->hosts_key);

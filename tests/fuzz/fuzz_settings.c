@@ -131,10 +131,10 @@ int __wrap_rf_file_read(const char *path, char **text, struct rf_error *error)
 	return from ? 0 : rf_error_failed(error, -ENOENT, "%.64s: cannot read it", path);
 }
 
-int __wrap_rf_file_check_secret(const char *path, struct rf_error *error);
-int __wrap_rf_file_check_secret(const char *path, struct rf_error *error)
+int __wrap_rf_file_check_secret(const char *path, const char *what, struct rf_error *error);
+int __wrap_rf_file_check_secret(const char *path, const char *what, struct rf_error *error)
 {
-	(void)path, (void)error;
+	(void)path, (void)what, (void)error;
 	return 0;
 }
 
@@ -169,6 +169,7 @@ static void fuzz_agent(char *text)
 	REQUIRE(settings.grace_ns >= RF_GRACE_LEAST_NS && settings.grace_ns <= RF_GRACE_MOST_NS);
 	REQUIRE(settings.asks_each_s >= 1 && settings.asks_each_s <= RF_ASKS_MOST);
 	REQUIRE(!strpbrk(settings.engine.password, "\r\n"));
+	REQUIRE(!settings.key.fingerprint == !(settings.key.word[0] | settings.key.word[1]));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

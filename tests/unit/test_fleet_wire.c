@@ -47,10 +47,9 @@ static void the_longest_name_of_a_record_is_whole(void **state)
 static void a_heartbeat_has_known_bytes(void **state)
 {
 	static const uint8_t known[] = {
-		3,    0,    0,	  0,	0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
-		0xf8, 0xf9, 0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff, 0xd0, 0x07, 0,	  0,
-		0x10, 0x27, 0,	  0,	1,    0,    8,	  7,	6,    5,    4,	  3,
-		2,    1,    5,	  0,	0xff, 3,
+		3,    0,    0,	  0,	0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0xf8, 0xf9,
+		0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff, 0xd0, 0x07, 0,    0,    0x10, 0x27, 0,    0,
+		1,    0,    8,	  7,	6,    5,    4,	  3,	2,    1,    5,	  0,	0xff, 3,
 	};
 	struct rf_ledger_beat beat = {.is_complete = true, .key = 0x0102030405060708};
 	uint8_t bytes[RF_WIRE_BEAT_MAX];
@@ -246,7 +245,7 @@ static void heartbeats_that_make_no_sense_are_refused(void **state)
 	BEAT_REFUSED(2, 0, KEY);
 	BEAT_REFUSED(0, 255, KEY);
 	BEAT_REFUSED(0, 0, KEY, 1);
-	BEAT_REFUSED(0, 0, KEY, 0, 4);	/* no such slot */
+	BEAT_REFUSED(0, 0, KEY, 0, 4);	     /* no such slot */
 	BEAT_REFUSED(0, 0, KEY, 5, 0, 5, 0); /* twice */
 	BEAT_REFUSED(0, 0, KEY, 5, 0, 4, 0); /* not in order */
 }

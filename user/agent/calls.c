@@ -73,7 +73,7 @@ static void take_heard(void *data, const redisReply *reply)
 	calls->beats_answered++;
 	news = rf_claims_heard(calls->claims, beating->bucket, rf_time_awake(), beating->beat,
 			       beating->sent_ns, &heard);
-	beating->is_learning = heard.is_learning;
+	beating->is_learning = heard.is_learning && heard.status != RF_LEDGER_FOREIGN;
 	beating->is_refused = news == RF_MEMBER_REFUSED;
 	if (news == RF_MEMBER_REJOINED || news == RF_MEMBER_EMPTIED)
 		beating->due_ns = 0;

@@ -17,11 +17,13 @@ struct rf_server {
 	const char *unknown; /* why its name cannot be resolved; NULL: it is */
 };
 
+#define RF_SECRET_SIZE 256
+
 /* Where it is, and how to log in. Several servers are nodes of one cluster. */
 struct rf_engine {
 	struct rf_server server[RF_SERVERS_MOST];
 	uint32_t servers;
-	char user[256], password[256]; /* "": none */
+	char user[256], password[RF_SECRET_SIZE]; /* "": none */
 };
 
 #define RF_NAME_REMEDY "name it by its address, or see that the name can be resolved"

@@ -24,6 +24,8 @@ static const struct meaning meanings[] = {
 	{"CLUSTERDOWN", "its cluster is down; see 'redis-cli --cluster check'"},
 	{"DENIED", "it is in protected mode; give it a password, or 'bind' it to an address"},
 	{"ERR max number of clients", "it has too many clients; raise its 'maxclients'"},
+	{"RINGFENCE this is no heartbeat",
+	 "it has functions of another version; 'ringfence fleet check' prints what loads them"},
 	{"Connection refused",
 	 "nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"},
 	{"Connection reset", "it closed the connection; behind a tunnel, see its log"},

@@ -26,7 +26,8 @@ static const char help[] =
 	"  hosts N                       hosts in the fleet, and one spare\n"
 	"  grace TIME                    silence after which a host is alone (2s)\n"
 	"  asks N/s                      asks that are sent, at most (5000/s)\n"
-	"  bans take                     take the bans of other hosts";
+	"  bans take                     take the bans of other hosts\n"
+	"  key file PATH                 a file with the fleet's bucket key in its first line";
 
 static bool is_asked(struct rf_words *words, const char *word, const char *longer,
 		     const char *shorter)
@@ -42,7 +43,7 @@ static int probe(struct rf_words *words, struct rf_error *error)
 	const int err = rf_agent_settings(&settings, words, &wrong);
 	const int failed = rf_agent_probe(&settings, err, &wrong, error);
 
-	explicit_bzero(settings.engine.password, sizeof(settings.engine.password));
+	rf_agent_settings_clear(&settings);
 	return failed;
 }
 
@@ -84,7 +85,7 @@ static int run(struct rf_words *words, struct rf_error *error)
 		rf_say("fence '%s': no mistake", settings.name);
 	else if (!err)
 		err = rf_agent_run(&settings, error);
-	explicit_bzero(settings.engine.password, sizeof(settings.engine.password));
+	rf_agent_settings_clear(&settings);
 	return err;
 }
 

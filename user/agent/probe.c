@@ -167,6 +167,7 @@ int rf_agent_probe(struct rf_agent_settings *settings, int settings_err,
 
 	json_object_set_new(facts, "settings",
 			    settings_err ? rf_json_text(settings_error->text) : json_null());
+	json_object_set_new(facts, "has_key", json_boolean(settings->key.fingerprint));
 	json_object_set_new(facts, "grace_ms", json_integer(settings->grace_ns / RF_NS_PER_MS));
 	if (!settings_err)
 		look_at_engine(&settings->engine, facts);

@@ -53,6 +53,7 @@ struct agent {
 	bool has_asks;			 /* that were not taken yet */
 	uint32_t refusals;		 /* slots tried in vain, one after the other */
 	char said[RF_CLUSTER_TEXT_SIZE]; /* of the cluster's troubles */
+	char said_key[RF_KEY_TROUBLE_SIZE];
 };
 
 static volatile sig_atomic_t ended;
@@ -185,6 +186,21 @@ static void say_trouble(struct agent *agent)
 	else
 		rf_say("the engine's cluster answers again");
 	memcpy(agent->said, trouble, sizeof(agent->said));
+}
+
+/* The same of the bucket key. */
+static void say_key(struct agent *agent)
+{
+	char trouble[RF_KEY_TROUBLE_SIZE];
+
+	rf_status_key_trouble(&agent->claims, trouble);
+	if (strcmp(trouble, agent->said_key) == 0)
+		return;
+	if (*trouble)
+		rf_warn("this host is alone: %s", trouble);
+	else
+		rf_say("the fleet has the bucket key of this host now");
+	memcpy(agent->said_key, trouble, sizeof(agent->said_key));
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -353,6 +369,7 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	rf_line_turn(&agent->ban_calls, now);
 	rf_line_turn(&agent->questions, now);
 	say_trouble(agent);
+	say_key(agent);
 	rf_site_turn(&agent->site, now);
 	look_at_slot(agent);
 	beat(agent, now);
@@ -418,6 +435,8 @@ static int start(struct agent *agent, struct rf_error *error)
 	agent->claims.ports =
 		(struct rf_claims_ports){agent, visit_windows, begin_to_settle, send_report};
 	agent->claims.asks_each_s = settings->asks_each_s;
+	memcpy(agent->claims.key, settings->key.word, sizeof(agent->claims.key));
+	agent->claims.fingerprint = settings->key.fingerprint;
 	rf_site_start(&agent->site, settings->name, &agent->claims, agent->epoll_fd);
 	rf_cluster_start(&agent->cluster, &settings->engine);
 	rf_names_start(&agent->names, &settings->engine, &agent->cluster, now);

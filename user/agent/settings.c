@@ -78,12 +78,12 @@ static int take_user(struct rf_agent_settings *settings, const char *word, struc
 	return copy_text(settings->engine.user, sizeof(settings->engine.user), word, error);
 }
 
-/* Its first line. */
-static int take_password(struct rf_agent_settings *settings, const char *path,
-			 struct rf_error *error)
+/* The first line of its file. Clear it after use. */
+static int read_secret(const char *path, const char *what, char secret[RF_SECRET_SIZE],
+		       struct rf_error *error)
 {
 	char *text;
-	int err = rf_file_check_secret(path, error);
+	int err = rf_file_check_secret(path, what, error);
 
 	if (!err)
 		err = rf_file_read(path, &text, error);
@@ -92,14 +92,36 @@ static int take_password(struct rf_agent_settings *settings, const char *path,
 	text[strcspn(text, "\r\n")] = '\0';
 	if (!*text)
 		err = rf_error_failed(error, -EINVAL,
-				      "%s: no password is in its first line; write one there",
-				      path);
-	else if (strlen(text) >= sizeof(settings->engine.password))
-		err = rf_error_failed(error, -EINVAL, "%s: the password is too long", path);
+				      "%s: no %s is in its first line; write one there", path,
+				      what);
+	else if (strlen(text) >= RF_SECRET_SIZE)
+		err = rf_error_failed(error, -EINVAL, "%s: the %s is too long", path, what);
 	else
-		strcpy(settings->engine.password, text);
+		strcpy(secret, text);
 	explicit_bzero(text, strlen(text));
 	free(text);
+	return err;
+}
+
+static int take_password(struct rf_agent_settings *settings, const char *path,
+			 struct rf_error *error)
+{
+	return read_secret(path, "password", settings->engine.password, error);
+}
+
+static int take_key(struct rf_agent_settings *settings, const char *path, struct rf_error *error)
+{
+	char text[RF_SECRET_SIZE] = "";
+	int err = read_secret(path, "key", text, error);
+
+	if (!err && strlen(text) < RF_FLEET_KEY_LEAST)
+		err = rf_error_failed(error, -EINVAL,
+				      "%s: the key is too short: it must have %d characters; "
+				      "'openssl rand -hex 16' makes one",
+				      path, RF_FLEET_KEY_LEAST);
+	if (!err)
+		settings->key = rf_fleet_key_of(text);
+	explicit_bzero(text, sizeof(text));
 	return err;
 }
 
@@ -145,7 +167,7 @@ static const struct {
 	{"redis", NULL, "HOST:PORT", take_engine},   {"user", NULL, "USER", take_user},
 	{"password", "file", "PATH", take_password}, {"hosts", NULL, "N", take_hosts},
 	{"grace", NULL, "TIME", take_grace},	     {"asks", NULL, "N/s", take_asks},
-	{"bans", NULL, "'take'", take_bans},
+	{"bans", NULL, "'take'", take_bans},	     {"key", "file", "PATH", take_key},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -164,7 +186,7 @@ static int take_words(struct rf_agent_settings *settings, struct rf_words *words
 		if (i == ROWS)
 			return rf_error_usage(error,
 					      "'%s': no such setting; there are: redis, user, "
-					      "password file, hosts, grace, asks, bans",
+					      "password file, hosts, grace, asks, bans, key file",
 					      word);
 		if (rows[i].second && !rf_words_take(words, rows[i].second))
 			return rf_error_usage(error, "'%s': expects '%s'", word, rows[i].second);
@@ -244,4 +266,10 @@ int rf_agent_settings(struct rf_agent_settings *settings, struct rf_words *words
 				      "into " RF_FLEET_FILE,
 				      name, name);
 	return err;
+}
+
+void rf_agent_settings_clear(struct rf_agent_settings *settings)
+{
+	explicit_bzero(settings->engine.password, sizeof(settings->engine.password));
+	explicit_bzero(&settings->key, sizeof(settings->key));
 }

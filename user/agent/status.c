@@ -18,12 +18,44 @@ static const char *const link_states[] = {
 	[RF_LINK_READY] = "connected",
 };
 
+/* ---- the bucket key ---- */
+
+void rf_status_key_trouble(const struct rf_claims *claims, char text[RF_KEY_TROUBLE_SIZE])
+{
+	char own[RF_FINGERPRINT_SIZE], other[RF_FINGERPRINT_SIZE];
+
+	*text = '\0';
+	if (!claims->foreign)
+		return;
+	rf_fleet_key_format(claims->fingerprint, own);
+	rf_fleet_key_format(claims->fleet_key, other);
+	snprintf(text, RF_KEY_TROUBLE_SIZE,
+		 "its bucket key is %s, the fleet's is %s; give all hosts the same 'key file', and "
+		 "restart the agent",
+		 own, other);
+}
+
+static json_t *fingerprint_json(uint64_t fingerprint)
+{
+	char text[RF_FINGERPRINT_SIZE];
+
+	rf_fleet_key_format(fingerprint, text);
+	return fingerprint ? json_string(text) : json_null();
+}
+
+/* Fingerprints; `fleet` only where it is another one. */
+static json_t *key_json(const struct rf_claims *claims)
+{
+	return json_pack("{s:o, s:b, s:o}", "fingerprint", fingerprint_json(claims->fingerprint),
+			 "refused", claims->foreign != 0, "fleet",
+			 fingerprint_json(claims->foreign ? claims->fleet_key : 0));
+}
+
 /* ---- the engine ---- */
 
 /* Of its connections, the one that says the most; how often one was made, of all. */
-static json_t *line_json(const struct rf_line *line)
+static json_t *line_json(const struct rf_line *line, const char *trouble)
 {
-	const char *trouble = rf_line_trouble(line);
 	json_int_t connections = 0;
 
 	for (uint32_t i = 0; i < RF_NODES_MOST; i++)
@@ -56,11 +88,17 @@ static json_t *nodes_json(const struct rf_cluster *cluster)
 static json_t *engine_json(const struct rf_status_view *view)
 {
 	const struct rf_server *server = &view->settings->engine.server[0];
+	const char *beats_trouble = rf_line_trouble(view->beats);
+	char key_trouble[RF_KEY_TROUBLE_SIZE];
 
+	rf_status_key_trouble(view->claims, key_trouble);
+	if (!*beats_trouble)
+		beats_trouble = key_trouble;
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "host", rf_json_text(server->host),
 			 "port", rf_json_text(server->port), "nodes", nodes_json(view->cluster),
-			 "heartbeats", line_json(view->beats), "reports", line_json(view->reports),
-			 "news", line_json(view->news));
+			 "heartbeats", line_json(view->beats, beats_trouble), "reports",
+			 line_json(view->reports, rf_line_trouble(view->reports)), "news",
+			 line_json(view->news, rf_line_trouble(view->news)));
 }
 
 /* ---- membership ---- */
@@ -206,17 +244,17 @@ static json_t *status_json(const struct rf_status_view *view)
 
 	rf_site_look_whether_alone(view->site);
 	return json_pack(
-		"{s:i, s:o, s:I, s:I, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:I, s:I, s:o, s:o, s:o, "
-		"s:o, s:o}",
+		"{s:i, s:o, s:I, s:I, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, "
+		"s:o, s:o, s:o}",
 		"schema", 1, "fence", rf_json_text(view->settings->name), "started_ns",
 		(json_int_t)view->started_ns, "written_ns", (json_int_t)now, "host", view->name,
 		"version", RINGFENCE_VERSION, "attached", view->site->is_open, "hosts",
 		(int)view->hosts, "grace_ms", (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS),
-		"engine", engine_json(view), "membership", membership_json(view, now),
-		"alone_times", (json_int_t)alone->any.times, "alone_ns", (json_int_t)alone->any.ns,
-		"buckets", buckets_json(alone), "limits", limits_json(view), "sources",
-		claims_json(view->claims, now), "counts", counts_json(view->claims), "bans",
-		rf_fleet_bans_status(view->bans));
+		"engine", engine_json(view), "key", key_json(view->claims), "membership",
+		membership_json(view, now), "alone_times", (json_int_t)alone->any.times, "alone_ns",
+		(json_int_t)alone->any.ns, "buckets", buckets_json(alone), "limits",
+		limits_json(view), "sources", claims_json(view->claims, now), "counts",
+		counts_json(view->claims), "bans", rf_fleet_bans_status(view->bans));
 }
 
 /* ---- one source ---- */

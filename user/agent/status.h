@@ -40,6 +40,10 @@ struct rf_status_view {
 /* The source of an address under a limit, by the claims' number of it. */
 struct rf_claim_key rf_status_key(const struct rf_claims *claims, int limit,
 				  const struct rf_address *address);
+#define RF_KEY_TROUBLE_SIZE 192
+
+/* What is wrong with the bucket key; "": nothing. */
+void rf_status_key_trouble(const struct rf_claims *claims, char text[RF_KEY_TROUBLE_SIZE]);
 /* The answer, of the heap; NULL: no memory. `question` is anybody's text. */
 char *rf_status_answer(const struct rf_status_view *view, const char *question);
 

@@ -44,7 +44,9 @@ static int join_fleet(struct rf_transaction *transaction, struct rf_join *join, 
 	int err = check_fence(&transaction->fence, error);
 
 	if (!err && join->password_file)
-		err = rf_file_check_secret(join->password_file, error);
+		err = rf_file_check_secret(join->password_file, "password", error);
+	if (!err && join->key_file)
+		err = rf_file_check_secret(join->key_file, "key", error);
 	if (err)
 		return err;
 	if (transaction->rules.bank.hosts != join->hosts) {

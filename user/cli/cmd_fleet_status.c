@@ -24,6 +24,7 @@ struct status {
 	int attached;
 	struct rf_fleet_bans_seen bans;
 	json_t *nodes; /* of the engine, each with its buckets */
+	json_t *key;
 	json_t *limits;
 	json_t *others; /* all hosts, as they say of themselves; NULL: the engine did not answer */
 };
@@ -49,6 +50,7 @@ static int read_status(json_t *answer, struct status *status, struct rf_error *e
 				       "'systemctl restart ringfence-fleet@FENCE'");
 	status->members = json_array_size(members);
 	status->trouble = json_string_value(trouble);
+	status->key = json_object_get(answer, "key");
 	rf_fleet_read_bans(answer, &status->bans);
 	status->alone_ms = json_is_integer(alone_ms) ? json_integer_value(alone_ms) : -1;
 	return 0;
@@ -229,13 +231,14 @@ static int print_json(const struct status *status, struct rf_error *error)
 	snprintf(engine, sizeof(engine), "%s:%s", status->host, status->port);
 	return rf_out_json(
 		json_pack(
-			"{s:o, s:s, s:o, s:I, s:I, s:O, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, "
-			"s:o, s:o, s:o}",
+			"{s:o, s:s, s:o, s:I, s:I, s:O, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
+			"s:I, s:o, s:o, s:o}",
 			"fence", rf_json_text(status->fence), "state", state_of(status), "alone_ms",
 			status->alone_ms < 0 ? json_null() : json_integer(status->alone_ms),
 			"alone_times", status->alone_times, "alone_ns", status->alone_ns, "buckets",
 			status->parts, "engine", engine, "nodes", nodes_json(status), "trouble",
-			status->trouble ? rf_json_text(status->trouble) : json_null(), "hosts",
+			status->trouble ? rf_json_text(status->trouble) : json_null(), "key",
+			status->key ? json_incref(status->key) : json_null(), "hosts",
 			status->hosts, "grace_ms", status->grace_ms, "members",
 			(json_int_t)status->members, "slot", status->slot, "claims", status->claims,
 			"limits", limits_json(status), "bans", bans_json(&status->bans), "others",

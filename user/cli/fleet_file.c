@@ -29,6 +29,7 @@ static char *format(const struct rf_join *join)
 		{"redis ", join->engine, ""},
 		{"user ", join->user, ""},
 		{"password file ", join->password_file, ""},
+		{"key file ", join->key_file, ""},
 		{"", line, ""},
 	};
 	bool failed;

@@ -115,7 +115,10 @@ static void check_membership(const struct rf_fleet_facts *facts, struct rf_findi
 
 	rf_fleet_text(json_object_get(engine, "heartbeats"), "trouble", trouble, sizeof(trouble));
 	rf_format_ms(alone_ms, since);
-	if (json_is_true(json_object_get(membership, "full"))) {
+	if (json_is_true(json_object_get(json_object_get(facts->status, "key"), "refused"))) {
+		rf_findings_add(findings, RF_PROBLEM, AGENT, "alone for %s: %s", since, trouble);
+		rf_findings_remedy(findings, "systemctl restart ringfence-fleet@%s", facts->fence);
+	} else if (json_is_true(json_object_get(membership, "full"))) {
 		rf_findings_add(
 			findings, RF_PROBLEM, AGENT,
 			"alone for %s: all %lld numbers of the fleet are taken; on each host "

@@ -231,6 +231,25 @@ static void check_node(const struct rf_fleet_facts *facts, const struct node *no
 		say_well(node, findings);
 }
 
+/* Nodes share the sources by their buckets. */
+static void check_key(const struct rf_fleet_facts *facts, struct rf_findings *findings)
+{
+	const json_t *node;
+	int shared = 0;
+	size_t i;
+
+	json_array_foreach (json_object_get(facts->probe, "nodes"), i, node)
+		shared += json_integer_value(json_object_get(node, "buckets")) > 0;
+	if (shared < 2 || json_is_true(json_object_get(facts->probe, "has_key")))
+		return;
+	rf_findings_add(
+		findings, RF_NOTE, ENGINE,
+		"without a bucket key, senders can choose which of its %d masters has their "
+		"claims; give all hosts the same 'key file'",
+		shared);
+	rf_findings_remedy(findings, "openssl rand -hex 16");
+}
+
 void rf_fleet_check_engine(const struct rf_fleet_facts *facts, struct rf_findings *findings)
 {
 	const json_t *nodes = json_object_get(facts->probe, "nodes");
@@ -247,4 +266,5 @@ void rf_fleet_check_engine(const struct rf_fleet_facts *facts, struct rf_finding
 		read_node(each, json_array_size(nodes) > 1, &node);
 		check_node(facts, &node, findings);
 	}
+	check_key(facts, findings);
 }

@@ -45,8 +45,8 @@ static bool all_are_known(const struct rf_claims *claims, uint32_t bucket, uint6
 
 struct rf_ledger_beat rf_claims_beat(struct rf_claims *claims, uint32_t bucket, uint64_t now)
 {
-	struct rf_ledger_beat beat = rf_member_beat(&claims->member[bucket], now,
-						    all_are_known(claims, bucket, now));
+	struct rf_ledger_beat beat =
+		rf_member_beat(&claims->member[bucket], now, all_are_known(claims, bucket, now));
 
 	beat.key = claims->fingerprint;
 	return beat;
@@ -76,14 +76,16 @@ static void note_key(struct rf_claims *claims, uint32_t bucket, const struct rf_
 	const uint32_t bit = 1U << bucket;
 
 	if (heard->status == RF_LEDGER_FOREIGN) {
+		if (!bucket || !claims->foreign)
+			claims->fleet_key = heard->key;
 		claims->foreign |= bit;
-		claims->fleet_key = heard->key;
 	} else {
 		claims->foreign &= ~bit;
 	}
 }
 
-/* The first bucket says whose key is the fleet's: a host that is foreign there leaves the others. */
+/* The first bucket says whose key is the fleet's: a host that is foreign there leaves the others.
+ */
 bool rf_claims_may_beat(const struct rf_claims *claims, uint32_t bucket)
 {
 	return !bucket || !(claims->foreign & 1);

@@ -150,21 +150,21 @@ int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_m
 	return err;
 }
 
-int rf_file_check_secret(const char *path, struct rf_error *error)
+int rf_file_check_secret(const char *path, const char *what, struct rf_error *error)
 {
 	struct stat status;
 
 	if (stat(path, &status))
-		return rf_error_failed(error, -errno, "%s: cannot read the password: %s", path,
+		return rf_error_failed(error, -errno, "%s: cannot read the %s: %s", path, what,
 				       strerror(errno));
 	if (!S_ISREG(status.st_mode) || !status.st_size)
 		return rf_error_failed(error, -EINVAL,
-				       "%s: it is no file with a password; write one into its "
+				       "%s: it is no file with a %s; write one into its "
 				       "first line",
-				       path);
+				       path, what);
 	if (status.st_mode & (S_IRWXG | S_IRWXO))
 		return rf_error_failed(error, -EACCES,
-				       "%s: others may read the password; run 'chmod 600 %s'", path,
+				       "%s: others may read the %s; run 'chmod 600 %s'", path, what,
 				       path);
 	return 0;
 }

@@ -144,7 +144,7 @@ struct rf_suggest_asked {
 struct rf_join {
 	struct rf_words *words;
 	const char *fence, *engine;
-	const char *user, *password_file; /* NULL: not given */
+	const char *user, *password_file, *key_file; /* NULL: not given */
 	uint32_t hosts;
 	uint32_t asks;	   /* in a second; 0: not given */
 	uint64_t grace_ns; /* the same */

@@ -101,27 +101,43 @@ static int parse_user(const char *value, void *into, struct rf_error *error)
 	return 0;
 }
 
-/* The word after `password` is `file`; the path follows in parse_words(). */
-static int parse_password(const char *value, void *into, struct rf_error *error)
+/* The word after the option is `file`; the path follows. */
+static int parse_secret(enum rf_join_option number, const char *value, struct rf_join *join,
+			const char **file, struct rf_error *error)
 {
-	struct rf_join *join = into;
-	const struct rf_option *option = &rf_join_options[RF_OPT_PASSWORD];
+	const struct rf_option *option = &rf_join_options[number];
 	unsigned int row;
 	const char *path;
 
 	if (rf_parse_word(option, value, &row, error))
-		return rf_error_usage(error, "'password': expects 'file PATH': a password on a "
-					     "command line is seen by every user");
+		return rf_error_usage(error,
+				      "'%s': expects 'file PATH': a %s on a command line is seen "
+				      "by every user",
+				      option->word, option->word);
 	path = rf_words_next(join->words);
 	if (!path)
 		return rf_fail_value(&option->words[row], NULL, error);
 	if (*path != '/' || strpbrk(path, " \t\r\n#"))
 		return rf_error_usage(error,
-				      "'%s': 'password file' expects a path that begins with '/', "
+				      "'%s': '%s file' expects a path that begins with '/', "
 				      "without blanks and '#'",
-				      path);
-	join->password_file = path;
+				      path, option->word);
+	*file = path;
 	return 0;
+}
+
+static int parse_password(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+
+	return parse_secret(RF_OPT_PASSWORD, value, join, &join->password_file, error);
+}
+
+static int parse_key(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_join *join = into;
+
+	return parse_secret(RF_OPT_KEY, value, join, &join->key_file, error);
 }
 
 static int parse_grace(const char *value, void *into, struct rf_error *error)
@@ -183,7 +199,7 @@ int rf_parse_join(struct rf_words *words, struct rf_join *join, struct rf_error 
 		[RF_OPT_REDIS] = parse_engine, [RF_OPT_HOSTS] = parse_hosts,
 		[RF_OPT_USER] = parse_user,    [RF_OPT_PASSWORD] = parse_password,
 		[RF_OPT_GRACE] = parse_grace,  [RF_OPT_ASKS] = parse_asks,
-		[RF_OPT_BANS] = parse_bans,
+		[RF_OPT_BANS] = parse_bans,    [RF_OPT_KEY] = parse_key,
 	};
 	unsigned int given = 0;
 	int err;

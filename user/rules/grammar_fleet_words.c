@@ -12,6 +12,11 @@ static const struct rf_option password_words[] = {
 	{},
 };
 
+static const struct rf_option key_words[] = {
+	{"file", RF_KIND_FILE, "PATH", .summary = "whose first line is the fleet's bucket key"},
+	{},
+};
+
 static const struct rf_option bans_words[] = {
 	{"take", .summary = "the bans that other hosts tell the fleet: 1h and 1024 at most"},
 	{},
@@ -39,6 +44,7 @@ const struct rf_option rf_join_options[] = {
 	[RF_OPT_ASKS] = {"asks", RF_KIND_RATE, "N/s",
 			 .summary = "asks that are sent to the engine, at most (default: 5000/s)"},
 	[RF_OPT_BANS] = {"bans", RF_KIND_WORD, .words = bans_words},
+	[RF_OPT_KEY] = {"key", RF_KIND_WORD, .words = key_words},
 	{},
 };
 

@@ -234,6 +234,7 @@ enum rf_join_option {
 	RF_OPT_GRACE,
 	RF_OPT_ASKS,
 	RF_OPT_BANS,
+	RF_OPT_KEY,
 	RF_JOIN_OPTIONS,
 };
 
