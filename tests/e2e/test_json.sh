@@ -109,17 +109,17 @@ seen show show 198.51.100.0/24
 echo 192.0.2.77 >"$scratch/list"
 seen 'allow load, deny load' deny load "$scratch/list"
 seen 'limit set' limit set udp rate 6/1h match udp exact
-seen 'limit set' limit set udp rate 7/1h match udp exact confirm 1s
+seen 'limit set' limit set udp rate 7/1h match udp exact confirm 1h
 ringfence confirm >>"$scratch/log"
-seen 'limit add' limit add fresh rate 5/1s match proto 200 confirm 5s
+seen 'limit add' limit add fresh rate 5/1s match proto 200 confirm 1h
 seen status
 seen confirm
-seen 'limit arm, limit shadow' limit arm more confirm 5s
+seen 'limit arm, limit shadow' limit arm more confirm 1h
 ringfence confirm >>"$scratch/log"
 seen 'limit arm, limit shadow' limit shadow more
-seen 'limit del' limit del fresh confirm 60s
+seen 'limit del' limit del fresh confirm 1h
 seen revert
-seen 'limit del' limit del fresh confirm 5s
+seen 'limit del' limit del fresh confirm 1h
 ringfence confirm >>"$scratch/log"
 seen unban unban all
 printf 'limit shadow more\nunban all\n' >"$scratch/batch"
@@ -133,7 +133,7 @@ seen error check "$scratch/bad"
 printf 'limit add tcp rate 5/2h match tcp\nlimit add z rate 5/1h match udp\nlimit add udp rate 5/1h match udp\nallow add 198.51.100.0/24 for 9h\ndeny add 192.0.2.99\n' >"$scratch/other"
 seen diff diff "$scratch/other"
 seen diff diff "$scratch/saved"
-seen apply apply "$scratch/saved" confirm 5s
+seen apply apply "$scratch/saved" confirm 1h
 ringfence confirm >>"$scratch/log"
 mkdir "$scratch/history"
 build/tests/recorder "$scratch/history" eth0 600 500 full || failed+='recorder '
@@ -192,7 +192,7 @@ note_keys detach
 seen attach attach "${port[0]}" fleet
 seen 'fleet join' fleet join "${port[0]}" redis 192.0.2.10:6379 hosts 3
 seen 'fleet hosts'
-seen 'limit add' limit add all rate 20k/1s fleet confirm 60s
+seen 'limit add' limit add all rate 20k/1s fleet confirm 1h
 ringfence confirm >"$scratch/log"
 seen 'limit list'
 deliver 0 src=192.0.2.1,count=3
