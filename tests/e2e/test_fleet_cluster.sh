@@ -42,7 +42,7 @@ is "$(nodes_of_host)" "$(for number in 1 2 3; do
 done | xargs)" 'each bucket is asked for where it is'
 notes_key() { # HOST
 	on "$1" fleet check "edge$1" --json 2>/dev/null |
-		jq -e '.checks | any(.level == "note" and .check == "engine" and .command == "openssl rand -hex 16" and
+		jq -e '.checks | any(.level == "note" and .check == "key" and .command == "openssl rand -hex 16" and
 			.text == "without a bucket key, senders can choose which of its 3 masters has their claims; give all hosts the same '"'key file'"'")' \
 			>"$scratch/note"
 }

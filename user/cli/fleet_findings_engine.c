@@ -243,7 +243,7 @@ static void check_key(const struct rf_fleet_facts *facts, struct rf_findings *fi
 	if (shared < 2 || json_is_true(json_object_get(facts->probe, "has_key")))
 		return;
 	rf_findings_add(
-		findings, RF_NOTE, ENGINE,
+		findings, RF_NOTE, "key",
 		"without a bucket key, senders can choose which of its %d masters has their "
 		"claims; give all hosts the same 'key file'",
 		shared);
