@@ -158,6 +158,15 @@ static __always_inline int met(int admitted, enum rf_reason reason)
 	return (admitted + 1) << 8 | reason;
 }
 
+/* A function of its own, since the ask takes stack, which meet_at() needs for what it calls. */
+__noinline int ask_guard(const struct question *question, struct rf_counters *sums)
+{
+	if (!question || !sums)
+		return 0;
+	return guard_admits(bank_of(question), question->jiffies, !is_missing_in_force(question),
+			    sums);
+}
+
 /*
  * The same as meet_newcomer() for one limit, in place `i`. `admitted`: has the guard admitted the
  * packet? -1: it was not asked yet. A function of its own, since its stack adds to that of what it
@@ -178,8 +187,7 @@ __noinline int meet_at(struct question *question, __u32 i, int admitted)
 	slot = question->slot[i % RF_CHARGED_MAX] % RF_LIMITS_MAX;
 	kin = kin_under(question, bank, slot, admitted > 0, sums);
 	if (!kin && admitted < 0)
-		admitted =
-			guard_admits(bank, question->jiffies, !is_missing_in_force(question), sums);
+		admitted = ask_guard(question, sums);
 	if ((kin || admitted) &&
 	    make_window(question, slot, kin, rf_rules_are_ipv6(question->who.rules)))
 		return met(admitted, RF_UNDER_LIMIT);
