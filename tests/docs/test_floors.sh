@@ -44,7 +44,7 @@ echo '#include "fence/private.h"' >>"$tree/user/attach/load.c"
 echo '#include "kernel/log.h"' >>"$tree/user/kernel/names.h"
 echo '#include "kernel/names.h"' >>"$tree/user/kernel/log.h"
 echo '#include <bpf/bpf.h>' >>"$tree/user/cli/main.c"
-echo '#include "ringfence/abi.h"' >>"$tree/user/base/prefix.h"
+echo '#include "bpf/bans.h"' >>"$tree/user/base/prefix.h"
 mkdir -p "$tree/user/cellar" "$tree/build/user/cellar"
 echo '#include <errno.h>' >"$tree/user/cellar/wine.c"
 cp "$tree/build/user/base/hardware.o" "$tree/build/user/cellar/wine.o"
@@ -58,7 +58,7 @@ complained 'user/doctor/facts.h: includes user/attach/attach.h' 'an include from
 complained 'user/attach/load.c: includes user/fence/private.h, which is private to fence' \
 	'a private header of another folder is found'
 complained 'user/cli/main.c: includes libbpf' 'a library that is not for a folder is found'
-complained 'user/base/prefix.h: includes include/ringfence/abi.h' 'what base must not know is found'
+complained 'user/base/prefix.h: includes bpf/bans.h' 'what base must not know is found'
 check 'a circle of calls is found' grep -qE \
 	'^a circle of objects: user/cli/(out|view).c -> user/cli/(view|out).c' "$scratch/complaints"
 check 'a circle of includes is found' grep -qE \
