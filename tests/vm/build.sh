@@ -21,12 +21,12 @@ copy_sources() { # DIRECTORY
 	cp -rp Makefile bpf user include tests "$1"
 }
 
-# The same program with another tag: one more instruction, without effect.
+# The same program with another tag: one more instruction, without effect, and no more stack.
 change_program() { # DIRECTORY
 	local file=bpf/ringfence.bpf.c
 
 	sed -i '/^int ringfence.*(struct xdp_md \*ctx)$/ { n
-s/{/{\n\tif (ctx->ingress_ifindex == ~0U)\n\t\treturn XDP_PASS;/ }' "$1/$file"
+s/{/{\n\tasm volatile("r0 = 0" ::: "r0");/ }' "$1/$file"
 	! cmp -s "$file" "$1/$file" || die "nothing to change in $file"
 	touch -r "$file" "$1/$file"
 }
