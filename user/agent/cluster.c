@@ -95,7 +95,7 @@ static void note(struct rf_cluster *cluster, uint32_t node, const char *what)
 	snprintf(cluster->why, sizeof(cluster->why), "engine %s:%s: %s", server->host, server->port,
 		 what);
 	if (!strcmp(cluster->why, cluster->trouble))
-		cluster->is_met = true;
+		cluster->is_repeated = true;
 }
 
 /* ---- what MOVED says ---- */
@@ -325,18 +325,18 @@ void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node, uint64_t patie
 /* ---- time ---- */
 
 /*
- * While calls are refused, the reason may become another one. Where nodes give several in turn, one
- * of them is said, and stays for as long as it is among them.
+ * The reason can change while calls are refused. If nodes give several reasons in turn, one of them
+ * is reported, and kept until no refusal repeats it.
  */
 static void renew_trouble(struct rf_cluster *cluster, uint64_t now)
 {
-	if (cluster->is_met)
-		cluster->met_ns = now;
-	cluster->is_met = false;
-	if (*cluster->trouble && now - cluster->met_ns < RF_TROUBLE_OUTDATED_NS)
+	if (cluster->is_repeated)
+		cluster->repeated_ns = now;
+	cluster->is_repeated = false;
+	if (*cluster->trouble && now - cluster->repeated_ns < RF_TROUBLE_OUTDATED_NS)
 		return;
 	memcpy(cluster->trouble, cluster->why, sizeof(cluster->trouble));
-	cluster->met_ns = now;
+	cluster->repeated_ns = now;
 }
 
 void rf_cluster_turn(struct rf_cluster *cluster, uint64_t now)

@@ -57,8 +57,8 @@ struct rf_cluster {
 	bool is_cluster;		    /* so the settings say, or a node */
 	char why[RF_CLUSTER_TEXT_SIZE];	    /* of the newest refusal */
 	char trouble[RF_CLUSTER_TEXT_SIZE]; /* that lasts; "": none */
-	bool is_met;			    /* by a refusal since the last turn */
-	uint64_t met_ns;		    /* when it was, the last time */
+	bool is_repeated;		    /* `trouble`, by a refusal since the last turn */
+	uint64_t repeated_ns;		    /* the last time */
 };
 
 /* The loopback, also where it is written otherwise. */

@@ -174,33 +174,28 @@ static void look_at_slot(struct agent *agent)
 
 /* ---- turns ---- */
 
-/* What lasts is said once; so is its end. */
-static void say_trouble(struct agent *agent)
+/* Reports a trouble and its end once each. `said` has the trouble that was reported last. */
+static void say_once(char *said, size_t size, const char *begin, const char *trouble,
+		     const char *end)
 {
-	const char *trouble = agent->cluster.trouble;
-
-	if (strcmp(trouble, agent->said) == 0)
+	if (strcmp(trouble, said) == 0)
 		return;
 	if (*trouble)
-		rf_warn("%s", trouble);
+		rf_warn("%s%s", begin, trouble);
 	else
-		rf_say("the engine's cluster answers again");
-	memcpy(agent->said, trouble, sizeof(agent->said));
+		rf_say("%s", end);
+	snprintf(said, size, "%s", trouble);
 }
 
-/* The same of the bucket key. */
-static void say_key(struct agent *agent)
+static void say_trouble(struct agent *agent)
 {
-	char trouble[RF_KEY_TROUBLE_SIZE];
+	char key_trouble[RF_KEY_TROUBLE_SIZE];
 
-	rf_status_key_trouble(&agent->claims, trouble);
-	if (strcmp(trouble, agent->said_key) == 0)
-		return;
-	if (*trouble)
-		rf_warn("this host is alone: %s", trouble);
-	else
-		rf_say("the fleet has the bucket key of this host now");
-	memcpy(agent->said_key, trouble, sizeof(agent->said_key));
+	say_once(agent->said, sizeof(agent->said), "", agent->cluster.trouble,
+		 "the engine's cluster answers again");
+	rf_status_key_trouble(&agent->claims, key_trouble);
+	say_once(agent->said_key, sizeof(agent->said_key), "this host is alone: ", key_trouble,
+		 "the fleet has the bucket key of this host now");
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -369,7 +364,6 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	rf_line_turn(&agent->ban_calls, now);
 	rf_line_turn(&agent->questions, now);
 	say_trouble(agent);
-	say_key(agent);
 	rf_site_turn(&agent->site, now);
 	look_at_slot(agent);
 	beat(agent, now);
