@@ -78,6 +78,13 @@ refuses 'the file of a key must be there' '/etc/none: cannot read the key: No su
 	eth0 redis a:1 hosts 3 key file /etc/none
 refuses 'it has a key' '/etc/empty: it is no file with a key; write one into its first line' \
 	eth0 redis a:1 hosts 3 key file /etc/empty
+echo 0123456789abcde >/etc/empty
+refuses 'of 16 characters' \
+	"/etc/empty: the key is too short: it must have 16 characters; 'openssl rand -hex 16' makes one" \
+	eth0 redis a:1 hosts 3 key file /etc/empty
+echo >/etc/empty
+refuses 'a password has a character' '/etc/empty: no password is in its first line; write one there' \
+	eth0 redis a:1 hosts 3 password file /etc/empty
 does 'so far no number of hosts is set' \
 	"no fleet; 'ringfence fleet hosts N' says how many hosts share limits" ringfence fleet hosts
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "rules/fleet_settings.h"
+#include "rules/secret.h"
 
 struct rf_server {
 	char host[256]; /* as it was named */
@@ -16,8 +17,6 @@ struct rf_server {
 	uint16_t port_number;
 	const char *unknown; /* why its name cannot be resolved; NULL: it is */
 };
-
-#define RF_SECRET_SIZE 256
 
 /* Where it is, and how to log in. Several servers are nodes of one cluster. */
 struct rf_engine {

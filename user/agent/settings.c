@@ -78,47 +78,17 @@ static int take_user(struct rf_agent_settings *settings, const char *word, struc
 	return copy_text(settings->engine.user, sizeof(settings->engine.user), word, error);
 }
 
-/* The first line of its file. Clear it after use. */
-static int read_secret(const char *path, const char *what, char secret[RF_SECRET_SIZE],
-		       struct rf_error *error)
-{
-	char *text;
-	int err = rf_file_check_secret(path, what, error);
-
-	if (!err)
-		err = rf_file_read(path, &text, error);
-	if (err)
-		return err;
-	text[strcspn(text, "\r\n")] = '\0';
-	if (!*text)
-		err = rf_error_failed(error, -EINVAL,
-				      "%s: no %s is in its first line; write one there", path,
-				      what);
-	else if (strlen(text) >= RF_SECRET_SIZE)
-		err = rf_error_failed(error, -EINVAL, "%s: the %s is too long", path, what);
-	else
-		strcpy(secret, text);
-	explicit_bzero(text, strlen(text));
-	free(text);
-	return err;
-}
-
 static int take_password(struct rf_agent_settings *settings, const char *path,
 			 struct rf_error *error)
 {
-	return read_secret(path, "password", settings->engine.password, error);
+	return rf_secret_read(RF_PASSWORD, path, settings->engine.password, error);
 }
 
 static int take_key(struct rf_agent_settings *settings, const char *path, struct rf_error *error)
 {
 	char text[RF_SECRET_SIZE] = "";
-	int err = read_secret(path, "key", text, error);
+	const int err = rf_secret_read(RF_BUCKET_KEY, path, text, error);
 
-	if (!err && strlen(text) < RF_FLEET_KEY_LEAST)
-		err = rf_error_failed(error, -EINVAL,
-				      "%s: the key is too short: it must have %d characters; "
-				      "'openssl rand -hex 16' makes one",
-				      path, RF_FLEET_KEY_LEAST);
 	if (!err)
 		settings->key = rf_fleet_key_of(text);
 	explicit_bzero(text, sizeof(text));

@@ -8,9 +8,9 @@
 #include "cli/fleet_file.h"
 #include "cli/out.h"
 #include "cli/transaction.h"
-#include "rules/file.h"
 #include "rules/grammar_option.h"
 #include "rules/policy.h"
+#include "rules/secret.h"
 
 #define UNIT "ringfence-fleet@%s"
 
@@ -44,9 +44,9 @@ static int join_fleet(struct rf_transaction *transaction, struct rf_join *join, 
 	int err = check_fence(&transaction->fence, error);
 
 	if (!err && join->password_file)
-		err = rf_file_check_secret(join->password_file, "password", error);
+		err = rf_secret_check(RF_PASSWORD, join->password_file, error);
 	if (!err && join->key_file)
-		err = rf_file_check_secret(join->key_file, "key", error);
+		err = rf_secret_check(RF_BUCKET_KEY, join->key_file, error);
 	if (err)
 		return err;
 	if (transaction->rules.bank.hosts != join->hosts) {

@@ -8,8 +8,6 @@
 
 #include <stdint.h>
 
-#define RF_FLEET_KEY_LEAST 16 /* characters */
-
 struct rf_fleet_key {
 	uint64_t word[2];     /* both 0: there is none */
 	uint64_t fingerprint; /* tells keys apart, and nothing of them; 0: there is none */

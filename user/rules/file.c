@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "rules/file.h"
 #include "rules/grammar.h"
@@ -148,23 +147,4 @@ int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_m
 		err = add_lines(text, prefixes, mistakes, error);
 	free(text);
 	return err;
-}
-
-int rf_file_check_secret(const char *path, const char *what, struct rf_error *error)
-{
-	struct stat status;
-
-	if (stat(path, &status))
-		return rf_error_failed(error, -errno, "%s: cannot read the %s: %s", path, what,
-				       strerror(errno));
-	if (!S_ISREG(status.st_mode) || !status.st_size)
-		return rf_error_failed(error, -EINVAL,
-				       "%s: it is no file with a %s; write one into its "
-				       "first line",
-				       path, what);
-	if (status.st_mode & (S_IRWXG | S_IRWXO))
-		return rf_error_failed(error, -EACCES,
-				       "%s: others may read the %s; run 'chmod 600 %s'", path, what,
-				       path);
-	return 0;
 }

@@ -11,11 +11,6 @@
 const char *rf_file_name(const char *path);
 /* All of a file, with a final NUL; `-` is standard input. The caller frees `text`. */
 int rf_file_read(const char *path, char **text, struct rf_error *error);
-/*
- * An error where that cannot be the file of a secret, or where others may read or change it.
- * `what`: "password" or "key".
- */
-int rf_file_check_secret(const char *path, const char *what, struct rf_error *error);
 
 #define RF_FILE_MISTAKES_MAX 100 /* of a file of prefixes; more are counted */
 
