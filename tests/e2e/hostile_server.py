@@ -80,6 +80,19 @@ def nested():
         yield b'*1\r\n' * 100000
 
 
+def port_zero():
+    """A master that announces a replica at port 0, in the order in which 'fleet check' asks."""
+    info = b'redis_version:7.0.0\r\nrole:master\r\ncluster_enabled:1\r\n'
+    yield b'$%d\r\n%s\r\n' % (len(info), info)
+    yield b'-NOPERM\r\n'
+    yield b'$1\r\nm\r\n'
+    yield (b'*1\r\n*4\r\n:0\r\n:16383\r\n'
+           b'*3\r\n$9\r\n10.77.1.1\r\n:6379\r\n$1\r\nm\r\n'
+           b'*3\r\n$9\r\n10.77.1.1\r\n:0\r\n$1\r\nr\r\n')
+    while True:
+        yield b'-MOVED 1 10.77.1.1:6379\r\n'
+
+
 class Handler(socketserver.BaseRequestHandler):
     def handle(self):
         pieces = WAYS[sys.argv[2]]()
@@ -99,7 +112,8 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
 
 
-WAYS = {way.__name__: way for way in (unasked, greeting, array, arrays, bulk, line, any_value, any_bytes, nested)}
+WAYS = {way.__name__: way for way in (unasked, greeting, array, arrays, bulk, line, any_value, any_bytes, nested,
+                                    port_zero)}
 chance.seed(sys.argv[3] if len(sys.argv) > 3 else 1)
 with Server(('0.0.0.0', int(sys.argv[1])), Handler) as server:
     print('ready', flush=True)

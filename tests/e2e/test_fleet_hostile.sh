@@ -10,7 +10,8 @@ source "$(dirname "$0")/private.sh"
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source tests/e2e/fleet.sh
-use "$half" # no interface has a jumbo MTU
+use "$half"			# no interface has a jumbo MTU
+PATH=$PWD/build:$PATH # where 'fleet check' finds the agent's program
 
 most_kb=$((48 * 1024)) # four connections of an agent, each with a reply of 4 MiB as it comes and as it is kept
 
@@ -46,13 +47,16 @@ survives() {
 	on 1 fleet check edge1 >"$scratch/checked" 2>&1
 	status=$?
 	check "$*: 'fleet check' ends by itself, with $status" test $status -le 2
+	check "$*: it has asked the engine" grep -q ' 10\.77\.1\.1:6379' "$scratch/checked"
 	stop TERM "${agent[1]}"
 	stop TERM "$server_pid"
 }
 
-for way in unasked greeting array arrays bulk line nested; do
+for way in unasked greeting array arrays bulk line nested port_zero; do
 	survives $way
 done
+is "$(unwrapped <"$scratch/checked" | grep -c "10.77.1.1:0: the engine announces it at port 0, which cannot be")" 1 \
+	'a replica at port 0 is a finding'
 for seed in 1 2 3; do
 	survives any_value $seed
 	survives any_bytes $seed

@@ -59,11 +59,12 @@ static bool replica_at(const struct probe *probe, const struct rf_server *master
 		       const json_t *replica, struct rf_server *server)
 {
 	const char *host = json_string_value(json_array_get(replica, 0));
+	const char *port = json_string_value(json_array_get(replica, 1));
+	const unsigned long number = strtoul(port, NULL, 10);
 
 	*server = *master;
-	snprintf(server->port, sizeof(server->port), "%s",
-		 json_string_value(json_array_get(replica, 1)));
-	server->port_number = strtoul(server->port, NULL, 10);
+	snprintf(server->port, sizeof(server->port), "%s", port);
+	server->port_number = number <= UINT16_MAX ? number : 0;
 	if (host && !rf_address_is_loopback(master->address)) {
 		snprintf(server->host, sizeof(server->host), "%s", host);
 		snprintf(server->address, sizeof(server->address), "%s", host);

@@ -31,6 +31,13 @@ static bool connect_to(struct rf_probe_node *node, const struct rf_server *serve
 			 "its name cannot be resolved: %s; " RF_NAME_REMEDY, server->unknown);
 		return false;
 	}
+	if (!server->port_number) { /* an engine may announce any number */
+		snprintf(node->trouble, sizeof(node->trouble),
+			 "the engine announces it at port %s, which cannot be; see "
+			 "'cluster-announce-port'",
+			 server->port);
+		return false;
+	}
 	node->redis = redisConnectWithTimeout(server->address, server->port_number, patience);
 	if (!node->redis || node->redis->err) {
 		note(node, node->redis ? node->redis->errstr : "no memory is left");
