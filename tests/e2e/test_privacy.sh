@@ -89,7 +89,7 @@ live_through() { # none | prefix | full
 }
 
 get() { # CURL'S WORDS
-	inside curl -m 8 -s -H 'Authorization: Bearer 0123456789abcdef' "$@"
+	inside curl -m 180 -s -H 'Authorization: Bearer 0123456789abcdef' "$@"
 }
 
 ask() { # KIND [WORDS]

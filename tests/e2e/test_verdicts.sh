@@ -23,7 +23,7 @@ use "$half"
 ask() { # SOURCE: the page's document; no two questions are the same, or the first answer would do for both
 	local now
 	now=$(date +%s%3N)
-	inside curl -m 8 -s -H "Authorization: Bearer $token" \
+	inside curl -m 180 -s -H "Authorization: Bearer $token" \
 		"http://127.0.0.1:9436/api/source?from=$((now - 60000))&to=$now&source=$1"
 }
 
