@@ -40,12 +40,13 @@ agrees() { # SINCE DROPPED: in the interval
 		jq -e --argjson dropped "$2" '.dropped_least <= $dropped and $dropped <= .dropped_most' >"$scratch/agrees"
 }
 
-# On a busy machine the daemon may read cells too late, and they are missing; then all is sent again, three times
-# at most. $since and $dropped are of the last time.
+# On a busy machine the daemon may read cells too late, and they are missing, or a sender is held up for so long
+# that little is over the limit; then all is sent again, five times at most. $since and $dropped are of the last
+# time.
 compare() { # FLOW FLOW: each SOURCE COUNT RATE
 	local before
 
-	for _ in 1 2 3; do
+	for _ in 1 2 3 4 5; do
 		before=$(would_drop all) since=$(date +%FT%T)
 		sleep 1.2 # the records are of seconds
 		for flow in "$@"; do
@@ -54,10 +55,32 @@ compare() { # FLOW FLOW: each SOURCE COUNT RATE
 		done
 		eventually has_cells 2 "$since" || return 1
 		dropped=$(($(would_drop all) - before))
-		! eventually agrees "$since" "$dropped" || return 0
+		! within_20_s agrees "$since" "$dropped" || [ "$dropped" -le 3000 ] || return 0
 		echo "# the shadow counted $dropped, limit try says $(ringfence limit try probe rate 1k/1s since "$since")"
 	done
 	return 1
+}
+
+within_20_s() { # CMD…
+	local end=$((SECONDS + 20))
+
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return
+		sleep 0.1
+	done
+}
+
+looks() {
+	sqlite3 -readonly "$RINGFENCE_HISTORY/${port[0]}.db" 'SELECT count(*) FROM totals' 2>/dev/null || echo 0
+}
+
+has_looked() { # TIMES
+	[ "$(looks)" -ge "$1" ]
+}
+
+# What comes after that is new to the daemon, which follows its source.
+looks_twice() {
+	eventually has_looked $(($(looks) + 2)) || bail "the daemon does not scan: $(<"$log")"
 }
 
 has_cells() { # SOURCES SINCE: so many are recorded
@@ -89,7 +112,12 @@ start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
 	flow src=192.0.2.66,count=4000000000,rate=300 flow src=192.0.2.1,count=4000000000,rate=40 \
 	flow src=192.0.2.2,count=4000000000,rate=20 >"$log"
 sender_pid=$started_pid
-ringfence suggest for 5s --json >"$scratch/found"
+# A sender that was held up makes up for it: on a busy machine some second has more packets.
+sees_them() {
+	ringfence suggest for 5s --json >"$scratch/found"
+	jq -e '.sources == 3 and .most >= 250 and .most < 500' "$scratch/found" >"$scratch/agrees"
+}
+eventually sees_them
 stop TERM "$sender_pid"
 is "$(jq -c '[.sources, .limit, .enough, (.most >= 250 and .most < 500)]' "$scratch/found")" '[3,"probe",false,true]' \
 	'it sees each source, and the most that one used'
@@ -103,7 +131,7 @@ is "$(jq -r .command "$scratch/found")" 'limit add all rate 1k/1s shadow' 'and t
 start inside $member "$scratch/watch" >"$log" 2>&1
 watch_pid=$started_pid
 check 'the daemon starts' eventually grep -q '^fence' "$log"
-sleep 2.5 # what comes from now on is new to it
+looks_twice
 # shellcheck disable=SC2046 # words
 ringfence $(jq -r .command "$scratch/found") || bail 'cannot add the shadow'
 check 'what the shadow counts is what limit try says' compare '192.0.2.66 9000 3000' '192.0.2.1 200 100'
@@ -122,9 +150,9 @@ export RINGFENCE_HISTORY=$history/by-network
 # shellcheck disable=SC2086 # words
 start inside $member "$scratch/watch" >"$log" 2>&1
 check 'the daemon starts again' eventually grep -q '^fence' "$log"
-sleep 2.5
+looks_twice
 check 'what the shadow counts is what limit try says of sources that have no addresses' \
-	compare '192.0.2.66 9000 3000' '192.0.2.1 1200 800'
+	compare '192.0.2.66 9000 3000' '192.0.2.1 900 600'
 check 'there as well it counts what is over it' test "$dropped" -gt 3000
 matches "$(ringfence limit try probe rate 1k/1s since "$since")" '.*would have dropped [0-9].* of [0-9,]+ packets, of 1 of 2 recorded sources.*' \
 	'it is no estimate'
@@ -167,22 +195,13 @@ ringfence apply - >"$log" <<-'END'
 	limit add all rate 100/1s
 	limit add volume rate 1M/1s bytes shadow
 END
-for _ in 1 2 3 4 5 6; do
-	send 192.0.2.66 500 1000
-	sleep 0.5
-done &
-sender=$!
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=4000000000,rate=500 >"$log"
+sender_pid=$started_pid
 ringfence suggest limit all for 4s --json >"$scratch/found"
-wait $sender
 is "$(jq -c '[.at_least, .unit, .most]' "$scratch/found")" '[true,"packets",100]' \
 	'where a source fills the limit, the suggestion is the least, and JSON says so'
-for _ in 1 2 3 4 5 6; do
-	send 192.0.2.66 500 1000
-	sleep 0.5
-done &
-sender=$!
 found=$(ringfence suggest limit volume for 4s)
-wait $sender
+stop TERM "$sender_pid"
 echo "# ${found//$'\n'/$'\n'# }"
 matches "$found" '1 sources, bytes in any 1s: .*rate  *sources over[^%]*so far [^ ]*/1s bytes, .*rate [^ ]*/1s bytes shadow.*' \
 	'of a limit of bytes bytes are suggested, and packets are not mixed with them'
@@ -196,6 +215,7 @@ export RINGFENCE_HISTORY=$history/by-network/without
 # shellcheck disable=SC2086 # words
 start inside $member "$scratch/watch" >"$log" 2>&1
 check 'the daemon starts without sources' eventually grep -q '^fence' "$log"
+looks_twice
 send 192.0.2.66 3000 1000
 has_history() {
 	ringfence suggest 2>&1 | grep -q 'but no source'
