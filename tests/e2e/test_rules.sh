@@ -413,23 +413,20 @@ done
 # ---- bans ----
 
 rules <<-'END'
-	limit add flood rate 10/1s match udp ban 10s exact
+	limit add flood rate 10/1h match udp ban 1h exact
 END
-begin=$SECONDS
 deliver 0 src=192.0.2.1,count=30
 is "$(came)" '192.0.2.1 10' 'ban: a source over its limit passes up to the limit'
+fence limit set flood rate 10/1s match udp ban 1h exact
+deliver 0 src=192.0.2.3,count=3000 # over the limit, however slowly they come
 sleep 1.2
-deliver 0 src=192.0.2.1,count=5 src=192.0.2.2,count=5
-if [ $((SECONDS - begin)) -lt 10 ]; then
-	is "$(came)" '192.0.2.2 5' \
-		'ban: a banned source passes no packet when its window is empty again, and others pass'
-	is "$(stats 0 '.reasons.banned.packets >= 5')" true \
-		'ban: packets of a banned source are counted as banned'
-	check 'ban: show --json has the time that a ban has left' \
-		test "$(fence show 192.0.2.1 --json | jq '.limits[0].banned_ms')" -gt 0
-else
-	pass 'ban: a banned source passes no packet # SKIP too slow a machine to tell'
-fi
+deliver 0 src=192.0.2.3,count=5 src=192.0.2.2,count=5
+is "$(came)" '192.0.2.2 5' \
+	'ban: a banned source passes no packet when its window is empty again, and others pass'
+is "$(stats 0 '.reasons.banned.packets >= 5')" true \
+	'ban: packets of a banned source are counted as banned'
+check 'ban: show --json has the time that a ban has left' \
+	test "$(fence show 192.0.2.3 --json | jq '.limits[0].banned_ms')" -gt 0
 deliver 0 src=192.0.2.1,count=5,proto=tcp
 is "$(came)" '192.0.2.1 5' 'ban: packets that the limit does not match pass'
 rules <<-'END'
@@ -449,9 +446,8 @@ fence limit set flood rate 10/1s match udp per /24 exact
 deliver 0 src=198.51.100.1,count=5
 is "$(came)" '198.51.100.1 5' 'ban: a limit that bans no more ends its bans'
 rules <<<'limit add flood rate 10/1s match udp ban 3s exact'
-begin=$SECONDS
-deliver 0 src=192.0.2.1,count=30
-sleep $((begin + 4 - SECONDS > 0 ? begin + 4 - SECONDS : 0))
+deliver 0 src=192.0.2.1,count=3000
+sleep 4
 deliver 0 src=192.0.2.1,count=8
 is "$(came)" '192.0.2.1 8' 'ban: a source passes again when its ban is over'
 conserves 0 'sent = passed + dropped over all rules of an attached fence'
