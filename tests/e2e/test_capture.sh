@@ -101,7 +101,7 @@ is "$(fields "$scratch/passed" -e ip.src -e frame.comment)" \
 	'packets that pass have the limits that were charged'
 
 capture both dropped passed one in 1 reason denied reason under_limit
-send src=192.0.2.3,count=60,proto=tcp src=192.0.2.9,count=5,proto=udp
+send src=192.0.2.3,count=55,proto=tcp src=192.0.2.9,count=5,proto=udp
 end INT
 is "$(fields "$scratch/both" -e frame.comment)" "5 dropped: denied
 40 passed: under_limit, limit 'all'" 'only packets with these reasons are written'
@@ -114,12 +114,18 @@ matches "$(fields "$scratch/some" -e frame.comment)" '(9|[12][0-9]|3[0-3]) dropp
 
 # Of 12,000 packets 120, within 11, and a little more by when slices end. All of the time as densely as in
 # a slice would be 480.
-capture sliced one in 100
-outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
-	flow src=192.0.2.9,count=12000,rate=4000 >/dev/null
-eventually is_counted || bail 'the fence does not get what was sent'
-end INT
-read -r taken _ <"$log.sliced"
+# A sender that is held up makes up for it in or between slices, a reader that is held up loses some: again.
+is_sliced() {
+	rm -f "$scratch/sliced"
+	capture sliced one in 100
+	outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
+		flow src=192.0.2.9,count=12000,rate=4000 >/dev/null
+	eventually is_counted || bail 'the fence does not get what was sent'
+	end INT
+	read -r taken _ <"$log.sliced"
+	[ "$taken" -ge 50 ] && [ "$taken" -le 240 ]
+}
+eventually is_sliced
 matches "$(<"$log.sliced")" '[0-9]+ packets written, one of every 100' 'it says one of every 100'
 check 'slices of time have as many packets in all' test "$taken" -ge 50 -a "$taken" -le 240
 
@@ -198,9 +204,15 @@ eventually third_has_packets
 is "$(<"$log.third")" '1 packets written, one of every 1' 'the third goes on when others end'
 
 capture busy one in 1
-fails 'other packets cannot be asked for meanwhile' 1 \
-	"ringfence: fence '$eth': another capture runs, of one in 1 dropped packets; wait for its end, or use the same words" \
-	ringfence capture write "$scratch/other" passed
+# Where the one that runs has no CPU for 3 s, it does not count as running for a moment.
+is_refused() {
+	rm -f "$scratch/other"
+	refused=$(describe ringfence capture write "$scratch/other" passed for 1s)
+	[[ $refused == 'exit 1'* ]]
+}
+eventually is_refused
+is "$refused" $'exit 1\n\nstderr: '"ringfence: fence '$eth': another capture runs, of one in 1 dropped packets; wait for its end, or \
+use the same words" 'other packets cannot be asked for meanwhile'
 check 'the file of a capture that did not begin is gone' test ! -e "$scratch/other"
 end INT
 
@@ -209,7 +221,8 @@ refused_beside() {
 	rm -f "$scratch/beside"
 	capture beside one in 1
 	kill -STOP "$capture_pid"
-	ringfence capture write "$scratch/other" passed >"$log" 2>&1
+	rm -f "$scratch/other"
+	ringfence capture write "$scratch/other" passed for 1s >"$log" 2>&1
 	send src=192.0.2.9,count=3
 	kill -CONT "$capture_pid"
 	end INT

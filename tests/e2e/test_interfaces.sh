@@ -102,9 +102,9 @@ has_lines() { # NUMBER
 }
 
 start inside build/ringfence stats watch --json dev "$edge" >"$scratch/watched"
-sleep 0.5
+eventually has_lines 1 # what comes from now on is in later ones
 outside build/tests/traffic send dev out1 to 02:00:00:00:01:02 flow src=192.0.2.4,count=2000 >/dev/null
-eventually has_lines 2
+eventually has_lines $(($(wc -l <"$scratch/watched") + 2))
 ringfence attach "$c" fence "$edge" >"$scratch/log"
 outside build/tests/traffic send dev out2 to 02:00:00:00:02:02 flow src=192.0.2.4,count=500 >/dev/null
 eventually grep -q "\"name\":\"$c\"" "$scratch/watched"

@@ -16,14 +16,16 @@ rows() { # FILE
 
 # Sends so many frames of each flow a second, for a while, while `top` samples.
 sampled() { # FLOW… -- WORDS of top
-	local flows=() sender
+	local flows=() sender before
 
 	while [ "$1" != -- ]; do
 		flows+=(flow "$1")
 		shift
 	done
+	before=$(counted 0)
 	start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 "${flows[@]}" >"$scratch/sent" 2>&1
 	sender=$started_pid
+	eventually has_counted 0 $((before + 1)) || bail 'nothing is sent'
 	ringfence top "${@:2}" dev "$dev" >"$scratch/top" 2>"$scratch/said" ||
 		bail "top failed: $(<"$scratch/said")"
 	stop TERM "$sender" 2>/dev/null
@@ -51,21 +53,34 @@ is "$(ringfence top dev "$dev" | tail -n +2)" 'no source has a window' 'after a 
 
 flows=('src=192.0.2.1,rate=200,count=1000000' 'src=192.0.2.2,rate=100,count=1000000'
 	'src=198.51.100.7,rate=100,count=1000000' 'src=203.0.113.5,rate=100,count=1000000')
-sampled "${flows[@]}" -- sample 2s --json
-is "$(rows "$scratch/top")" '192.0.2.1 denied
+four='192.0.2.1 denied
 192.0.2.2 denied
 198.51.100.7 allowed
-203.0.113.5 no_limit' 'top sample: denied and allowed sources, and those that no limit matches'
+203.0.113.5 no_limit'
+# A sender that is held up for all of the time sends nothing in it, and then more than a sampler keeps: again.
+samples_all() {
+	sampled "${flows[@]}" -- sample 2s --json
+	[ "$(rows "$scratch/top") $(jq .unseen.missed "$scratch/top")" = "$four 0" ]
+}
+eventually samples_all
+is "$(rows "$scratch/top")" "$four" 'top sample: denied and allowed sources, and those that no limit matches'
 is "$(jq -r '.unseen.sources[0].source, .unseen.one_in, .unseen.missed' "$scratch/top" | tr '\n' ' ')" '192.0.2.1 1 0 ' \
 	'the source with most packets is the first; of few packets, each is a sample'
 is "$(jq '[.unseen | .seconds as $s | .sources[] | .packets_per_s * $s - .samples | fabs] | max < 0.001' "$scratch/top")" \
 	true 'a rate is the samples divided by the time'
-sampled "${flows[@]}" -- 2 sample 1s within 192.0.0.0/16
+samples_rows() { # ROWS WORDS of top
+	sampled "${flows[@]}" -- "${@:2}"
+	[ "$(grep -c '^~' "$scratch/top")" = "$1" ]
+}
+eventually samples_rows 2 2 sample 1s within 192.0.0.0/16
 is "$(grep -c '^~ 192.0.2.[12]  *~[0-9]* .* dropped: on the deny list$' "$scratch/top")" 2 \
 	'rows are marked ~, and so are their rates'
 is "$(grep -c '^~' "$scratch/top")" 2 'within PREFIX'
-sampled "${flows[@]}" -- 1 sample 1s
-is "$(grep -c '^~' "$scratch/top") $(tail -n 1 "$scratch/top")" "1 … and 3 more; 'top N' shows N" 'top N'
+shows_one_of_four() {
+	samples_rows 1 1 sample 1s
+	[ "$(grep -c '^~' "$scratch/top") $(tail -n 1 "$scratch/top")" = "1 … and 3 more; 'top N' shows N" ]
+}
+check 'top N' eventually shows_one_of_four
 is "$(ringfence top sample 1s dev "$dev" | tail -n 1)" 'no source without a window in samples of each packet, over 1.0s' \
 	'where nothing comes, top says so'
 
@@ -76,7 +91,11 @@ ringfence apply - dev "$dev" >"$scratch/log" <<-'END'
 	newcomers rate 1/1h then closed
 END
 deliver 0 src=192.0.2.9,count=1
-sampled src=2001:db8:7::1,rate=100,count=1000000 -- sample 1s --json
+samples_newcomers() {
+	sampled src=2001:db8:7::1,rate=100,count=1000000 -- sample 1s --json
+	[ -n "$(rows "$scratch/top")" ]
+}
+eventually samples_newcomers
 is "$(rows "$scratch/top")" '2001:db8:7::/64 newcomer_closed' 'top sample: newcomers that are closed out, by /64'
 
 # ---- refusals ----
@@ -95,11 +114,12 @@ ringfence attach "$other" >"$scratch/log" || bail 'cannot attach'
 is "$(ringfence top sample 1s --json | jq -c '[.fences[].unseen.sources]')" '[[],[]]' 'top sample shows each fence'
 start inside build/ringfence top sample 60s dev "$dev"
 sampler=$started_pid
-sleep 1
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=203.0.113.77,rate=200,count=1000000 >"$scratch/sent" 2>&1
 sender=$started_pid
-is "$(ringfence top --json dev "$dev" | jq -r '.unseen.sources[0].source')" 203.0.113.77 \
-	'while somebody else samples, top has rows marked ~ without being told'
+is_unseen() {
+	[ "$(ringfence top --json dev "$dev" | jq -r '.unseen.sources[0].source')" = 203.0.113.77 ]
+}
+check 'while somebody else samples, top has rows marked ~ without being told' eventually is_unseen
 stop KILL "$sampler" 2>/dev/null
 sleep 3.2
 is "$(ringfence top --json dev "$dev" | jq -c .unseen)" null 'three seconds after the sampler was killed, nobody samples'
