@@ -58,6 +58,15 @@ most() { # [SINCE|UNTIL NS]…
 		sed 's/.*: //'
 }
 
+# So far, while it is received.
+has_passed() { # MOST [SINCE|UNTIL NS]…
+	local seen
+
+	cat "$scratch"/kept[0-9]* >"$scratch/all"
+	seen=$(most "${@:2}")
+	[ "${seen:-0}" -ge "$1" ]
+}
+
 # row NAME MOST LEAST LIMIT: the demo fails unless LEAST <= MOST <= LIMIT.
 row() {
 	local verdict="expected $3 to $4"
@@ -88,6 +97,7 @@ done
 echo "1. Each host for itself, with 'limit add all rate $limit/1s':"
 flood
 sleep 2.5
+eventually has_passed $((limit * 2)) # what all pass in the same second
 calm
 each_host
 without=$(most)
@@ -127,12 +137,14 @@ for host in 1 2 3; do
 done
 show 1 fleet status edge1
 sleep 1.2 # a whole second of what passes alone
+eventually has_passed $((limit + 1)) since "$killed"
 start_engine
 eventually all_hear || bail 'the hosts do not hear the new engine'
 sleep 1.1 # what passed before is out of the window
 back=$(clock)
 show 1 fleet status edge1
 sleep 2
+eventually has_passed 1 since "$back"
 calm
 
 printf '\n%-38s %6s   %s\n' 'most that passed in any second' packets ''

@@ -131,7 +131,7 @@ on 3 fleet status edge3 | tr -s ' \n' ' ' >"$scratch/status" # its lines are wra
 check 'so does status' grep -qF "$trouble" "$scratch/status"
 matches "$(on 3 fleet status edge3 --json | jq -r .state)" alone 'in which the host is alone'
 check 'and check says what to type' has 3 problem agent "$trouble" 'systemctl restart ringfence-fleet@edge3'
-check 'the others still hear the engine' eval 'hears 1 && hears 2'
+check 'the others hear the engine' eventually eval 'hears 1 && hears 2'
 is "$(of_key 1 refused) $(of_key 2 refused)" 'false false' 'and are not refused'
 is "$(of_key 1 fleet) $(of_key 3 fleet)" "null $ours" 'the fingerprint of the fleet is known where it differs'
 
@@ -150,7 +150,7 @@ for host in 1 2 3; do
 done
 restart_agent 1
 check 'the first host with the new key is alone' eventually is_refused 1
-check 'the others are not' eval 'hears 2 && hears 3'
+check 'the others are not' eventually eval 'hears 2 && hears 3'
 restart_agent 2
 restart_agent 3
 check 'once all have the new key, all hear the engine' eventually all_hear
@@ -159,8 +159,9 @@ is "$(of_key 1 refused) $(of_key 1 fingerprint)" "false $theirs" 'the fleet has 
 
 # ---- the limit, exactly ----
 
+# A host whose agent had no CPU for the grace is alone, and passes nothing then.
 for host in 1 2 3; do
-	on "$host" limit set all rate 64/1h fleet first 0 >"$scratch/log"
+	on "$host" limit set all rate 64/1h fleet first 0 alone first >"$scratch/log"
 done
 used_on() { # HOST
 	on "$1" show "$source_address" --json | jq '.limits[0].used // 0'

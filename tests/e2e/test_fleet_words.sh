@@ -55,7 +55,11 @@ engine set 'rf:{m}:host:1' 'rubbish' >"$scratch/log"
 engine set 'rf:{m}:host:2' '[[[[' >"$scratch/log"
 is "$(on 1 fleet status edge1 | tr -d '\n' | tr -d '[:print:]')" '' \
 	"what is written for a host never reaches a terminal raw"
-is "$(on 1 fleet status edge1 --json | jq -r '.state')" shared 'rubbish there changes nothing'
+is_shared() { # but where the agent had no CPU for a while
+	[ "$(on 1 fleet status edge1 --json | jq -r '"\(.state) \(.slot)"')" = "shared $before" ]
+}
+before=$(on 1 fleet status edge1 --json | jq .slot)
+check 'rubbish there changes nothing' eventually is_shared
 on 1 limit add more rate 9/1s match icmp fleet first 0 >"$scratch/log"
 on 2 limit change all rate 600/1s >"$scratch/log"
 on 3 fleet hosts 4 >"$scratch/log"
@@ -66,19 +70,27 @@ check 'a change is told again, over it' eventually knows_names
 
 # ---- show and top ----
 
-flood() { # PACKETS, at 600 a second
+flood() { # until `calm`
 	for host in 1 2; do
-		send "$host" "src=192.0.2.1,count=$1,rate=600"
+		send "$host" src=192.0.2.1,count=1000000,rate=600
 	done
+}
+calm() {
+	local pid
+
+	for pid in "${senders[@]}"; do
+		stop TERM "$pid"
+	done
+	senders=()
 }
 holders() {
 	[ "$(fleet 1 show 192.0.2.1 --json | jq '[.limits[0].ledger.hosts[] | select(.claim > 0)] | length')" -ge 2 ]
 }
-flood 2400
+flood
 check 'show has the claims of all hosts' eventually holders
 fleet 1 show 192.0.2.1 --json >"$scratch/show"
 fleet 1 show 192.0.2.1 >"$scratch/shown"
-wait_for_senders
+calm
 is "$(jq '[.limits[0].ledger | .claimed <= 592 and .claimed > 0] | all' "$scratch/show")" true \
 	'the claims are no more than the pool'
 is "$(jq -r '.limits[0] | [.name, .source, .count, .window_ms, .first, .pool] | join(" ")' "$scratch/show")" \
@@ -94,7 +106,7 @@ fails 'an address must be one' 2 "ringfence: '192.0.2': invalid address; write i
 both_tell() {
 	[ "$(fleet 3 top 5 by hosts --json | jq -r '.sources[0] | [.source, .limit, .hosts] | join(" ")')" = '192.0.2.1 all 2' ]
 }
-flood 9000 # each host tells once in 5 s, of sources with a claim
+flood # each host tells once in 5 s, of sources with a claim
 check 'top adds up what the hosts tell' eventually both_tell
 fleet 3 top --json >"$scratch/top"
 is "$(jq '[.sources[0] | .dropped > 0 and .passed > 0] | all' "$scratch/top")" true 'with what was passed and dropped'
@@ -103,7 +115,7 @@ told_by_all() {
 	fleet 3 top 1 by rate | grep -qx 'told by 3 of 3 hosts'
 }
 check 'and says how many hosts tell' eventually told_by_all
-wait_for_senders
+calm
 engine set 'rf:{m}:top:0' '{"sources":[{"source":"x","limit":"a","passed":1,"dropped":9,"rate":1},
 	{"source":"192.0.2.7","limit":"\u001b[2J","passed":1,"dropped":1,"rate":1},7,{"source":"192.0.2.8"}]}' >"$scratch/log"
 is "$(fleet 3 top | tr -d '\n' | tr -d '[:print:]')" '' 'rubbish of a host never reaches a terminal raw'
@@ -128,12 +140,10 @@ pester() {
 		        kept.append(s) # it never reads
 	END
 }
-before=$(on 1 fleet status edge1 --json | jq .slot)
 for _ in 1 2 3 4 5; do
 	pester /run/ringfence-fleet/edge1.sock || fail 'clients may connect'
 done
-is "$(on 1 fleet status edge1 --json | jq -r '[.state, .slot] | join(" ")')" "shared $before" \
-	'clients that are slow or send rubbish do not hold up the agent'
+check 'clients that are slow or send rubbish do not hold up the agent' eventually is_shared
 
 # ---- gone ----
 

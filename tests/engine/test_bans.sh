@@ -58,7 +58,7 @@ rules() {
 	is "$(bans "$stamp")" '4 hour 6/48' 'who has the first is told the second'
 	is "$(host4 3 60000 1)" 0 'the same prefix by the same host'
 	is "$(bans)" $'4 hour 6/48\n3 moment 4/32' 'takes the place of the first one, and is news'
-	is "$(host4 5 30000 1)" 0 'the same prefix by another host'
+	is "$(host4 5 60000 1)" 0 'the same prefix by another host'
 	is "$(bans | wc -l)" 3 'stands beside it'
 	is "$(host4 3 0 1)" 0 'a host ends its ban'
 	is "$(bans | sort)" $'3 ended 4/32\n4 hour 6/48\n5 moment 4/32' 'that is told, and ends no other'

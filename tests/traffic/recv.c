@@ -168,6 +168,8 @@ static FILE *open_keep(const char *path)
 
 	if (!keep)
 		die(1, "%s: cannot write: %s", path, strerror(errno));
+	/* who reads it meanwhile finds whole records */
+	setvbuf(keep, NULL, _IOFBF, BATCH_FRAMES * sizeof(struct record));
 	return keep;
 }
 
