@@ -254,7 +254,7 @@ zpty -w -n shell $'echo found: ; ringfence limit set on\t rate 7/1s\n'
 zpty -w shell 'echo done; exit'
 while zpty -r shell line; do :; done
 end
-inside ip link show eth0 >"$scratch/out" && timeout 20 zsh -f "$scratch/type.zsh" >"$scratch/out" 2>&1
+inside ip link show eth0 >"$scratch/out" && timeout 300 zsh -f "$scratch/type.zsh" >"$scratch/out" 2>&1
 matches "$(ringfence limit list)" $'.*only rate 7/1s.*' 'zsh on a terminal completes the name of a limit at Tab'
 is "$(complete -p ringfence)" 'complete -F _ringfence ringfence' 'the script registers its function with bash'
 

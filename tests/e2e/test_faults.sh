@@ -180,7 +180,7 @@ for words in save 'stats --json' 'deny list --json' 'stats watch'; do
 	# shellcheck disable=SC2086
 	fails "one write that fails makes the command fail: $words" 1 \
 		'ringfence: standard output: No space left on device' \
-		inside timeout 20 strace -qq -o "$scratch/trace" -e trace=write \
+		inside timeout 300 strace -qq -o "$scratch/trace" -e trace=write \
 		-e inject=write:error=ENOSPC:when=1 build/ringfence $words
 done
 # shellcheck disable=SC2016
@@ -193,7 +193,7 @@ does 'a save whose first write fails prints no last line' $'exit 1\n0' \
 
 # The exit status of a command whose reader closes the output after one line.
 to_a_reader_that_leaves() { # CMD…
-	inside timeout 20 "$@" 2>"$scratch/stderr" | head -n 1 >"$scratch/stdout"
+	inside timeout 300 "$@" 2>"$scratch/stderr" | head -n 1 >"$scratch/stdout"
 	echo "${PIPESTATUS[0]}"
 }
 
@@ -201,13 +201,13 @@ is "$(to_a_reader_that_leaves build/ringfence stats watch)" 141 \
 	'stats watch ends by SIGPIPE when its reader ends'
 # shellcheck disable=SC2016
 fails 'stats watch with SIGPIPE ignored fails with a message' 1 'ringfence: standard output: Broken pipe' \
-	inside timeout 20 bash -c 'trap "" PIPE; build/ringfence stats watch > >(head -n 1 >"$1")' sh \
+	inside timeout 300 bash -c 'trap "" PIPE; build/ringfence stats watch > >(head -n 1 >"$1")' sh \
 	"$scratch/line"
 for words in save 'stats --json' 'stats watch' status; do
 	# shellcheck disable=SC2016,SC2086
 	fails "a closed standard output makes the command fail: $words" 1 \
 		'ringfence: standard output: Bad file descriptor' \
-		inside timeout 20 sh -c 'exec build/ringfence "$@" >&-' sh $words
+		inside timeout 300 sh -c 'exec build/ringfence "$@" >&-' sh $words
 done
 
 # A pipe that nobody reads is full after some lines; a signal still ends the command.

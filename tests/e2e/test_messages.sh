@@ -530,7 +530,7 @@ is "$(ringfence limit list --json | jq -r '.limits[] | "\(.unit) \(.algorithm)"'
 # ---- where output cannot go ----
 
 full() {
-	inside timeout 20 build/ringfence "$@" >/dev/full
+	inside timeout 300 build/ringfence "$@" >/dev/full
 }
 
 echo 'newcomers off' >"$scratch/fine"

@@ -132,8 +132,9 @@ is "$(sum "$received" | cut -d ' ' -f 1)" 4 'reload keeps the windows: four more
 # The command of ringfence-repair@eth0, which does not end by itself.
 (
 	umask "$(setting "$repairs" UMask)"
-	eval "confined '$repairs' timeout 30 $(commands "$repairs" ExecStart eth0)" >"$scratch/repaired" 2>&1
+	eval "confined '$repairs' $(commands "$repairs" ExecStart eth0)" >"$scratch/repaired" 2>&1
 ) &
+repairing=$!
 set_mtu() {
 	outside ip link set out0 mtu "$1"
 	inside ip link set eth0 mtu "$1"
@@ -144,7 +145,8 @@ check 'ringfence-repair@eth0 repairs the fence within what the unit allows' \
 set_mtu 1500
 matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'a repair leaves the rules'
 ringfence attach eth0 >"$scratch/attached"
-wait "$!" # until it is ended
+pkill -TERM -P "$repairing" # the shell's child has become the command
+wait "$repairing"
 
 printf 'limit add all rate 9/1h\nlimit add other rate lots\n' >"$rules"
 run_unit "$fences" ExecReload eth0
@@ -242,8 +244,11 @@ check 'the trace of ringfence@eth0 shows that the program is loaded' grep -q '(B
 allows_all "$fences"
 run_unit "$fences" ExecStart eth0
 set_mtu 3500
-inside timeout 10 strace -f -qq -o "$scratch/trace" "$sbin/ringfence" repair eth0 >"$scratch/traced" 2>&1
-check 'the trace of ringfence-repair@eth0 shows a repair' grep -q '(BPF_LINK_UPDATE' "$scratch/trace"
+start inside strace -f -qq -o "$scratch/trace" "$sbin/ringfence" repair eth0 >"$scratch/traced" 2>&1
+check 'the trace of ringfence-repair@eth0 shows a repair' eventually grep -q '(BPF_LINK_UPDATE' "$scratch/trace"
+pkill -TERM -P "$started_pid" # strace ends with it
+wait "$started_pid"
+unset "started[$started_pid]"
 allows_all "$repairs"
 succeeds 'stop of ringfence@eth0 works after a repair' "$fences" ExecStop eth0
 : >"$scratch/trace"
