@@ -34,41 +34,42 @@ looks_again() { # TIMES
 	eventually has_looked $(($(looks) + $1)) || bail "the daemon does not scan: $(<"$log")"
 }
 
-# Each row of cells since BEGAN: its time, whether some are missing before it, and its packets.
+# send FLOW…: of the source; $began and $ended are the seconds around it.
+send() {
+	began=$(date +%s)
+	deliver 0 "${@/#/src=$source,proto=udp,}"
+	ended=$(date +%s)
+}
+
+# Each row of cells of that time: its time, whether some are missing before it, and its packets.
 rows() {
 	local at
 
-	for ((at = began; at <= $(date +%s); at++)); do
+	for ((at = began; at <= ended; at++)); do
 		ringfence show "$source" at "$(date -d "@$at" +%FT%T)" dev "$eth" --json 2>/dev/null |
 			jq -r '.cells[]? | "\(.from) \(.incomplete) \(.cells | add)"'
 	done | sort -u
 }
 
 recorded() {
-	rows | awk '{ sum += $3 } END { print sum + 0 }'
+	awk '{ sum += $3 } END { print sum + 0 }' "$scratch/rows"
 }
 
 # So many packets are recorded; or cells are missing in rows from this one on, as those of this source
 # went by while the daemon did not run.
 is_over() { # PACKETS ROW
+	rows >"$scratch/rows"
 	[ "$(recorded)" -ge "$1" ] || misses "$2"
 }
 
 misses() { # ROW
-	rows | tail -n "+$1" | grep -q true
+	tail -n "+$1" "$scratch/rows" | grep -q true
 }
 
 # They do on a busy machine. Then all is sent again, from another source.
 send_all() {
-	local i
-
 	for source in 192.0.2.{66..70}; do
-		began=$(date +%s)
-		for i in $(seq 30); do
-			deliver 0 "src=$source,count=10,proto=udp"
-			[ "$i" != 15 ] || deliver 0 "src=$source,count=500,proto=udp"
-			sleep 0.1
-		done
+		send count=300,rate=75 count=500,after=2s
 		eventually is_over 800 1
 		misses 1 || break
 	done
@@ -78,9 +79,10 @@ ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attac
 ringfence limit add all rate 20k/4s cells 16 exact >"$scratch/attached" || bail "limit: $(<"$scratch/attached")"
 daemon
 send_all
+rows >"$scratch/rows"
 is "$(recorded)" 800 'the cells of all rows have each packet that was sent, once'
-is "$(rows | grep -c true)" 0 'of a source that came while the daemon ran, no cell is missing'
-at=$(date -d "$(rows | awk '$3 { last = $1 } END { print last }')" +%FT%T)
+is "$(grep -c true "$scratch/rows")" 0 'of a source that came while the daemon ran, no cell is missing'
+at=$(date -d "$(awk '$3 { last = $1 } END { print last }' "$scratch/rows")" +%FT%T)
 is "$(ringfence show "$source" at "$at" dev "$eth" --json | jq -c '.cells[0] | [.limit, .source, .differences, .refused, (.cell_ms | . > 260 and . < 280)]')" \
 	"[\"all\",\"$source\",false,false,true]" 'a row says what its cells are: about 4s/15 long'
 matches "$(ringfence show "$source" at "$at")" ".*$source, limit all: cells of 2[67][0-9]ms each, from [-0-9: ]+ on:
@@ -95,14 +97,14 @@ for _ in 1 2 3 4 5; do
 	deliver 0 "src=$source,count=50,proto=udp"
 	sleep 5
 	daemon
-	began=$(date +%s)
-	deliver 0 "src=$source,count=20,proto=udp"
+	send count=20
 	eventually is_over 20 2
 	misses 2 || break
 done
+rows >"$scratch/rows"
 is "$(recorded)" 20 'after a restart, cells are recorded again, and none twice'
-is "$(rows | head -n 1 | cut -d' ' -f2)" true 'the first row after a restart says that some before are missing'
-is "$(rows | tail -n +2 | grep -c true)" 0 'the ones that follow do not'
+is "$(head -n 1 "$scratch/rows" | cut -d' ' -f2)" true 'the first row after a restart says that some before are missing'
+is "$(tail -n +2 "$scratch/rows" | grep -c true)" 0 'the ones that follow do not'
 is "$(ringfence history list --json | jq -r '.fences[0].gaps[0].why')" down 'the history has the gap'
 stop TERM "$daemon_pid"
 
