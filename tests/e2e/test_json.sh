@@ -95,10 +95,15 @@ seen 'allow list, deny list' allow list
 seen 'allow list, deny list' deny list
 seen top
 # A source without a window, while samples are taken.
-outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=203.0.113.1,count=300,rate=100 >/dev/null &
-seen top top sample 1s
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=203.0.113.1,count=4000000000,rate=100 >"$scratch/sent"
+sender=$started_pid
+samples_it() {
+	seen top top sample 1s
+	jq -e '[.. | objects | .unseen // empty | .sources[]] | length > 0' "$scratch/json" >"$scratch/sampled"
+}
+eventually samples_it || failed+='top sample '
 seen capture capture write "$scratch/packets" for 1s
-wait $!
+stop TERM "$sender"
 seen bans
 for source in 192.0.2.1 192.0.2.2 192.0.2.9 203.0.113.1 198.51.100.1 2001:db8::1; do
 	seen show show "$source"
