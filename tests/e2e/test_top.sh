@@ -155,11 +155,12 @@ is "$(inside timeout -s INT 2.5 build/ringfence stats watch dev "$dev" | LC_ALL=
 	'stats watch has none in a pipe'
 seq 500000 | awk '{ printf "10.%d.%d.%d\n", $1 / 65536, $1 / 256 % 256, $1 % 256 }' >"$scratch/list"
 # shellcheck disable=SC2016 # that shell expands them
-open_screen 80x24 "${utf8[@]}" sh -c 'sleep 0.5; exec "$0" "$@"' -- deny load "$scratch/list" dev "$dev"
-terminal pipe-pane -t "s$sessions" "cat >'$scratch/typescript'"
+open_screen 80x24 "${utf8[@]}" "scratch=$scratch" sh -c 'until [ -e "$scratch/go" ]; do sleep 0.1; done; exec "$0" "$@"' -- \
+	deny load "$scratch/list" dev "$dev"
+terminal pipe-pane -t "s$sessions" "touch '$scratch/go'; exec cat >'$scratch/typescript'"
 sees '^deny: 500000 prefixes loaded' 'deny load on a terminal says what it did'
 close_screen
-check 'deny load shows its progress on a terminal' grep -qE '\[#+ +\] [0-9]+ of 500000 prefixes' "$scratch/typescript"
+check 'deny load shows its progress on a terminal' eventually grep -qE '\[#+ +\] [0-9]+ of 500000 prefixes' "$scratch/typescript"
 is "$(ringfence deny load "$scratch/list" dev "$dev" 2>&1 | grep -c '#')" 0 'deny load shows none in a pipe'
 
 # ---- signals ----
