@@ -168,7 +168,7 @@ or see its 'bind' and 'port'; it is a replica of 127.0.0.1:7002, in whose place 
 ways 1 7004 3
 check 'so is a way to another node' eventually finds "$(is_other 7004 7003)"
 echo "redis 127.0.0.1:7001,127.0.0.1:7004" >/etc/ringfence/edge1.fleet
-check 'also of a server of the settings, which has no keys yet' finds "$(is_other 7004 7003)"
+check 'also of a server of the settings, which has no keys yet' eventually finds "$(is_other 7004 7003)"
 
 # Without the rights to ask for that, what a master says of its replica is still known.
 rules=$(sed -n 's/^ACL SETUSER edge3 //p' docs/fleet.md)
@@ -179,15 +179,15 @@ for number in 1 2 3 4; do
 	node "$number" acl setuser edge3 $rules >"$scratch/log"
 done
 echo "redis $(engine_of 1) user edge3 password file $scratch/password" >/etc/ringfence/edge1.fleet
-check 'a user may lack the rights for that' finds "127.0.0.1:7001: that it is the node which its cluster announces here is \
+check 'a user may lack the rights for that' eventually finds "127.0.0.1:7001: that it is the node which its cluster announces here is \
 not checked: this user needs the rights '\\+cluster\\|myid' and '\\+cluster\\|slots'" note
-check 'a way to another master is found without them' finds "127.0.0.1:7004: it is a master, and not the replica of \
+check 'a way to another master is found without them' eventually finds "127.0.0.1:7004: it is a master, and not the replica of \
 127.0.0.1:7002 that announces this; behind a tunnel, see where that port leads"
 for number in 1 2 3 4; do
 	node "$number" acl setuser edge3 '+cluster|myid' '+cluster|slots' >"$scratch/log"
 done
-check 'with them it is known whose it is' finds "$(is_other 7004 7003)"
-check 'and the others are right' finds '127.0.0.1:7001, version .*' ok
+check 'with them it is known whose it is' eventually finds "$(is_other 7004 7003)"
+check 'and the others are right' eventually finds '127.0.0.1:7001, version .*' ok
 echo "redis $(engine_of 1)" >/etc/ringfence/edge1.fleet
 ways 1
 check 'it hears all again' eventually all_hear
@@ -231,8 +231,8 @@ lead_right
 ways 1 7001 3 7003 1
 leads_wrong 'two ports are exchanged' "127.0.0.1:700[13]: $itself"
 echo 'redis 127.0.0.1:7001,127.0.0.1:7003' >/etc/ringfence/edge1.fleet
-check 'fleet check knows where the first leads' finds "$(is_other 7001 7003)"
-check 'and where the second leads' finds "$(is_other 7003 7001)"
+check 'fleet check knows where the first leads' eventually finds "$(is_other 7001 7003)"
+check 'and where the second leads' eventually finds "$(is_other 7003 7001)"
 echo "redis $(engine_of 1)" >/etc/ringfence/edge1.fleet
 lead_right
 ways 1 7003 none
