@@ -96,16 +96,16 @@ ask() { # KIND [WORDS]
 	get "$url/api/$1?from=$((from * 1000))&to=$((to * 1000))${2-}"
 }
 
-is_live() {
-	get "$url/api/live" | jq -e '.sources | length > 0' >"$scratch/out"
+# A source is in the last scan for 4 s after its last packet, which a busy machine may take to ask.
+lives_to_see_a_source() {
+	get "$url/api/live" >"$out/api-live"
+	jq -e '.sources | length > 0' "$out/api-live" >"$scratch/out" || ! send
 }
 
 serve() { # none | prefix | full
 	send
-	[ "$1" = none ] || eventually is_live
-	for kind in live recent; do
-		get "$url/api/$kind" >"$out/api-$kind"
-	done
+	if [ "$1" = none ]; then get "$url/api/live" >"$out/api-live"; else eventually lives_to_see_a_source; fi
+	get "$url/api/recent" >"$out/api-recent"
 	for kind in range sources events; do
 		ask "$kind" >"$out/api-$kind"
 	done
