@@ -45,7 +45,7 @@ send() {
 rows() {
 	local at
 
-	for ((at = began; at <= ended; at++)); do
+	for ((at = began; at <= ended + 1; at++)); do # a row that begins after a whole second has the next one
 		ringfence show "$source" at "$(date -d "@$at" +%FT%T)" dev "$eth" --json 2>/dev/null |
 			jq -r '.cells[]? | "\(.from) \(.incomplete) \(.cells | add)"'
 	done | sort -u

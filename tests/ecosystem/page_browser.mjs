@@ -63,12 +63,12 @@ const PAINTED = `
 
 async function opens(browser) {
 	await browser.go(url);
-	await browser.until('it is live', 8000, "return document.querySelector('#state').classList.contains('live')");
+	await browser.until('it is live', "return document.querySelector('#state').classList.contains('live')");
 	check('the page opens and is live', true);
 	check('the token leaves the address', !(await browser.run(href)).includes('token'), await browser.run(href));
 	check('the name of the fence is text', await browser.run(text('#fence-name')) === fence, await browser.run(text('#fence-name')));
 	check('no markup comes from a name', await browser.run("return document.querySelectorAll('i, b > *').length") === 0);
-	await browser.until('there are sources', 8000, "return document.querySelectorAll('#sources-table tbody tr').length > 3");
+	await browser.until('there are sources', "return document.querySelectorAll('#sources-table tbody tr').length > 3");
 	check('it lists sources', true);
 	check('it has a panel for each limit', await browser.run("return document.querySelectorAll('.limit canvas').length") === 4);
 }
@@ -78,13 +78,13 @@ async function seesFlood(browser) {
 	const start = Date.now();
 
 	fs.writeFileSync(`${directory}/flood`, '');
-	await browser.until('the flood is seen', 10000, "return document.querySelector('#packets-key').textContent.includes('over the limit')");
+	await browser.until('the flood is seen', "return document.querySelector('#packets-key').textContent.includes('over the limit')");
 	console.log(`# the flood was seen ${Date.now() - start} ms after its sender was started`);
-	await browser.until('the flood is painted', 5000, `${PAINTED.replace('return red', `return red > ${before} + 20`)}`);
+	await browser.until('the flood is painted', `${PAINTED.replace('return red', `return red > ${before} + 20`)}`);
 	check('a flood is seen in the plot', true);
-	await browser.until('its source is first', 5000, "return document.querySelector('#sources-table tbody button').textContent === '192.0.2.66'");
+	await browser.until('its source is first', "return document.querySelector('#sources-table tbody button').textContent === '192.0.2.66'");
 	check('its source comes first', true);
-	await browser.until('its event is told', 12000, "return document.querySelector('#events').textContent.includes('source limited')");
+	await browser.until('its event is told', "return document.querySelector('#events').textContent.includes('source limited')");
 	check('its event is told', true);
 	await pause(4000);
 }
@@ -104,8 +104,8 @@ async function isSmall(browser) {
 
 async function zooms(browser) {
 	await browser.drag('#packets', 0.7, 0.95);
-	await browser.until('the zoom is in the address', 4000, "return /from=.*&to=/.test(location.search)");
-	await browser.until('it says so', 6000, "return document.querySelector('#state').textContent === 'PAST'");
+	await browser.until('the zoom is in the address', "return /from=.*&to=/.test(location.search)");
+	await browser.until('it says so', "return document.querySelector('#state').textContent === 'PAST'");
 	await pause(1500);
 	check('a drag zooms', true);
 	const ends = await browser.run("return [...document.querySelectorAll('.plot')].map((p) => [...p.querySelectorAll('.dygraph-axis-label-x')].pop().textContent)");
@@ -113,7 +113,7 @@ async function zooms(browser) {
 	const was = await browser.run(href);
 	await browser.go('about:blank');
 	await browser.go(was);
-	await browser.until('the view is restored', 6000, "return document.querySelector('#state').textContent === 'PAST' && document.querySelectorAll('#sources-table tbody tr').length > 0");
+	await browser.until('the view is restored', "return document.querySelector('#state').textContent === 'PAST' && document.querySelectorAll('#sources-table tbody tr').length > 0");
 	check('the address restores the view', await browser.run(href) === was, was, await browser.run(href));
 	check('sources of the past are listed', (await browser.run(text('#sources-table'))).includes('192.0.2.66'));
 }
@@ -123,26 +123,26 @@ const focused = "return document.activeElement.dataset.source || document.active
 
 async function takesKeys(browser) {
 	await browser.keys('l');
-	await browser.until('l is live', 6000, "return document.querySelector('#state').classList.contains('live')");
+	await browser.until('l is live', "return document.querySelector('#state').classList.contains('live')");
 	await browser.keys('2');
-	await browser.until('2 is an hour', 4000, "return location.search.includes('range=1h')");
+	await browser.until('2 is an hour', "return location.search.includes('range=1h')");
 	await browser.keys('1');
-	await browser.until('1 is five minutes', 4000, "return location.search.includes('range=5m')");
+	await browser.until('1 is five minutes', "return location.search.includes('range=5m')");
 	check('keys choose the range', true);
 	await browser.keys(LEFT);
-	await browser.until('left goes back', 4000, "return /from=/.test(location.search)");
+	await browser.until('left goes back', "return /from=/.test(location.search)");
 	await browser.keys('+');
 	await browser.keys('l');
 	check('keys move and zoom', true);
-	await browser.until('sources are there', 8000, "return document.querySelectorAll('#sources-table tbody tr').length > 0");
+	await browser.until('sources are there', "return document.querySelectorAll('#sources-table tbody tr').length > 0");
 	for (let i = 0; i < 60 && !/^\d/.test(await browser.run(focused)); i++)
 		await browser.keys(TAB);
 	const source = await browser.run(focused);
 	check('Tab reaches a source', /^\d/.test(source), source);
 	await browser.keys(ENTER);
-	await browser.until('it opens', 4000, "return !document.querySelector('#source').hidden && document.querySelector('#source code')");
+	await browser.until('it opens', "return !document.querySelector('#source').hidden && document.querySelector('#source code')");
 	check('Enter opens it, with commands to copy', (await browser.run(text('#source'))).includes(`ringfence deny add ${source} for 1h`));
-	await browser.until('its cells come', 6000, "return document.querySelector('#source .cells')");
+	await browser.until('its cells come', "return document.querySelector('#source .cells')");
 	check('it has its cells', true);
 	check('the focus is on it', await browser.run(focused) === 'source-title', await browser.run(focused));
 	await browser.keys(ESCAPE);
@@ -152,7 +152,7 @@ async function takesKeys(browser) {
 
 async function isAccessible(browser) {
 	await browser.click('#values summary');
-	await browser.until('the table comes', 4000, "return document.querySelectorAll('#values-table tbody tr').length > 3");
+	await browser.until('the table comes', "return document.querySelectorAll('#values-table tbody tr').length > 3");
 	check('the plot is a table as well', true);
 	for (const dark of [false, true]) {
 		await browser.shape({width: 1360, height: 900, dark});
@@ -188,7 +188,7 @@ async function isQuiet(browser) {
 async function saysWhatIsMissing(browser) {
 	await browser.run('sessionStorage.clear()');
 	await browser.go(`${origin}/`);
-	await browser.until('it says so', 5000, "return document.querySelector('#notice').textContent.includes('ringfence page')");
+	await browser.until('it says so', "return document.querySelector('#notice').textContent.includes('ringfence page')");
 	check('without the token it says what to do', true);
 }
 

@@ -28,7 +28,7 @@ serve_page() {
 
 page_answers() {
 	token=$(sed 1q /run/ringfence-watch/token) &&
-		[ "$(inside curl -m 5 -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" "$url/api/live")" = 200 ]
+		[ "$(inside curl -m 180 -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" "$url/api/live")" = 200 ]
 }
 
 # SECONDS of honest sources: none of them over the limit.

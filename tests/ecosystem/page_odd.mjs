@@ -7,7 +7,6 @@ import {Browser, pause} from './webdriver.mjs';
 
 const [url, directory, fence, other] = process.argv.slice(2);
 const origin = new URL(url).origin;
-const PATIENCE = 20000;
 
 function check(name, isRight, ...got) {
 	console.log(`${isRight ? 'ok' : 'not ok'} ${name}`);
@@ -27,9 +26,9 @@ async function make(what) {
 const TEXT = 'const e = document.querySelector(arguments[0]); return e && e.checkVisibility() ? e.textContent : ""';
 
 // Waits until an element shows a text; prints what it shows otherwise.
-async function shows(browser, name, selector, text, ms = PATIENCE) {
+async function shows(browser, name, selector, text) {
 	try {
-		await browser.until(name, ms, `${TEXT.replace('return', 'const shown =')}; return shown.includes(arguments[1])`, selector, text);
+		await browser.until(name, `${TEXT.replace('return', 'const shown =')}; return shown.includes(arguments[1])`, selector, text);
 		check(name, true);
 	} catch {
 		check(name, false, await browser.run(TEXT, selector), await browser.run(TEXT, '#notice'));
@@ -70,7 +69,7 @@ async function getsFence(browser) {
 }
 
 async function showsIpv6(browser) {
-	await browser.until('there is one', PATIENCE, "return document.querySelector('#events button[data-source^=\"2001:\"]')");
+	await browser.until('there is one', "return document.querySelector('#events button[data-source^=\"2001:\"]')");
 	await browser.run("document.querySelector('#events button[data-source^=\"2001:\"]').click()");
 	await shows(browser, 'a source of IPv6 has its page', '#source', `ringfence deny add 2001:db8:66::/64 for 1h dev ${fence}`);
 	await shows(browser, 'and what its window has', '#source', 'of 50 used');
@@ -99,7 +98,7 @@ async function hasClockSet(browser) {
 	const [hour, minute] = wanted.split(':').map(Number);
 	const next = `${String((hour + (minute === 59)) % 24).padStart(2, '0')}:${String((minute + 1) % 60).padStart(2, '0')}`;
 	try {
-		await browser.until('it goes on', PATIENCE, "const shown = document.querySelector('#packets-key').textContent; return shown.includes(arguments[0]) || shown.includes(arguments[1])", wanted, next);
+		await browser.until('it goes on', "const shown = document.querySelector('#packets-key').textContent; return shown.includes(arguments[0]) || shown.includes(arguments[1])", wanted, next);
 		check('when the clock is set back, the plots go on', true);
 	} catch {
 		check('when the clock is set back, the plots go on', false, wanted, await browser.run(TEXT, '#packets-key'));

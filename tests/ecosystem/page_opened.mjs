@@ -17,16 +17,16 @@ const POINTS = "return Math.max(0, ...[...document.querySelectorAll('#sources-ta
 
 async function showsLastMinute(browser) {
 	await browser.go(url);
-	await browser.until('there are sources', 8000, "return document.querySelectorAll('#sources-table tbody tr').length > 0");
+	await browser.until('there are sources', "return document.querySelectorAll('#sources-table tbody tr').length > 0");
 	const shown = await browser.run('return performance.now()');
-	const points = await browser.until('its lines have a past', 4000, `const most = (() => { ${POINTS} })(); return most > 10 && most`);
+	const points = await browser.until('its lines have a past', `const most = (() => { ${POINTS} })(); return most > 10 && most`);
 
 	check('a source has its last minute when the page is opened', points > shown / 1000 + 4, points, shown);
 }
 
 async function saysWhyNoCells(browser) {
 	await browser.click('#sources-table tbody button');
-	const why = await browser.until('it says why', 6000, "const why = document.querySelector('#no-cells'); return why && why.textContent");
+	const why = await browser.until('it says why', "const why = document.querySelector('#no-cells'); return why && why.textContent");
 
 	check('of a network it says which line shows cells', why.includes("'sources full' in /etc/ringfence/watch.conf"), why);
 	check('there is no empty plot', await browser.run("return document.querySelectorAll('#source .cells').length") === 0);

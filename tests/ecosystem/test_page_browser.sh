@@ -20,7 +20,7 @@ start_driver
 calm_pid=$!
 (eventually test -e "$scratch/flood"; send_flood 25) &
 flood_pid=$!
-judge 150 page_browser.mjs "$url/#token=$token" "$scratch" "$eth"
+judge 600 page_browser.mjs "$url/#token=$token" "$scratch" "$eth"
 check 'the checks ran to their end' test "$results" -gt 25
 is "$(grep -c 'page process ended' "$scratch/log")" 0 'the page process lives'
 kill "$calm_pid" "$flood_pid" 2>/dev/null

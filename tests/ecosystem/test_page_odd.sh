@@ -65,7 +65,7 @@ do_end() { stop TERM "$daemon_pid"; }
 
 do_watch
 start_driver
-judge 400 page_odd.mjs "$url/#token=$token" "$scratch" "${port[0]}" "${port[1]}"
+judge 900 page_odd.mjs "$url/#token=$token" "$scratch" "${port[0]}" "${port[1]}"
 check 'the checks ran to their end' test -e "$scratch/ended"
 is "$(grep -c 'page process ended' "$scratch/log")" 0 'the page process lives'
 stop TERM "$driver_pid"

@@ -18,12 +18,12 @@ start_driver
 (send_calm 60) &
 calm_pid=$!
 has_minute() { # 12 scans of a source, at least
-	inside curl -m 5 -s -H "Authorization: Bearer $token" "$url/api/recent" |
+	inside curl -m 180 -s -H "Authorization: Bearer $token" "$url/api/recent" |
 		jq -e '[.sources[] | [.[2][] | numbers] | length] | max > 12' >"$scratch/minute"
 }
 eventually has_minute
 check 'the daemon keeps what it told' has_minute
-judge 100 page_opened.mjs "$url/#token=$token" "$scratch"
+judge 600 page_opened.mjs "$url/#token=$token" "$scratch"
 check 'the checks ran to their end' grep -q 'done' "$scratch/ended"
 kill "$calm_pid" 2>/dev/null
 stop TERM "$driver_pid"

@@ -55,7 +55,7 @@ prometheus_pid=$started_pid
 
 # query EXPR: the result, as JSON; nothing where the expression is wrong.
 query() {
-	inside curl -m 5 -s -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query |
+	inside curl -m 180 -s -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query |
 		jq -c 'select(.status == "success").data.result'
 }
 value() {
@@ -81,7 +81,7 @@ is "$(value 'max_over_time(scrape_samples_post_metric_relabeling[30s])')" "$seri
 # ---- another parser of OpenMetrics, which is stricter ----
 
 has_exemplars() { # it is served with the token
-	inside curl -m 5 -s -H 'Accept: application/openmetrics-text' \
+	inside curl -m 180 -s -H 'Accept: application/openmetrics-text' \
 		-H "Authorization: Bearer $(sed 1q /run/ringfence-watch/token)" http://127.0.0.1:9436/metrics >"$scratch/open"
 	grep -q ' # {source=' "$scratch/open"
 }
@@ -144,7 +144,7 @@ start inside prometheus-node-exporter --collector.disable-defaults --collector.t
 	--collector.textfile.directory="$scratch/text" --web.listen-address=127.0.0.1:9100 >"$scratch/exporter.log" 2>&1
 exporter_pid=$started_pid
 exported() {
-	inside curl -m 5 -s http://127.0.0.1:9100/metrics
+	inside curl -m 180 -s http://127.0.0.1:9100/metrics
 }
 check 'node_exporter reads the file' eventually eval \
 	'exported | grep -q "^ringfence_packets_total{fence=\"$eth\",reason=\"over_limit\",verdict=\"dropped\"} [1-9]"'

@@ -4,6 +4,7 @@
 const DRIVER = process.env.WEBDRIVER || 'http://127.0.0.1:9515';
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 
+const PATIENCE_MS = 180000; // as in lib.sh: on a busy machine a page may take long to come
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function call(method, path, body) {
@@ -55,8 +56,8 @@ export class Browser {
 		return this.on('POST', '/execute/sync', {script, args});
 	}
 
-	async until(what, ms, script, ...args) {
-		const end = Date.now() + ms;
+	async until(what, script, ...args) {
+		const end = Date.now() + PATIENCE_MS;
 
 		for (;;) {
 			const value = await this.run(script, ...args);
@@ -64,7 +65,7 @@ export class Browser {
 			if (value)
 				return value;
 			if (Date.now() > end)
-				throw new Error(`not within ${ms} ms: ${what}`);
+				throw new Error(`not within ${PATIENCE_MS} ms: ${what}`);
 			await pause(100);
 		}
 	}
