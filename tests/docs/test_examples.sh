@@ -55,10 +55,10 @@ fresh() {
 }
 
 # Runs a command line, without the remark behind it. One that watches is ended after some lines.
-run_line() { # TEXT
+run_line() { # TEXT SECONDS
 	local line=${1//\/usr\/lib\/bpf\//$tree/build/} limit=''
 
-	[[ $line == *' watch'* ]] && limit='timeout --signal=INT 4'
+	[[ $line == *' watch'* ]] && limit="timeout --signal=INT $2"
 	# shellcheck disable=SC2086 # two words
 	(cd "$work" && inside env PATH="$scratch/bin:$PATH" $limit bash -c "$line") \
 		>"$scratch/out" 2>"$scratch/err" </dev/null
@@ -70,7 +70,7 @@ command='' at=''
 
 # Runs the command that was read, now that the output behind it is known.
 settle() { # DOCUMENT
-	local why name
+	local why name seconds
 
 	[ -n "$command" ] || return
 	name="$1:$at: $command"
@@ -80,10 +80,11 @@ settle() { # DOCUMENT
 	else
 		[[ $command =~ ^(ringfence attach|ip link set .*xdp) ]] && take_off
 		[[ $command =~ ^ringfence\ (top|show|stats) ]] && sleep 1.5
-		# A source over its limit has room for a moment whenever a cell ends.
-		for _ in 1 2 3 4 5 6 7 8; do
-			run_line "$command"
-			[[ $command =~ ^ringfence\ (show|top) ]] || break
+		# A source over its limit has room for a moment whenever a cell ends, and a busy machine takes
+		# longer to send, and to begin.
+		for seconds in 4 4 4 4 4 4 4 4 30 120; do
+			run_line "$command" "$seconds"
+			[[ $command =~ ^ringfence\ (show|top|stats|.*\ watch) ]] || break
 			is_as_shown "$command" && break
 		done
 		if [ "$status" != 0 ]; then
@@ -106,7 +107,7 @@ settle_rules() { # DOCUMENT
 	[ -s "$scratch/rules" ] || return
 	cp "$scratch/rules" "$work/rules"
 	: >"$scratch/rules"
-	run_line 'ringfence check rules'
+	run_line 'ringfence check rules' 4
 	check "$1:$at: a file of rules" test "$status" = 0
 	[ "$status" = 0 ] || explain stderr "$(<"$scratch/err")"
 }
