@@ -26,7 +26,7 @@ source "$(dirname "$0")/lib.sh"
 hot=192.0.2.1
 marks=src=198.18.0.0,sources=16,rate=2000
 cpus=(0 1) # each sends into the queue of its number
-patience_s=60
+patience_s=180
 
 clock=() # words for the judge, where a run is not timed in ns
 rows=()	 # of the table
