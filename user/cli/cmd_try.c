@@ -310,6 +310,10 @@ static void print_recorded(const struct trying *trying)
 	else
 		rf_out_text("would have dropped %s%s of %s %s, of %s of %s recorded sources\n",
 			    about, dropped, all, unit_of(trying), over, sources);
+	if (result->incomplete)
+		rf_out_text("cells of %" PRIu64 " of them are missing, since they were read too "
+			    "late or only later on: it may be more\n",
+			    result->incomplete);
 }
 
 static void print_others(const struct trying *trying)
@@ -356,8 +360,7 @@ static json_t *make_json(const char *fence, const struct trying *trying)
 	const struct rf_trial_result *result = &trying->result;
 
 	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:I, s:I, s:I, "
-			 "s:I, s:{s:f, "
-			 "s:f, s:f, s:f}}",
+			 "s:I, s:I, s:{s:f, s:f, s:f, s:f}}",
 			 "fence", rf_json_text(fence), "limit", trying->recorded.limit.name,
 			 "command", trying->command, "from", rf_json_time(trying->run.since_ns),
 			 "until", rf_json_time(trying->run.until_ns), "unit", unit_of(trying),
@@ -365,7 +368,8 @@ static json_t *make_json(const char *fence, const struct trying *trying)
 			 (json_int_t)result->least, "dropped_most", (json_int_t)result->most,
 			 "exact", result->is_exact && !result->is_estimate, "estimate",
 			 result->is_estimate, "sources", (json_int_t)result->sources,
-			 "sources_least", (json_int_t)result->over_least, "sources_most",
+			 "sources_incomplete", (json_int_t)result->incomplete, "sources_least",
+			 (json_int_t)result->over_least, "sources_most",
 			 (json_int_t)result->over_most, "not_in_cells", (json_int_t)trying->dropped,
 			 "others", "sources", result->others, "over", result->others_over,
 			 "dropped", result->others_dropped, "dropped_error", result->others_error);

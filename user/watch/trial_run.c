@@ -22,7 +22,7 @@ struct rf_tried {
 	struct rf_replayed replayed;
 	TAILQ_ENTRY(rf_tried) place; /* among those with a buffer */
 	struct buffer *buffer;	     /* NULL: of one source, or all was replayed */
-	bool is_difference;
+	bool is_difference, is_incomplete;
 };
 
 struct rf_other {
@@ -217,8 +217,10 @@ int rf_trial_run_row(struct rf_trial_run *run, const struct rf_cells_row *row,
 	err = find_tried(run, row, &tried);
 	if (err == -ENOSPC)
 		return run->skipped++, 0;
-	if (!err)
+	if (!err) {
 		tried->is_difference |= row->is_difference;
+		tried->is_incomplete |= row->is_incomplete && row->first_ns > run->since_ns;
+	}
 	if (!err && is_coarser(run))
 		err = add_to_buffer(run, tried, row);
 	else if (!err)
@@ -306,7 +308,9 @@ void rf_trial_run_end(struct rf_trial_run *run, struct rf_trial_result *result)
 		result->most += most;
 		result->over_least += least > 0;
 		result->over_most += most > 0;
-		result->is_estimate |= tried->replayed.is_mixed || tried->is_difference;
+		result->incomplete += tried->is_incomplete;
+		result->is_estimate |=
+			tried->replayed.is_mixed || tried->is_difference || tried->is_incomplete;
 	}
 	add_others(run, result);
 }
