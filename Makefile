@@ -46,7 +46,7 @@ COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/% build/use
 PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/own_file.c base/prefix.c base/printable.c base/time.c base/json.c base/siphash.c fence/bypass_judge.c fence/members.c fence/reasons.c fence/sizes.c kernel/needs.c \
 		$(addprefix watch/,cells.c fleet_agent.c metrics.c metrics_fleet.c metrics_text.c monotonic.c metrics_write.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
 	$(wildcard user/fleet/*.c user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
-	$(filter-out %/file.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
+	$(filter-out %/file.c %/secret.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
 	$(addprefix user/daemon/,feed.c query.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))

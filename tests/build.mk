@@ -94,7 +94,7 @@ build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o build/fuzz/fuzzed.a
 		$(FUZZ_WRAPPED) $(shell $(PKG_CONFIG) --libs jansson) $(FUZZ_LIBS)
 
 build/fuzz/fuzz_limiter: build/fuzz/tests/fuzz/limiter_watch.o
-build/fuzz/fuzz_settings: private FUZZ_WRAPPED := -Wl,--wrap=access,--wrap=rf_file_read,--wrap=rf_file_check_secret
+build/fuzz/fuzz_settings: private FUZZ_WRAPPED := -Wl,--wrap=access,--wrap=stat,--wrap=rf_file_read
 build/fuzz/fuzz_events: private FUZZ_WRAPPED := -Wl,--wrap=rf_time_wall
 $(patsubst %,build/fuzz/fuzz_%,node engine feed): private FUZZ_WRAPPED := -Wl,--wrap=rf_time_awake
 build/fuzz/fuzz_node build/fuzz/fuzz_engine: private FUZZ_LIBS := $(shell $(PKG_CONFIG) --libs hiredis)

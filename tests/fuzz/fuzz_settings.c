@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/settings.h"
@@ -131,10 +132,12 @@ int __wrap_rf_file_read(const char *path, char **text, struct rf_error *error)
 	return from ? 0 : rf_error_failed(error, -ENOENT, "%.64s: cannot read it", path);
 }
 
-int __wrap_rf_file_check_secret(const char *path, const char *what, struct rf_error *error);
-int __wrap_rf_file_check_secret(const char *path, const char *what, struct rf_error *error)
+/* Each file may hold a secret. */
+int __wrap_stat(const char *path, struct stat *status);
+int __wrap_stat(const char *path, struct stat *status)
 {
-	(void)path, (void)what, (void)error;
+	(void)path;
+	*status = (struct stat){.st_mode = S_IFREG | 0600, .st_size = 1};
 	return 0;
 }
 
