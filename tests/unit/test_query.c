@@ -52,6 +52,9 @@ static void what_another_process_sends_is_judged_again(void **state)
 	memset(wrong.fence, 'x', sizeof(wrong.fence));
 	assert_false(rf_query_is_sound(&wrong));
 	wrong = sound;
+	strcpy(wrong.fence, "../x");
+	assert_false(rf_query_is_sound(&wrong));
+	wrong = sound;
 	memset(wrong.source, '1', sizeof(wrong.source));
 	assert_false(rf_query_is_sound(&wrong));
 	wrong = sound;

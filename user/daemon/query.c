@@ -145,6 +145,8 @@ static const char *judge(const struct rf_query *query)
 {
 	const bool has_range = query->from_ms || query->to_ms;
 
+	if (strchr(query->fence, '/'))
+		return "'fence' expects the name of a fence\n";
 	if (query->kind == RF_QUERY_LIVE || query->kind == RF_QUERY_RECENT)
 		return has_range || query->has_source ? "'live' and 'recent' take fence= alone\n"
 						      : NULL;
