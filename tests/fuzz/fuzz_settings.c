@@ -181,10 +181,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = size ? strndup((const char *)data + 1, size - 1) : NULL;
 
-	if (text && data[0] & 1)
-		fuzz_agent(text), agent_text = NULL;
-	else if (text)
+	if (text && data[0] & 1) {
+		fuzz_agent(text);
+		agent_text = NULL;
+	} else if (text) {
 		fuzz_daemon(text);
+	}
 	free(text);
 	return 0;
 }

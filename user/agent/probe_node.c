@@ -33,7 +33,7 @@ static bool connect_to(struct rf_probe_node *node, const struct rf_server *serve
 	}
 	if (!server->port_number) { /* an engine may announce any number */
 		snprintf(node->trouble, sizeof(node->trouble),
-			 "the engine announces it at port %s, which cannot be; see "
+			 "the engine announces port %s for it, which is invalid; see "
 			 "'cluster-announce-port'",
 			 server->port);
 		return false;

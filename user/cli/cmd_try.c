@@ -311,8 +311,9 @@ static void print_recorded(const struct trying *trying)
 		rf_out_text("would have dropped %s%s of %s %s, of %s of %s recorded sources\n",
 			    about, dropped, all, unit_of(trying), over, sources);
 	if (result->incomplete)
-		rf_out_text("cells of %" PRIu64 " of them are missing, since they were read too "
-			    "late or only later on: it may be more\n",
+		rf_out_text("%" PRIu64
+			    " of them have missing cells, which the daemon did not read in "
+			    "time; the true number may be higher\n",
 			    result->incomplete);
 }
 

@@ -12,7 +12,7 @@
 #include "daemon/listen.h"
 
 #define BACKLOG 64
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 10000 /* for the page process of a daemon that was killed */
 #define PAUSE_MS 20
 #define FLAGS (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 

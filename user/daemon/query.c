@@ -83,12 +83,14 @@ static const char *take_source(struct rf_query *query, const char *value)
 	return NULL;
 }
 
+static const char no_fence[] = "'fence' expects the name of a fence\n";
+
 static const char *take_value(struct rf_query *query, enum word word, const char *value)
 {
 	switch (word) {
 	case WORD_FENCE:
 		if (strlen(value) >= sizeof(query->fence))
-			return "'fence' expects the name of a fence\n";
+			return no_fence;
 		strcpy(query->fence, value);
 		return NULL;
 	case WORD_FROM:
@@ -146,7 +148,7 @@ static const char *judge(const struct rf_query *query)
 	const bool has_range = query->from_ms || query->to_ms;
 
 	if (strchr(query->fence, '/'))
-		return "'fence' expects the name of a fence\n";
+		return no_fence;
 	if (query->kind == RF_QUERY_LIVE || query->kind == RF_QUERY_RECENT)
 		return has_range || query->has_source ? "'live' and 'recent' take fence= alone\n"
 						      : NULL;

@@ -35,10 +35,10 @@ static int check_file(const char *path, const char *name, struct rf_error *error
 	return 0;
 }
 
-static int check_length(enum rf_secret secret, const char *path, size_t length,
+static int check_length(enum rf_secret_kind kind, const char *path, size_t length,
 			struct rf_error *error)
 {
-	const char *name = kinds[secret].name;
+	const char *name = kinds[kind].name;
 
 	if (!length)
 		return rf_error_failed(error, -EINVAL,
@@ -46,18 +46,18 @@ static int check_length(enum rf_secret secret, const char *path, size_t length,
 				       name);
 	if (length >= RF_SECRET_SIZE)
 		return rf_error_failed(error, -EINVAL, "%s: the %s is too long", path, name);
-	if (length < kinds[secret].least)
+	if (length < kinds[kind].least)
 		return rf_error_failed(error, -EINVAL,
 				       "%s: the %s is too short: it must have %zu characters; "
 				       "'openssl rand -hex 16' makes one",
-				       path, name, kinds[secret].least);
+				       path, name, kinds[kind].least);
 	return 0;
 }
 
-int rf_secret_read(enum rf_secret secret, const char *path, char text[RF_SECRET_SIZE],
+int rf_secret_read(enum rf_secret_kind kind, const char *path, char text[RF_SECRET_SIZE],
 		   struct rf_error *error)
 {
-	int err = check_file(path, kinds[secret].name, error);
+	int err = check_file(path, kinds[kind].name, error);
 	size_t length;
 	char *read;
 
@@ -66,7 +66,7 @@ int rf_secret_read(enum rf_secret secret, const char *path, char text[RF_SECRET_
 	if (err)
 		return err;
 	length = strcspn(read, "\r\n");
-	err = check_length(secret, path, length, error);
+	err = check_length(kind, path, length, error);
 	if (!err) {
 		memcpy(text, read, length);
 		text[length] = '\0';
@@ -76,10 +76,10 @@ int rf_secret_read(enum rf_secret secret, const char *path, char text[RF_SECRET_
 	return err;
 }
 
-int rf_secret_check(enum rf_secret secret, const char *path, struct rf_error *error)
+int rf_secret_check(enum rf_secret_kind kind, const char *path, struct rf_error *error)
 {
 	char text[RF_SECRET_SIZE] = "";
-	const int err = rf_secret_read(secret, path, text, error);
+	const int err = rf_secret_read(kind, path, text, error);
 
 	explicit_bzero(text, sizeof(text));
 	return err;

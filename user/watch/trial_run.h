@@ -39,10 +39,12 @@ struct rf_trial_run {
 struct rf_trial_result {
 	uint64_t charged, least, most;		 /* of the recorded sources */
 	uint64_t sources, over_least, over_most; /* recorded ones; those over the limit */
-	uint64_t incomplete;			 /* recorded ones of which cells are missing */
+	uint64_t incomplete;			 /* recorded ones with missing cells */
 	bool is_exact;
-	/* Not proven: cells are missing, or those of several sources have one name, or differences
-	 * of counters are in place of cells. */
+	/*
+	 * Not proven: cells are missing, rows of several sources have one name, or rows are
+	 * differences of counters.
+	 */
 	bool is_estimate;
 	double others, others_over, others_dropped, others_error; /* one standard error */
 };
