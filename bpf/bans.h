@@ -3,8 +3,8 @@
 #ifndef RINGFENCE_BANS_H
 #define RINGFENCE_BANS_H
 
+#include "ban_sets.h"
 #include "lease_table.h"
-#include "ringfence/ban_table.h"
 
 /* The set, the key and the tag of a ban of this source under the limit in `slot`. */
 static __always_inline struct rf_ban_set *find_ban_set(const struct question *question, __u32 slot,
@@ -13,8 +13,6 @@ static __always_inline struct rf_ban_set *find_ban_set(const struct question *qu
 	const struct rf_policy *policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
 	const int is_ipv6 = rf_rules_are_ipv6(question->who.rules);
 	const __be32 *mask = policy->mask6;
-	__u32 place;
-	__u64 hash;
 
 	whom->source[0] = (__be32)question->source[0] & policy->mask4;
 	whom->source[1] = 0;
@@ -24,10 +22,7 @@ static __always_inline struct rf_ban_set *find_ban_set(const struct question *qu
 	}
 	whom->whose = rf_ban_whose(policy->id, is_ipv6);
 	whom->since = question->jiffies;
-	hash = rf_ban_hash(whom, config.lease_key);
-	*tag = rf_ban_tag(hash);
-	place = rf_ban_place(hash);
-	return bpf_map_lookup_elem(&bans, &place);
+	return find_set(whom, tag);
 }
 
 /* Until when the limit in `slot` bans the source; 0: no ban. */

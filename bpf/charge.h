@@ -115,6 +115,8 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		    take_by_kind(&source->window, policy, &ask) == RF_UNDER)
 			count_forfeited(policy, question->len_bytes);
 	}
+	if (reason != RF_BANNED)
+		count_received(question, source, policy);
 	consider_asking(question, source, policy, slot, 1);
 	if (reason == RF_OVER_LIMIT && is_own && policy->ban && may_ban(question, source, policy))
 		until = start_ban(question, source, slot);
@@ -283,6 +285,7 @@ __noinline int count_passed(const struct question *question, struct rf_source *f
 			continue;
 		count_source(source, reason, 1);
 		count_limit(policy_of(question, i), reason, 1, question->len_bytes);
+		count_received(question, source, policy_of(question, i));
 		consider_asking_at(question, source, i, reason == RF_SHADOW_OVER);
 	}
 	return 0;

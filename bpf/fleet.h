@@ -102,6 +102,7 @@ __noinline int ask_for_more(const struct question *question, struct rf_source *s
 	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
 	given = rf_load(&source->window.share.given);
 	mask_source(ask->source, question->source, policy, is_ipv6);
+	ask->time_ns = read_ns();
 	ask->limit_id = policy->id;
 	ask->tag = policy->tag;
 	ask->incarnation = rf_given_incarnation(given);
@@ -110,7 +111,7 @@ __noinline int ask_for_more(const struct question *question, struct rf_source *s
 	ask->is_ipv6 = is_ipv6;
 	ask->passed = source->passed;
 	ask->dropped = source->dropped;
-	ask->time_ns = read_ns();
+	ask->received = rf_load(&source->received);
 	bpf_ringbuf_submit(ask, 0);
 	rf_fetch_add(&config.fleet.asks, 1);
 	return 0;
@@ -157,6 +158,22 @@ static __always_inline void consider_asking_at(const struct question *question,
 	consider_asking(question, source, &bank_of(question)->policy[slot], slot, is_refused);
 }
 
+__noinline int add_received(const struct question *question, struct rf_source *source,
+			    const struct rf_policy *policy)
+{
+	if (question && source && policy)
+		rf_received_count(&source->received, rf_cost(policy, question->len_bytes));
+	return 0;
+}
+
+/* A packet was answered by that window, not by a lease. To be called once for each. */
+static __always_inline void count_received(const struct question *question,
+					   struct rf_source *source, const struct rf_policy *policy)
+{
+	if (rf_bans_by_sum(policy))
+		add_received(question, source, policy);
+}
+
 /* May a ban follow from this packet, which the limit refused? To be asked once for each packet. */
 __noinline int may_ban(const struct question *question, struct rf_source *source,
 		       const struct rf_policy *policy)
@@ -197,6 +214,12 @@ static __always_inline void consider_asking_at(const struct question *question,
 					       struct rf_source *source, int place, int is_refused)
 {
 	(void)question, (void)source, (void)place, (void)is_refused;
+}
+
+static __always_inline void count_received(const struct question *question,
+					   struct rf_source *source, const struct rf_policy *policy)
+{
+	(void)question, (void)source, (void)policy;
 }
 
 static __always_inline int may_ban(const struct question *question, struct rf_source *source,

@@ -9,6 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "ban_sets.h"
 #include "fleet.h"
 #include "ringfence/share_write.h"
 
@@ -47,6 +48,36 @@ static __always_inline int is_in_bucket(struct rf_source *source,
 	       rf_share_move(&source->window, next_incarnation(bucket), jiffies);
 }
 
+/*
+ * All hosts together received more than L from the source of that window, by the definition of that
+ * tag: another one may be in force by now.
+ */
+__noinline int ban_source(struct rf_source *source, const struct rf_fleet_record *record,
+			  const struct rf_policy *policy)
+{
+	struct rf_counters *sums;
+	struct rf_ban whom = {};
+	struct rf_ban_set *set;
+	__u32 tag, first = 0;
+	__u64 until;
+
+	if (!source || !record || !policy || record->tag != policy->tag || !rf_bans_by_sum(policy))
+		return 0;
+	mask_source(whom.source, record->source, policy, record->is_ipv6);
+	whom.whose = rf_ban_whose(policy->id, record->is_ipv6);
+	whom.since = read_jiffies();
+	set = find_set(&whom, &tag);
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!set || !sums)
+		return 0; /* cannot happen; for the verifier */
+	until = whom.since + policy->ban;
+	until = rf_ban_start(set, &whom, tag, until < RF_BAN_UNTIL_MAX ? until : RF_BAN_UNTIL_MAX);
+	sums->bans_refused += until == RF_BAN_FULL;
+	if (until > RF_BAN_LOST_RACE)
+		source->banned_until = until;
+	return 0;
+}
+
 /* Writes the share of a window, if that is asked for, and reads the window. */
 __noinline __u32 serve_window(struct rf_source *source, struct rf_fleet_record *record,
 			      const struct rf_policy *policy)
@@ -66,10 +97,13 @@ __noinline __u32 serve_window(struct rf_source *source, struct rf_fleet_record *
 					record->share, jiffies);
 	if (result == RF_SHARE_OTHER)
 		return result;
+	if (record->bans)
+		ban_source(source, record, policy);
 	record->used = rf_share_used(&source->window, policy, read_jiffies());
 	record->given = rf_load(&source->window.share.given);
 	record->passed = rf_load(&source->passed);
 	record->dropped = rf_load(&source->dropped);
+	record->received = rf_load(&source->received);
 	return result;
 }
 

@@ -120,6 +120,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 				     slot + verdict * RF_LIMITS_MAX);
 	}
 	count_source(source, reason, 1);
+	count_received(question, source, policy);
 	if (is_near)
 		consider_asking(question, source, policy, slot, reason != RF_UNDER_LIMIT);
 	count_limit(policy, reason, 1, question->len_bytes);

@@ -172,6 +172,7 @@ static __always_inline void count_all(const struct question *question,
 			break;
 		count_source(source, RF_UNDER_LIMIT, 1);
 		count_limit(policy_of(question, i), RF_UNDER_LIMIT, 1, question->len_bytes);
+		count_received(question, source, policy_of(question, i));
 		if (!sources->enough[i])
 			consider_asking_at(question, source, i, 0);
 	}

@@ -35,7 +35,7 @@ floor() {
 	bpf/maps.h) echo 10 ;;
 	bpf/count.h | bpf/parsed.h | bpf/shape.h) echo 11 ;;
 	bpf/windows.h | bpf/show_windows.h) echo 12 ;;
-	bpf/fleet.h | bpf/show_leases.h) echo 13 ;;
+	bpf/ban_sets.h | bpf/fleet.h | bpf/show_leases.h) echo 13 ;;
 	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 14 ;;
 	bpf/bans.h | bpf/kept.h | bpf/sample.h) echo 15 ;;
 	bpf/charge.h | bpf/new_window.h) echo 16 ;;

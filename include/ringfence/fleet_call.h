@@ -24,7 +24,8 @@ struct rf_fleet_ask {
 	__u32 is_ipv6; /* 1 or 0 */
 	__u64 passed;  /* packets since the window was made, as `dropped`: the rate follows */
 	__u64 dropped;
-	__u64 time_ns; /* of the monotonic clock */
+	__u64 received; /* of a limit with a ban, in units: see rf_source.received */
+	__u64 time_ns;	/* of the monotonic clock, before these were read */
 };
 
 /* One window in a call, by its key. */
@@ -38,10 +39,10 @@ struct rf_fleet_record {
 	__u8 writes; /* else the window is only read */
 	/* Answers. */
 	__u8 result; /* enum rf_share_result */
-	__u8 reserved;
+	__u8 bans;   /* not an answer: the source is over L by that tag, so it is banned */
 	__u32 used;  /* as read after the write, in units */
 	__u64 given; /* rf_share.given as it is now */
-	__u64 passed, dropped;
+	__u64 passed, dropped, received;
 };
 
 /* What is heard of a bucket. */

@@ -11,6 +11,9 @@
  * - Such limits have no leases: credits would be counted before they are sent, and a lease that
  *   refuses counts later than the packets come.
  * - What is refused is counted for W at most, and what closing cells round up is subtracted.
+ *
+ * The window also counts all that it has received. From that the fleet's ledger learns when all
+ * hosts together received more than L, and then the agent bans the source.
  */
 #ifndef RINGFENCE_SHARE_BAN_H
 #define RINGFENCE_SHARE_BAN_H
@@ -32,6 +35,12 @@ RF_INLINE __u32 rf_refused_count(struct rf_window *window, const struct rf_polic
 	const __u64 fresh = counts ? rf_word(since, before + cost) : rf_word(now, cost);
 
 	return rf_cas(&window->share.refused, word, fresh) == word ? rf_word_used(fresh) : 0;
+}
+
+/* Counts a packet that the window has answered, whatever became of it. Once for each packet. */
+RF_INLINE void rf_received_count(__u64 *received, __u32 cost)
+{
+	rf_fetch_add(received, cost);
 }
 
 /*

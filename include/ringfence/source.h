@@ -71,6 +71,7 @@ struct rf_source {
 			};
 		};
 	};
+	__u64 received; /* of a limit with a ban: units, whatever became of them */
 #else
 	struct rf_window window;
 	union {
@@ -84,7 +85,7 @@ struct rf_source {
 
 /* The size of such a window in a fence with shares, and without. */
 #define RF_SOURCE_SIZE (8U * (3 + 2 + RF_CELLS + 1))
-#define RF_SHARED_SOURCE_SIZE (RF_SOURCE_SIZE + sizeof(struct rf_share))
+#define RF_SHARED_SOURCE_SIZE (RF_SOURCE_SIZE + sizeof(struct rf_share) + 8U)
 
 /* ---- the fleet, as the program knows it: a part of rf_config ---- */
 

@@ -357,6 +357,14 @@ mutants_of_shares() {
 		's/\(__u32\)now - since \+ 1 < policy->cells/1/'
 	try_mutant shares ban "a head of a later cell counts for a ban" rf_share_is_over \
 		's/rf_word_epoch\(head\) == \(__u32\)now/rf_is_present_at_once(policy, head, now)/'
+	try_mutant shares ban "what was received is added up by a plain store" rf_received_count \
+		's/rf_fetch_add\(received, cost\)/rf_store(received, rf_load(received) + cost)/'
+	try_mutant shares ban "a source that sent as much as the limit to all hosts is banned" add_up \
+		's/> row->limit/>= row->limit/'
+	try_mutant shares ban "a packet that was refused is not received" take \
+		's/^\tif \(row->sums\)$/\tif (row->sums \&\& local->result != RF_OVER)/'
+	try_mutant shares ban "a packet is received twice" take \
+		's/rf_received_count\(&memory->received, 1\)/rf_received_count(\&memory->received, 2)/'
 }
 
 # What slots, and the filter of who has a window, may do wrong, and the order that they are used in.

@@ -9,6 +9,9 @@
  * After the wait, nobody is charged by an older share, and what the agent reads is no less than
  * what was charged. What was admitted under a share that was lowered since, is not forgotten.
  *
+ * A limit that bans does so only where more than the limit was sent, to this host or, in rows with
+ * `sums`, to all of them. Such a source is banned from then on.
+ *
  * A packet may come at any of the row's times. The agent's clock is behind no packet's.
  *
  * Speaks TAP. A failure prints the schedule that leads to it.
@@ -38,6 +41,10 @@ static struct books {
 	int forfeited;		   /* additions that were refused */
 	__u8 before[LEDGER_SIZE];  /* what was charged when the agent began to read */
 	bool waits_for[TAKERS];
+	int answered;	     /* packets, by the window */
+	int answered_before; /* when the agent began to add up */
+	bool is_over;	/* all hosts received more than the limit, and the agent bans the source */
+	bool is_banned; /* it has done so */
 	struct {
 		struct rf_lease lease;
 		int most;  /* that a packet's window may have been filled to, during its call */
@@ -46,6 +53,7 @@ static struct books {
 		 */
 		bool has_added;
 		int least, used;
+		bool is_late; /* it came when the source was banned */
 	} cpu[TAKERS];
 } books;
 
@@ -179,6 +187,7 @@ static void begin_action(const struct local *local)
 		books.least[definition] = at_most(books.least[definition], local->share);
 	if (local->kind == HEARS)
 		books.hears = true;
+	books.answered_before = books.answered;
 	if (local->kind == READS) {
 		memcpy(books.before, books.charged, sizeof(books.before));
 		for (int i = 0; i < TAKERS; i++)
@@ -202,8 +211,34 @@ static void end_write(const struct local *local)
 	memcpy(books.least, books.share, sizeof(books.least));
 }
 
+static int all_sent(void)
+{
+	int sum = 0;
+
+	for (int epoch = 0; epoch < LEDGER_SIZE; epoch++)
+		sum += books.sent[epoch];
+	return sum;
+}
+
+/* Each packet is in the sum once: at the latest once its call has ended. */
+static void end_sum(const struct local *local)
+{
+	const int room = row->limit - row->elsewhere;
+
+	reads++;
+	bans += local->bans;
+	books.is_over |= local->is_over;
+	books.is_banned |= local->bans;
+	if (local->is_over && all_sent() <= room)
+		fail("banned, and no more than the limit was received by all hosts");
+	if (!local->is_over && row->used + books.answered_before > room)
+		fail("not banned, and more than the limit was received by all hosts");
+}
+
 static void end_action(const struct local *local)
 {
+	if (local->kind == SUMS)
+		end_sum(local);
 	if (local->kind == WRITES)
 		end_write(local);
 	if (local->kind == HEARS) {
@@ -233,6 +268,8 @@ static void hash_state(__u64 hash[2])
 	hash_words(hash, &shared.hearing, sizeof(shared.hearing));
 	hash_words(hash, &shared.definition, sizeof(shared.definition));
 	hash_words(hash, &shared.clock, sizeof(shared.clock));
+	hash_words(hash, &shared.received, sizeof(shared.received));
+	hash_words(hash, &shared.bans, sizeof(shared.bans));
 	hash_words(hash, &books, sizeof(books));
 	for (int i = 0; i < CPUS_MAX; i++) {
 		const struct hand *hand = &hands[i];
@@ -260,8 +297,22 @@ static void check_ban(void)
 		fail("banned, and no more than the limit was sent in N consecutive epochs");
 }
 
+/* Once nothing is in hand. */
+static void check_bans(void)
+{
+	int places = 0;
+
+	for (int i = 0; i < RF_BAN_WAYS; i++)
+		places += rf_ban_until(shared.bans.word[i]) > 0;
+	if (books.is_over && !places)
+		fail("not banned, and all hosts together received more than the limit");
+}
+
 static void finish_packet(int index, const struct local *local)
 {
+	books.answered += !local->is_banned;
+	if (books.cpu[index].is_late && !local->is_banned)
+		fail("not banned, and it came when its source was");
 	if (local->result == RF_OVER) {
 		refusals++;
 		books.forfeited += books.cpu[index].has_added;
@@ -343,6 +394,7 @@ static double explore_packet(int index, int time)
 		return failure ? 0 : explore();
 	}
 	books.sent[time]++;
+	books.cpu[index].is_late = books.is_banned;
 	pick_up(index, &begun);
 	return explore_operation(index);
 }
@@ -428,6 +480,8 @@ static double explore(void)
 		shared = memory;
 		hands[i] = hand;
 	}
+	if (end)
+		check_bans();
 	schedules = end ? 1 : schedules;
 	seen_add(hash, schedules);
 	return schedules;
@@ -437,7 +491,8 @@ static double explore(void)
 
 static void print_path(void)
 {
-	static const char *const kinds[] = {"takes", "writes", "reads", "switches", "hears"};
+	static const char *const kinds[] = {"takes",	"writes", "reads",
+					    "switches", "hears",  "sums"};
 
 	for (int i = 0; i < path_length; i++) {
 		const struct local *local = &path[i].local;
@@ -477,6 +532,7 @@ static void start(void)
 	}
 	rf_window_start(&shared.window, &policy[0], ORIGIN);
 	shared.window.head += row->used;
+	shared.received = row->used;
 	books.charged[0] = books.sent[0] = row->used;
 	shared.window.share.given = rf_given(INCARNATION, row->share);
 	shared.window.share.whose = rf_whose(1, rf_limit_by(&policy[0], row->share));

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RF_BAN_WAYS 2
 #include "ringfence/abi.h"
 
 #define RING 2 /* words of the ring */
@@ -28,6 +29,10 @@ void yield(__u64 *word);
 #include "ringfence/limiter.h"
 #include "ringfence/share_ban.h"
 #include "ringfence/share_write.h"
+
+/* For mutants. */
+#define plain_store rf_store
+#include "ringfence/ban_table.h"
 
 /* Small numbers are to take credits. */
 #define RF_CREDITS_PER_SPENT 1
@@ -43,6 +48,8 @@ void yield(__u64 *word);
 #define TIMES_MAX 5
 #define ORIGIN 600
 #define INCARNATION 16 /* bucket 0 */
+#define BAN_TAG 7
+#define BAN_LASTS 100 /* beyond all times */
 
 enum kind {
 	TAKES, /* of a CPU; all others are the agent's */
@@ -50,6 +57,7 @@ enum kind {
 	READS, /* what was used, after all programs have ended that ran at the last write */
 	SWITCHES,
 	HEARS,
+	SUMS, /* what was received; with what others received, it may be over the limit */
 };
 
 struct memory {
@@ -57,6 +65,8 @@ struct memory {
 	struct rf_hearing hearing;
 	__u64 definition; /* in force */
 	__u64 clock;	  /* no packet has come later */
+	__u64 received;	  /* of a row with `sums` */
+	struct rf_ban_set bans;
 };
 
 /* Of one packet, or of one action of the agent. */
@@ -67,6 +77,8 @@ struct local {
 	/* What has come of it. */
 	int definition; /* that the packet found */
 	bool has_begun, charged, bans;
+	bool is_banned; /* it found a ban */
+	bool is_over;	/* of SUMS: and it bans, where it wins the race for that */
 	int result, used;
 	struct rf_lease lease;
 };
@@ -109,6 +121,8 @@ struct row {
 	bool reads_clock;     /* packets do, for their limit, while others go on */
 	bool adds;	      /* they do, as where several limits have room */
 	bool bans;	      /* the limit bans, see share_ban.h */
+	bool sums;	      /* as does the agent, by the sum over all hosts, */
+	int elsewhere;	      /* of which others have received so much */
 };
 
 extern const struct row share_rows[];

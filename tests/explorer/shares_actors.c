@@ -33,18 +33,56 @@ static enum rf_verdict take_at_once(struct rf_window *window, const struct rf_po
 	return verdict == RF_LATER ? rf_take_present(window, in_force, head, now, 1) : verdict;
 }
 
+static struct rf_ban whom_at_present(void)
+{
+	return (struct rf_ban){
+		.source = {1, 2}, .whose = rf_ban_whose(5, 0), .since = current_time};
+}
+
+static bool start_ban(struct memory *memory)
+{
+	const struct rf_ban whom = whom_at_present();
+
+	return rf_ban_start(&memory->bans, &whom, BAN_TAG, current_time + BAN_LASTS) >
+	       RF_BAN_LOST_RACE;
+}
+
+static bool is_banned(struct memory *memory)
+{
+	const struct rf_ban whom = whom_at_present();
+
+	return row->sums && rf_ban_find(&memory->bans, &whom, BAN_TAG, current_time);
+}
+
+/* As an agent, and the ledger, which knows what others received. */
+static void add_up(struct memory *memory, struct local *local)
+{
+	local->used = rf_load(&memory->received);
+	local->is_over = local->used + row->elsewhere > row->limit;
+	if (local->is_over)
+		local->bans = start_ban(memory);
+}
+
 static void take(struct memory *memory, struct local *local)
 {
 	struct rf_charged charged = {.window = {&memory->window}};
 	const struct rf_policy *in_force;
 
 	local->definition = rf_load(&memory->definition);
+	local->is_banned = is_banned(memory);
+	local->result = RF_LATER;
+	if (local->is_banned)
+		return;
 	local->has_begun = true;
 	in_force = &policy[local->definition];
 	charged.policy[0] = in_force;
 	local->result = take_at_once(&memory->window, in_force);
 	if (row->bans && local->result == RF_OVER)
 		local->bans = rf_share_is_over(&memory->window, in_force, current_time, 1);
+	if (row->sums && local->bans)
+		start_ban(memory);
+	if (row->sums)
+		rf_received_count(&memory->received, 1);
 	if (local->result != RF_UNDER)
 		return;
 	local->charged = true;
@@ -72,6 +110,9 @@ void run_call(struct memory *memory, struct local *local, int index)
 		break;
 	case SWITCHES:
 		rf_store(&memory->definition, 1);
+		break;
+	case SUMS:
+		add_up(memory, local);
 		break;
 	case HEARS:
 		rf_hear(&memory->hearing, ORIGIN + local->share, rf_share_span(&policy[0]));

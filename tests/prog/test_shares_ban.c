@@ -52,6 +52,99 @@ static void a_share_counts_by_what_passed(void **state)
 	assert_int_equal(banned(program), 1);
 }
 
+/* As an agent, once all hosts together received more than COUNT. */
+static struct rf_fleet_record *note_over(const struct rf_fleet_ask *ask)
+{
+	struct rf_fleet_record *record = &shares.batch->record[0];
+	struct rf_error error = {};
+
+	*record = (struct rf_fleet_record){
+		.source = {ask->source[0], ask->source[1]},
+		.limit_id = ask->limit_id,
+		.tag = ask->tag,
+		.incarnation = ask->incarnation,
+		.bans = 1,
+	};
+	shares.batch->count = 1;
+	assert_done(rf_shares_call(&shares, &error), &error);
+	assert_int_equal(record->result, RF_SHARE_DONE);
+	return record;
+}
+
+static void what_all_hosts_received_bans(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, RULES);
+	burst(program, SOURCE, 1);
+	ask = ask_of(program, OTHER); /* LIMIT packets */
+	assert_int_equal(note_over(&ask)->received, LIMIT);
+	assert_int_equal(banned(program), 0);
+	assert_int_equal(burst(program, OTHER, 2), 0);
+	assert_int_equal(banned(program), 2);
+	assert_int_equal(note_over(&ask)->received, LIMIT);
+	pass_time(program, 3590 * NS_PER_S);
+	assert_int_equal(burst(program, OTHER, 1), 0);
+	assert_int_equal(banned(program), 3);
+	assert_int_equal(burst(program, SOURCE, 1), 1);
+}
+
+static void a_ban_is_over_after_its_time(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, RULES);
+	ask = ask_of(program, OTHER);
+	note_over(&ask);
+	pass_time(program, 3601 * NS_PER_S);
+	assert_int_equal(burst(program, OTHER, 1), 1);
+	assert_int_equal(banned(program), 0);
+}
+
+static void another_definition_bans_nobody(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	start(program, RULES);
+	ask = ask_of(program, OTHER);
+	ask.tag++;
+	note_over(&ask);
+	burst(program, OTHER, 1);
+	assert_int_equal(banned(program), 0);
+}
+
+static void what_a_ban_drops_is_not_received(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	program_apply(program, RULES "limit add udp rate 10k/1s match udp\n");
+	join(program, "all");
+	hear_until(now_ns + 1000 * NS_PER_S);
+	ask = ask_of(program, OTHER);
+	note_over(&ask);
+	burst(program, OTHER, 7);
+	assert_int_equal(banned(program), 7);
+	assert_int_equal(note_over(&ask)->received, LIMIT);
+}
+
+static void what_passes_is_received_as_well(void **state)
+{
+	struct program *program = *state;
+	struct rf_fleet_ask ask;
+
+	program_apply(program, RULES "limit add udp rate 10k/1s match udp\n");
+	join(program, "all");
+	hear_until(now_ns + 1000 * NS_PER_S);
+	ask = ask_of(program, OTHER);
+	give(&ask, LIMIT);
+	assert_int_equal(burst(program, OTHER, 50), 50);
+	assert_int_equal(give(&ask, LIMIT)->received, LIMIT + 50);
+}
+
 static void who_sends_no_more_than_count_is_not_banned(void **state)
 {
 	struct program *program = *state;
@@ -128,6 +221,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_passed_and_was_refused_bans, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_share_counts_by_what_passed, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_all_hosts_received_bans, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_ban_is_over_after_its_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_definition_bans_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_ban_drops_is_not_received, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_passes_is_received_as_well, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_sends_no_more_than_count_is_not_banned, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(who_sends_more_in_an_even_stream_is_banned, setup,
