@@ -60,7 +60,7 @@ PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
 ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
-EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh many.sh)
+EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh sums.sh many.sh)
 # First, the longest before the others, so that none of them is left over at the end, alone on one CPU.
 LONG_TESTS := $(EXPLORER) $(addprefix build/tests/prog/test_,residents history_sums) \
 	$(patsubst %,tests/e2e/test_%.sh,suggest help attach_cli kills faults live compilers apply events fills chain doctor daemon)

@@ -66,7 +66,7 @@ static void end_learning(struct rf_ledger *ledger, const struct rf_ledger_call *
 		ledger->host[i].is_expected = false;
 }
 
-static void open_ledger(struct rf_ledger *ledger, const struct rf_ledger_call *call)
+void rf_ledger_open(struct rf_ledger *ledger, const struct rf_ledger_call *call)
 {
 	if (has_missed(ledger, call))
 		start_learning(ledger, call);
@@ -166,7 +166,7 @@ struct rf_ledger_heard rf_ledger_beat(struct rf_ledger *ledger, const struct rf_
 	struct rf_ledger_heard heard = {.status = RF_LEDGER_REFUSED};
 	struct rf_ledger_host *host;
 
-	open_ledger(ledger, call);
+	rf_ledger_open(ledger, call);
 	heard.is_learning = ledger->is_learning;
 	if (call->slot >= RF_LEDGER_SLOTS || !call->nonce)
 		return heard;
@@ -197,7 +197,7 @@ struct rf_ledger_left rf_ledger_gone(struct rf_ledger *ledger, const struct rf_l
 {
 	struct rf_ledger_host *host = &ledger->host[slot % RF_LEDGER_SLOTS];
 
-	open_ledger(ledger, call);
+	rf_ledger_open(ledger, call);
 	if (slot >= RF_LEDGER_SLOTS || !host->nonce)
 		return (struct rf_ledger_left){.status = RF_LEDGER_DONE};
 	if (!is_silent(ledger, host, call->grace, ledger->window))
@@ -211,7 +211,7 @@ struct rf_ledger_left rf_ledger_gone(struct rf_ledger *ledger, const struct rf_l
 
 /* ---- claims ---- */
 
-static bool is_member(const struct rf_ledger *ledger, const struct rf_ledger_call *call)
+bool rf_ledger_is_member(const struct rf_ledger *ledger, const struct rf_ledger_call *call)
 {
 	const struct rf_ledger_host *host;
 
@@ -362,8 +362,8 @@ struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_led
 	struct rf_ledger_claim *claim, before;
 	uint32_t even;
 
-	open_ledger(ledger, call);
-	if (!is_member(ledger, call))
+	rf_ledger_open(ledger, call);
+	if (!rf_ledger_is_member(ledger, call))
 		return answer;
 	claim = find_claim(source, call->slot);
 	if (claim && is_void(ledger, claim, call->grace, limit->window))

@@ -155,6 +155,10 @@ struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_led
 struct rf_ledger_left rf_ledger_gone(struct rf_ledger *ledger, const struct rf_ledger_call *call,
 				     uint32_t slot);
 
+/* What every call does first; and may it do more? */
+void rf_ledger_open(struct rf_ledger *ledger, const struct rf_ledger_call *call);
+bool rf_ledger_is_member(const struct rf_ledger *ledger, const struct rf_ledger_call *call);
+
 /* The sum of the claims that are not void. */
 uint64_t rf_ledger_claimed(const struct rf_ledger *ledger, const struct rf_ledger_source *source,
 			   const struct rf_ledger_call *call, const struct rf_ledger_limit *limit);

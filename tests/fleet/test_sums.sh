@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# Sums of what all hosts received, in seeded random walks: none may be more than what came within W,
+# so that no source is banned that stays within COUNT; and each mutant must make one that is. Needs
+# no privilege.
+#
+# STEPS is how many steps a walk takes; a mutant's has four times as many, and ends with the first
+# sum that is too large.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+STEPS=${STEPS:-1000000}
+BUILD=build/fleet-sums
+CORE=(user/fleet/{ledger,sums}.c)
+REST=()
+PROGRAMS=(sums_walk)
+FLAGS=(-DRF_LEDGER_SLOTS=4)
+. tests/fleet/mutants.sh
+
+# run_mutant DIRECTORY sums_walk
+run_mutant() {
+	"$1/sums_walk" $((STEPS * 4)) | sed -n '/^not ok 1/p'
+}
+
+rm -rf "$BUILD"
+build
+failed=0
+sums=user/fleet/sums.c
+
+try_mutant "what came before W counts" $sums sum_of \
+	's/window_ms > now/window_ms + 200 > now/' sums_walk || failed=1
+try_mutant "what came counts from when it is told" $sums rf_sum_add \
+	's/report->from_ms < ledger->newest \?.*/0;/' sums_walk || failed=1
+try_mutant "cells do not move on" $sums move_on \
+	's/sum->units\[i - moved\]/sum->units[i]/' sums_walk || failed=1
+try_mutant "cells of another engine count" $sums is_of_this_time \
+	's/sum->run == ledger->run/1/; s/sum->learns_from == ledger->learns_from/1/' sums_walk || failed=1
+try_mutant "cells count after the clock was set" $sums is_of_this_time \
+	's/sum->learns_from == ledger->learns_from/1/' sums_walk || failed=1
+try_mutant "a report of another membership counts" $sums rf_sum_add \
+	's/!rf_ledger_is_member\(ledger, call\)/0/' sums_walk || failed=1
+try_mutant "the clock of another membership is used" $sums rf_sum_clock_ms \
+	's/ \|\| clock->joined != joined//' sums_walk || failed=1
+try_mutant "the host's clock is taken for the ledger's" $sums rf_sum_clock_ms \
+	's/\(apart_ns - drift_ns\)/(apart_ns + drift_ns)/; s/\(apart_ns \+ drift_ns\) \/ RF_NS_PER_MS \+ 1/(apart_ns - drift_ns) \/ RF_NS_PER_MS/' sums_walk || failed=1
+try_mutant "a reading is as late as the answer" $sums rf_sum_clock_ms \
+	's/back_ms < clock->ledger_ms \?.*/clock->ledger_ms;/' sums_walk || failed=1
+"$BUILD/sums_walk" "$STEPS" >"$BUILD/rows.tap" || failed=1
+print_rows "$(<"$BUILD/rows.tap")"
+[ "$failed" = 0 ]
