@@ -152,7 +152,7 @@ build/completion_scripts.h: $(COMPLETIONS)
 
 # The functions of a fleet's engine: one file, as an engine loads it. Of the parts only the first one keeps
 # its first line; those of the others become blank.
-FLEET_LIBRARY := $(patsubst %,user/fleet/library/%.lua,begin ledger members claims calls bans end)
+FLEET_LIBRARY := $(patsubst %,user/fleet/library/%.lua,begin ledger members claims sums calls bans end)
 
 build/ringfence.lua: $(FLEET_LIBRARY)
 	@mkdir -p $(@D)

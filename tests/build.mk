@@ -128,9 +128,9 @@ build/tests/bypass: tests/e2e/bypass.c
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS)
 
 # Clients of a fleet's engine, for tests.
-build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports)
+build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports sums)
 $(ENGINE_TOOLS): build/tests/engine/%: build/tests/engine/%.o build/tests/engine/client.o \
-		build/user/fleet/ledger.o build/user/fleet/wire.o
+		$(patsubst %,build/user/fleet/%.o,ledger sums wire)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(shell $(PKG_CONFIG) --libs hiredis)

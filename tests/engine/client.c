@@ -114,8 +114,9 @@ void engine_send_gone(redisContext *redis, uint32_t bucket, uint32_t slot, const
 	send_call(redis, "rf_gone", bucket, slot, bytes, size);
 }
 
-void engine_send_reports(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
-			 size_t size, const struct engine_report *reports, int count)
+void engine_send_items(redisContext *redis, const char *function, uint32_t bucket, uint32_t slot,
+		       const void *bytes, size_t size, const struct engine_report *reports,
+		       int count)
 {
 	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE], keys[16];
 	struct words words = {.count = 0};
@@ -124,7 +125,7 @@ void engine_send_reports(redisContext *redis, uint32_t bucket, uint32_t slot, co
 	rf_wire_hosts_key(hosts_key, bucket);
 	snprintf(keys, sizeof(keys), "%d", 2 + count);
 	add_text(&words, "FCALL");
-	add_text(&words, "rf_report");
+	add_text(&words, function);
 	add_text(&words, keys);
 	add_text(&words, slot_key);
 	add_text(&words, hosts_key);
@@ -134,6 +135,12 @@ void engine_send_reports(redisContext *redis, uint32_t bucket, uint32_t slot, co
 	for (int i = 0; i < count; i++)
 		add(&words, reports[i].bytes, reports[i].size);
 	send_words(redis, &words);
+}
+
+void engine_send_reports(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
+			 size_t size, const struct engine_report *reports, int count)
+{
+	engine_send_items(redis, "rf_report", bucket, slot, bytes, size, reports, count);
 }
 
 bool engine_read_heard(const redisReply *reply, struct rf_ledger_heard *heard)

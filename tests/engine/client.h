@@ -34,6 +34,10 @@ void engine_send_gone(redisContext *redis, uint32_t bucket, uint32_t slot, const
 		      size_t size);
 void engine_send_reports(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
 			 size_t size, const struct engine_report *reports, int count);
+/* The same of rf_sums: what is in the reports is the caller's. */
+void engine_send_items(redisContext *redis, const char *function, uint32_t bucket, uint32_t slot,
+		       const void *bytes, size_t size, const struct engine_report *reports,
+		       int count);
 /* False: the answer is an error, or makes no sense. */
 bool engine_read_heard(const redisReply *reply, struct rf_ledger_heard *heard);
 bool engine_read_answers(const redisReply *reply, struct engine_report *reports, int count);

@@ -50,14 +50,19 @@ void command(const char *format, const char *key)
 	freeReplyObject(engine_get(redis));
 }
 
+static void start_keys(struct bucket *bucket, int source)
+{
+	rf_wire_record_key(bucket->key[source], bucket->number, "dns", source, "192.0.2.1/32");
+	rf_wire_sum_key(bucket->sum_key[source], bucket->number, "dns", source, "192.0.2.1/32");
+}
+
 static void start(void)
 {
 	for (int i = 0; i < BUCKETS; i++) {
 		buckets[i].number = i ? RF_BUCKETS - 1 : 0;
 		rf_wire_hosts_key(buckets[i].hosts_key, buckets[i].number);
 		for (int j = 0; j < SOURCES; j++)
-			rf_wire_record_key(buckets[i].key[j], buckets[i].number, "dns", j,
-					   "192.0.2.1/32");
+			start_keys(&buckets[i], j);
 		for (int j = 0; j < MEMBERS; j++)
 			buckets[i].member[j] = (struct member){.slot = slots[j], .nonce = 1 + j};
 	}
@@ -82,6 +87,8 @@ int main(int argc, char **argv)
 		happen(bucket);
 		if (!dice(8))
 			gone(bucket, member);
+		else if (!dice(10))
+			add_sums(bucket, member);
 		else if (dice(2) || now < member->quiet_until)
 			report(bucket, member);
 		else
@@ -90,10 +97,10 @@ int main(int argc, char **argv)
 	printf("calls %" PRIu64 " beats %" PRIu64 " refused %" PRIu64 " learning %" PRIu64
 	       " done %" PRIu64 " old %" PRIu64 " stranger %" PRIu64 " garbage %" PRIu64
 	       " grown %" PRIu64 " lowered %" PRIu64 " errors %" PRIu64 " gone %" PRIu64
-	       " forgotten %" PRIu64 " foreign %" PRIu64 "\n",
+	       " forgotten %" PRIu64 " foreign %" PRIu64 " sums %" PRIu64 "\n",
 	       calls, seen.beats, seen.refused, seen.learning, seen.done, seen.old, seen.stranger,
 	       seen.garbage, seen.grown, seen.lowered, seen.errors, seen.gone, seen.forgotten,
-	       seen.foreign);
+	       seen.foreign, seen.sums);
 	redisFree(redis);
 	return 0;
 }

@@ -26,7 +26,9 @@ struct bucket {
 	struct rf_ledger ledger;
 	struct rf_ledger_source source[SOURCES];
 	uint64_t ends[SOURCES]; /* when the record does; 0: there is none */
-	bool is_new;		/* the engine has lost its hosts: where generations begin is its */
+	struct rf_sum sum[SOURCES];
+	char sum_key[SOURCES][RF_WIRE_KEY_SIZE];
+	bool is_new; /* the engine has lost its hosts: where generations begin is its */
 	struct member member[MEMBERS];
 	char key[SOURCES][RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
 	uint32_t number;
@@ -36,7 +38,7 @@ struct bucket {
 /* What came of the calls. */
 struct seen {
 	uint64_t beats, refused, learning, done, old, stranger, garbage, grown, lowered, errors;
-	uint64_t gone, forgotten, foreign;
+	uint64_t gone, forgotten, foreign, sums;
 };
 
 extern struct bucket buckets[BUCKETS];
@@ -61,6 +63,7 @@ void load_library(void);
 void lose_all(void);
 void lose_hosts(struct bucket *bucket);
 void lose_record(struct bucket *bucket, int source);
+void lose_sum(struct bucket *bucket, int source);
 /* Time passes; seldom something is lost, starts anew or falls silent. */
 void happen(struct bucket *bucket);
 
@@ -86,10 +89,11 @@ size_t garble(uint8_t *bytes, size_t size, uint64_t seldom);
 void send_begin(void);
 uint64_t get_begin(void);
 
-/* ---- the calls: compare_members.c, compare_reports.c ---- */
+/* ---- the calls: compare_members.c, compare_reports.c, compare_sums.c ---- */
 
 void beat(struct bucket *bucket, struct member *member);
 void gone(struct bucket *bucket, struct member *member);
 void report(struct bucket *bucket, struct member *member);
+void add_sums(struct bucket *bucket, struct member *member);
 
 #endif /* RINGFENCE_ENGINE_COMPARE_H */

@@ -30,14 +30,22 @@ void lose_record(struct bucket *bucket, int source)
 	bucket->ends[source] = 0;
 }
 
+void lose_sum(struct bucket *bucket, int source)
+{
+	command("DEL %s", bucket->sum_key[source]);
+	memset(&bucket->sum[source], 0, sizeof(bucket->sum[source]));
+}
+
 void lose_all(void)
 {
 	engine_send(redis, "FLUSHALL");
 	freeReplyObject(engine_get(redis));
 	for (int i = 0; i < BUCKETS; i++) {
 		lose_hosts(&buckets[i]);
-		for (int j = 0; j < SOURCES; j++)
+		for (int j = 0; j < SOURCES; j++) {
 			lose_record(&buckets[i], j);
+			lose_sum(&buckets[i], j);
+		}
 	}
 }
 
@@ -85,6 +93,8 @@ void happen(struct bucket *bucket)
 		lose_hosts(bucket);
 	if (!dice(300))
 		lose_record(bucket, dice(SOURCES));
+	if (!dice(300))
+		lose_sum(bucket, dice(SOURCES));
 	if (!dice(8000))
 		lose_all();
 	if (!dice(3000))

@@ -3,7 +3,8 @@
 # The engine's functions say and keep what user/fleet/ledger.c says: a real engine runs them, and
 # each of many random calls is compared. So are mutants of them, each of which must differ. Time is
 # that of two keys in all of these; that is the one line in which they are not the library that is
-# shipped. CALLS is how many are compared. Needs no privilege.
+# shipped. CALLS is how many are compared; of a mutant four times as many, up to the first that
+# differs. Needs no privilege.
 
 # shellcheck source=tests/engine/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -26,7 +27,7 @@ mutant() {
 		fail "mutant: $1: cannot be made, $2 reads otherwise now"
 		return
 	fi
-	if output=$(compared "$file" "$CALLS" 2>&1); then
+	if output=$(compared "$file" $((CALLS * 4)) 2>&1); then
 		fail "mutant survives: $1"
 	else
 		check "mutant is caught: $1" grep -q '^call [0-9]* differs: ' <<<"$output"
@@ -51,14 +52,14 @@ check 'the shipped library is loaded' test "$(load_library engine)" = ringfence
 summary=$(compared "$steered" "$CALLS") && result=0 || result=$?
 is "$result" 0 'answers and all that is kept are those of the ledger'
 echo "# $summary"
-for word in beats learning 'done' old stranger garbage grown lowered gone foreign; do
+for word in beats learning 'done' old stranger garbage grown lowered gone foreign sums; do
 	at_least "$word"
 done
 forgotten=$(grep -o 'forgotten [0-9]*' <<<"$summary" | grep -o '[0-9]*')
 check 'hosts that are gone are forgotten among them' test "${forgotten:-0}" -ge "$((CALLS / 2000))"
 
 mutant 'no learning' note 's/call\.may_grow/true/'
-mutant 'a host grows before it is complete' rf_report 's/host\.is_complete and //'
+mutant 'a host grows before it is complete' answer_each 's/host\.is_complete and //'
 mutant 'learning begins only with another run' has_missed 's/return .*/return ledger.run ~= call.run or/; s/call\.now \+ quiet < ledger\.newest/false/'
 mutant 'learning ends before all are complete' all_are_complete 's/return false/return true/'
 mutant 'learning ends before G' end_learning 's/learned < call\.grace then/learned < 1 then/'
@@ -97,4 +98,16 @@ mutant 'a sum is kept though a host is silent' recall 's/ledger\.newest - oldest
 mutant 'a sum is kept though a slot is another host'"'"'s' recall 's/epoch ~= ledger\.epoch/false/'
 mutant 'a sum has the claim of before' recall 's/sum = sum - claim/sum = sum/'
 mutant 'a claim that ends there is found' find_claim 's/\(at - LONG_SIZE - 1\) % CLAIM_SIZE == 0/true/'
+mutant 'what came before W is in a sum' add_units 's/\(cell - i\) \* total\.size \+ window > now/true/'
+mutant 'what came counts from when it is told' add_units 's/floor\(min\(from, now\)/floor((now)/'
+mutant 'a time that has not come is a cell of its own' add_units 's/min\(from, now\)/from/'
+mutant 'cells do not move on' add_units 's/total\[i - \(cell - total\.cell\)\]/total[i]/'
+mutant 'cells of another engine count' read_total 's/numbers\[1\] == ledger\.run/true/; s/numbers\[2\] == ledger\.learns_from/true/'
+mutant 'cells of another W count' read_total 's/numbers\[4\] == window/true/'
+mutant 'a sum of a stranger counts' note_sum 's/if not call\.is_member then/if false then/'
+mutant 'a sum is of any W' note_sum 's/window < 1 or window > call\.window/false/'
+mutant 'any key is a sum' read_total 's/sub\(key, 1, #call\.records\) == call\.records/true/'
+mutant 'a record is a sum that is lost' read_total "s/sub\(key, -4\) == ':sum'/true/; s/ and #raw ~= TOTAL_SIZE/ and #raw > TOTAL_SIZE/; s/raw == '' then/#raw < TOTAL_SIZE then/"
+mutant 'garbage in a sum is an empty one' read_total "s/ and #raw ~= TOTAL_SIZE/ and #raw > TOTAL_SIZE/; s/raw == '' then/#raw < TOTAL_SIZE then/"
+mutant 'a sum ends too soon' note_sum 's/window \+ total\.size/window/'
 done_testing

@@ -70,11 +70,51 @@ static void answer(const uint8_t *data, size_t size)
 	REQUIRE(size == sizeof(bytes) && !memcmp(bytes, data, size));
 }
 
+/* A call with what was received of one source. */
+static void sum(const uint8_t *data, size_t size)
+{
+	static struct rf_ledger ledger;
+	static struct rf_sum sums;
+	uint8_t bytes[RF_WIRE_SUM_SIZE], answered[RF_WIRE_SUMMED_SIZE];
+	struct rf_sum_answer answer, again;
+	struct rf_sum_report says;
+	struct rf_ledger_call call;
+
+	if (size < RF_WIRE_CALL_SIZE || !rf_wire_unpack_call(&call, data, RF_WIRE_CALL_SIZE))
+		return;
+	data += RF_WIRE_CALL_SIZE;
+	size -= RF_WIRE_CALL_SIZE;
+	if (!rf_wire_unpack_sum(&says, &call, data, size))
+		return;
+	rf_wire_pack_sum(bytes, &says);
+	REQUIRE(size == sizeof(bytes) && !memcmp(bytes, data, size));
+	call.now = ledger.newest + (call.joined & 255);
+	call.run = 1;
+	ledger.host[call.slot].nonce = call.nonce;
+	rf_ledger_open(&ledger, &call);
+	ledger.host[call.slot].joined = call.joined;
+	answer = rf_sum_add(&sums, &ledger, &call, &says);
+	rf_wire_pack_summed(answered, &answer);
+	REQUIRE(rf_wire_unpack_summed(&again, answered, sizeof(answered)));
+}
+
+static void summed(const uint8_t *data, size_t size)
+{
+	uint8_t bytes[RF_WIRE_SUMMED_SIZE];
+	struct rf_sum_answer says;
+
+	if (!rf_wire_unpack_summed(&says, data, size))
+		return;
+	rf_wire_pack_summed(bytes, &says);
+	REQUIRE(size == sizeof(bytes) && !memcmp(bytes, data, size));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const kinds[])(const uint8_t *, size_t) = {beat, heard, report, answer};
+	static void (*const kinds[])(const uint8_t *, size_t) = {beat,	 heard, report,
+								 answer, sum,	summed};
 
 	if (size)
-		kinds[*data % 4](data + 1, size - 1);
+		kinds[*data % 6](data + 1, size - 1);
 	return 0;
 }

@@ -24,6 +24,13 @@ void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char 
 		 source);
 }
 
+void rf_wire_sum_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
+		     uint64_t definition, const char *source)
+{
+	snprintf(key, RF_WIRE_KEY_SIZE, "rf:{%u}:l:%s-%016" PRIx64 ":%s:sum", bucket, limit,
+		 definition, source);
+}
+
 void rf_wire_host_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot)
 {
 	snprintf(key, RF_WIRE_KEY_SIZE, "rf:{m}:host:%u", slot);
@@ -267,6 +274,51 @@ bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, s
 	require(&from, answer->status <= RF_LEDGER_GARBAGE && answer->status != RF_LEDGER_REFUSED);
 	require(&from, answer->lower_to <= answer->share);
 	require(&from, answer->status == RF_LEDGER_DONE || !answer->share);
+	return is_whole(&from);
+}
+
+/* ---- what was received ---- */
+
+void rf_wire_pack_sum(uint8_t bytes[RF_WIRE_SUM_SIZE], const struct rf_sum_report *report)
+{
+	struct cursor to = {bytes};
+
+	put(&to, 8, report->from_ms);
+	put(&to, 4, report->units);
+	put(&to, 4, report->window_ms);
+}
+
+bool rf_wire_unpack_sum(struct rf_sum_report *report, const struct rf_ledger_call *call,
+			const void *bytes, size_t size)
+{
+	struct reader from = reader_of(bytes, size);
+
+	report->from_ms = get(&from, 8);
+	report->units = get(&from, 4);
+	report->window_ms = get(&from, 4);
+	require(&from, report->window_ms && report->window_ms <= call->window);
+	return is_whole(&from);
+}
+
+void rf_wire_pack_summed(uint8_t bytes[RF_WIRE_SUMMED_SIZE], const struct rf_sum_answer *answer)
+{
+	struct cursor to = {bytes};
+
+	put(&to, 1, answer->status);
+	put(&to, 4, answer->sum);
+	put(&to, 8, answer->now_ms);
+}
+
+bool rf_wire_unpack_summed(struct rf_sum_answer *answer, const void *bytes, size_t size)
+{
+	struct reader from = reader_of(bytes, size);
+
+	answer->status = get(&from, 1);
+	answer->sum = get(&from, 4);
+	answer->now_ms = get(&from, 8);
+	require(&from, answer->status == RF_LEDGER_DONE || answer->status == RF_LEDGER_STRANGER ||
+			       answer->status == RF_LEDGER_GARBAGE);
+	require(&from, answer->status == RF_LEDGER_DONE || !answer->sum);
 	return is_whole(&from);
 }
 

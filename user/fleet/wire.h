@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a host and the engine say to each other: names of keys, calls of the functions rf_beat and
- * rf_report, and their answers. Pure. docs/fleet.md has the layout, user/fleet/library/ the
- * other end.
+ * What a host and the engine say to each other: names of keys, calls of the functions rf_beat,
+ * rf_report and rf_sums, and their answers. Pure. docs/fleet.md has the layout, user/fleet/library/
+ * the other end.
  *
  *   FCALL rf_beat   2 SLOT-KEY HOSTS-KEY            CALL+BEAT
  *   FCALL rf_report N SLOT-KEY HOSTS-KEY RECORD-KEY…  CALL REPORT…
+ *   FCALL rf_sums   N SLOT-KEY HOSTS-KEY SUM-KEY…     CALL SUM…
  *   FCALL rf_gone   2 SLOT-KEY HOSTS-KEY            CALL+SLOT
  *
  * rf_beat and rf_gone answer one string, rf_report an array with a string for each report. A call
@@ -22,6 +23,7 @@
 #include <stddef.h>
 
 #include "fleet/ledger.h"
+#include "fleet/sums.h"
 #include "ringfence/source.h"
 
 #define RF_WIRE_GRACE_MAX_MS 60000
@@ -53,6 +55,8 @@ static inline uint64_t rf_wire_kept_ms(uint64_t window_ms)
 #define RF_WIRE_HEARD_MAX (11 + 2 * RF_LEDGER_SLOTS)
 #define RF_WIRE_REPORT_SIZE 28
 #define RF_WIRE_ANSWER_SIZE 13
+#define RF_WIRE_SUM_SIZE 16
+#define RF_WIRE_SUMMED_SIZE 13
 #define RF_WIRE_GONE_SIZE (RF_WIRE_CALL_SIZE + 2)
 #define RF_WIRE_LEFT_SIZE 5
 #define RF_WIRE_REPORTS_MAX 64 /* in a call: so the engine never works for long on one */
@@ -63,6 +67,9 @@ void rf_wire_hosts_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket);
 /* `definition`: a hash of all that says what the limit counts; `source`: ADDRESS/LENGTH. */
 void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
 			uint64_t definition, const char *source);
+/* Of what all hosts received of that source. */
+void rf_wire_sum_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
+		     uint64_t definition, const char *source);
 
 /* What the host of a slot says of itself, and which sources it drops the most of: for people. */
 void rf_wire_host_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot);
@@ -78,6 +85,8 @@ void rf_wire_pack_call(uint8_t bytes[RF_WIRE_CALL_SIZE], const struct rf_ledger_
 void rf_wire_pack_report(uint8_t bytes[RF_WIRE_REPORT_SIZE], const struct rf_ledger_limit *limit,
 			 const struct rf_ledger_report *report);
 void rf_wire_pack_answer(uint8_t bytes[RF_WIRE_ANSWER_SIZE], const struct rf_ledger_answer *answer);
+void rf_wire_pack_sum(uint8_t bytes[RF_WIRE_SUM_SIZE], const struct rf_sum_report *report);
+void rf_wire_pack_summed(uint8_t bytes[RF_WIRE_SUMMED_SIZE], const struct rf_sum_answer *answer);
 
 /* False: it makes no sense, and nothing that was read of it is to be used. */
 bool rf_wire_unpack_beat(struct rf_ledger_call *call, struct rf_ledger_beat *beat,
@@ -88,6 +97,9 @@ bool rf_wire_unpack_call(struct rf_ledger_call *call, const void *bytes, size_t 
 bool rf_wire_unpack_report(struct rf_ledger_limit *limit, struct rf_ledger_report *report,
 			   const struct rf_ledger_call *call, const void *bytes, size_t size);
 bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, size_t size);
+bool rf_wire_unpack_sum(struct rf_sum_report *report, const struct rf_ledger_call *call,
+			const void *bytes, size_t size);
+bool rf_wire_unpack_summed(struct rf_sum_answer *answer, const void *bytes, size_t size);
 bool rf_wire_unpack_left(struct rf_ledger_left *left, const void *bytes, size_t size);
 
 /* ---- what the engine keeps, as user/fleet/library/ packs it: for people ---- */

@@ -77,7 +77,8 @@ local function rf_gone(keys, args)
 	return pack('<BI4', left and left > 0 and REFUSED or DONE, left or 0)
 end
 
-local function rf_report(keys, args)
+-- A call with items, each about the record of its key: `note_one` answers one of them.
+local function answer_each(keys, args, note_one)
 	local call, refused = read_call(keys, args[1])
 
 	if not call then return refused end
@@ -96,6 +97,14 @@ local function rf_report(keys, args)
 		call.may_grow = host.is_complete and not ledger.is_learning
 	end
 	local answers = {}
-	for i = 2, #args do answers[i - 1] = note(ledger, call, keys[i + 1], args[i]) end
+	for i = 2, #args do answers[i - 1] = note_one(ledger, call, keys[i + 1], args[i]) end
 	return answers
+end
+
+local function rf_report(keys, args)
+	return answer_each(keys, args, note)
+end
+
+local function rf_sums(keys, args)
+	return answer_each(keys, args, note_sum)
 end
