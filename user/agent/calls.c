@@ -3,15 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/call_words.h"
 #include "agent/calls.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "fleet/wire.h"
 
-#define COUNT_SIZE 12
 #define TOLD_PAUSE_NS (50 * RF_NS_PER_MS)
 #define BEAT_WORDS 6 /* FCALL, function, number of keys, two keys, the call */
-#define REPORT_WORDS (2 * RF_REPORT_ITEMS + 6)
 
 void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_line *beats,
 		    struct rf_line *reports)
@@ -148,29 +146,8 @@ void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_flee
 		 key->is_ipv6 ? limit->per6 : limit->per4);
 }
 
-/* What a call of rf_report is made of. */
-struct words {
-	char count[COUNT_SIZE], slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
-	char record_key[RF_REPORT_ITEMS][RF_WIRE_KEY_SIZE];
-	uint8_t call[RF_WIRE_CALL_SIZE], report[RF_REPORT_ITEMS][RF_WIRE_REPORT_SIZE];
-	const char *word[REPORT_WORDS];
-	size_t length[REPORT_WORDS];
-	int words;
-};
-
-static void add_word(struct words *words, const void *word, size_t length)
-{
-	words->word[words->words] = word;
-	words->length[words->words++] = length;
-}
-
-static void add_text(struct words *words, const char *text)
-{
-	add_word(words, text, strlen(text));
-}
-
-static void add_record(struct words *words, const struct rf_claims *claims,
-		       const struct rf_report_batch *batch, uint32_t i)
+static void make_item(struct rf_call_words *words, const struct rf_claims *claims,
+		      const struct rf_report_batch *batch, uint32_t i)
 {
 	const struct rf_claim_key *key = &batch->item[i].claimant->key;
 	const struct rf_fleet_limit *limit = &claims->limit[key->limit];
@@ -178,32 +155,8 @@ static void add_record(struct words *words, const struct rf_claims *claims,
 	char source[RF_CALLS_SOURCE_SIZE];
 
 	rf_calls_format_source(key, limit, source);
-	rf_wire_record_key(words->record_key[i], batch->bucket, limit->name, limit->definition,
-			   source);
-	rf_wire_pack_report(words->report[i], &figures, &batch->item[i].report);
-	add_text(words, words->record_key[i]);
-}
-
-static void make_words(struct words *words, const struct rf_calls *calls,
-		       const struct rf_report_batch *batch)
-{
-	const struct rf_ledger_call call = rf_calls_of(calls, batch->bucket);
-
-	words->words = 0;
-	snprintf(words->count, sizeof(words->count), "%u", batch->count + 2);
-	rf_wire_slot_key(words->slot_key, batch->bucket, call.slot);
-	rf_wire_hosts_key(words->hosts_key, batch->bucket);
-	rf_wire_pack_call(words->call, &call);
-	add_text(words, "FCALL");
-	add_text(words, "rf_report");
-	add_text(words, words->count);
-	add_text(words, words->slot_key);
-	add_text(words, words->hosts_key);
-	for (uint32_t i = 0; i < batch->count; i++)
-		add_record(words, calls->claims, batch, i);
-	add_word(words, words->call, sizeof(words->call));
-	for (uint32_t i = 0; i < batch->count; i++)
-		add_word(words, words->report[i], sizeof(words->report[i]));
+	rf_wire_record_key(words->key[i], batch->bucket, limit->name, limit->definition, source);
+	rf_wire_pack_report(words->item[i], &figures, &batch->item[i].report);
 }
 
 /* An answer that cannot be read is none. */
@@ -249,11 +202,15 @@ static void take_answers(void *data, const redisReply *reply)
 
 bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch)
 {
-	struct words words;
+	const struct rf_ledger_call call = rf_calls_of(calls, batch->bucket);
+	struct rf_call_words words;
 
 	if (!rf_line_is_ready(calls->reports, batch->bucket, rf_time_awake()))
 		return false;
-	make_words(&words, calls, batch);
+	for (uint32_t i = 0; i < batch->count; i++)
+		make_item(&words, calls->claims, batch, i);
+	rf_call_words_make(&words, &call, batch->bucket, "rf_report", batch->count,
+			   RF_WIRE_REPORT_SIZE);
 	return rf_line_call(calls->reports, batch->bucket, words.words, words.word, words.length,
 			    take_answers, &calls->reporting[batch - calls->claims->batch]);
 }

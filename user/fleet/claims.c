@@ -30,71 +30,6 @@ void rf_claims_free(struct rf_claims *claims)
 	rf_claim_table_free(&claims->table);
 }
 
-/* ---- windows ---- */
-
-static void fill_record(const struct rf_claims *claims, const struct rf_claimant *claimant,
-			struct rf_fleet_record *record)
-{
-	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
-
-	*record = (struct rf_fleet_record){
-		.source = {claimant->key.source[0], claimant->key.source[1]},
-		.limit_id = limit->limit_id,
-		.tag = limit->tag,
-		.incarnation = claimant->incarnation,
-		.share = claimant->claim.share,
-		.is_ipv6 = claimant->key.is_ipv6,
-	};
-}
-
-static bool has_window(const struct rf_claims *claims, const struct rf_claimant *claimant)
-{
-	return claimant->incarnation && claims->limit[claimant->key.limit].in_force;
-}
-
-/* What came of a visit to the windows of some claims. */
-struct visit {
-	uint32_t used[RF_FLEET_BATCH];
-	uint8_t result[RF_FLEET_BATCH]; /* enum rf_share_result */
-};
-
-/*
- * Reads the windows of claims that have one and, if `writes`, gives them their shares as they are
- * now. It may lose windows. Where a share could not be written, since the window had one of an
- * older definition, the result says so.
- */
-static int visit_windows(struct rf_claims *claims, struct rf_claimant *const *claimant,
-			 uint32_t count, bool writes, uint64_t now, struct visit *visit)
-{
-	struct rf_fleet_record record[RF_FLEET_BATCH];
-	uint32_t place[RF_FLEET_BATCH], records = 0;
-	int err = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		visit->used[i] = 0;
-		visit->result[i] = RF_SHARE_DONE;
-		if (!has_window(claims, claimant[i]))
-			continue;
-		fill_record(claims, claimant[i], &record[records]);
-		record[records].writes = writes;
-		place[records++] = i;
-	}
-	if (records)
-		err = claims->ports.windows(claims->ports.context, record, records);
-	for (uint32_t i = 0; i < records && !err; i++) {
-		visit->result[place[i]] = record[i].result;
-		if (record[i].result == RF_SHARE_GONE || record[i].result == RF_SHARE_OTHER ||
-		    record[i].result == RF_SHARE_NO_LIMIT)
-			rf_claims_lose(claims, claimant[place[i]], now);
-		else
-			visit->used[place[i]] = record[i].used;
-		if (record[i].result == RF_SHARE_DONE)
-			rf_claims_show(claimant[place[i]], record[i].passed, record[i].dropped,
-				       now);
-	}
-	return err;
-}
-
 /* ---- reports ---- */
 
 struct sending {
@@ -292,9 +227,9 @@ static void report_ready(struct rf_claims *claims, uint64_t now)
 {
 	struct sending sending = {.claims = claims, .now = now};
 	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
-	struct visit visit;
+	struct rf_visit visit;
 	const uint32_t count = take_ready(claims, claimant);
-	const int err = visit_windows(claims, claimant, count, true, now, &visit);
+	const int err = rf_claims_visit(claims, claimant, count, RF_VISIT_WRITES, now, &visit);
 
 	claims->reported_ns = now;
 	for (uint32_t i = 0; i < count; i++) {
@@ -325,7 +260,7 @@ static int lower_batch(struct rf_claims *claims, uint64_t now)
 {
 	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0}, *lowered[RF_FLEET_BATCH] = {0};
 	const uint32_t count = take(&claims->table.lowers, claimant, RF_FLEET_BATCH);
-	struct visit visit;
+	struct rf_visit visit;
 	uint32_t written = 0;
 	int err;
 
@@ -336,7 +271,7 @@ static int lower_batch(struct rf_claims *claims, uint64_t now)
 		rf_claim_lower(&claimant[i]->claim, claimant[i]->lower_to);
 		lowered[written++] = claimant[i];
 	}
-	err = visit_windows(claims, lowered, written, true, now, &visit);
+	err = rf_claims_visit(claims, lowered, written, RF_VISIT_WRITES, now, &visit);
 	for (uint32_t i = 0; i < written; i++)
 		if (err || visit.result[i] == RF_SHARE_BUSY)
 			rf_claim_table_move(&claims->table, lowered[i], RF_CLAIM_LOWERS);
@@ -383,8 +318,8 @@ static int report_settled(struct rf_claims *claims, uint64_t now)
 	struct sending sending = {.claims = claims, .now = now};
 	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
 	const uint32_t count = take(&claims->table.settles, claimant, RF_FLEET_BATCH);
-	struct visit visit;
-	const int err = visit_windows(claims, claimant, count, false, now, &visit);
+	struct rf_visit visit;
+	const int err = rf_claims_visit(claims, claimant, count, RF_VISIT_READS, now, &visit);
 
 	for (uint32_t i = 0; i < count && !err; i++)
 		place_settled(&sending, claimant[i], visit.used[i]);
@@ -503,10 +438,10 @@ static bool take_answer(struct rf_claims *claims, const struct rf_report_item *i
 static void write_shares(struct rf_claims *claims, struct rf_claimant *const *grown, uint32_t count,
 			 uint64_t now)
 {
-	struct visit visit;
+	struct rf_visit visit;
 
 	/* An error leaves smaller shares in force; the next look writes them again. */
-	if (!count || visit_windows(claims, grown, count, true, now, &visit))
+	if (!count || rf_claims_visit(claims, grown, count, RF_VISIT_WRITES, now, &visit))
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		grown[i]->was_retagged =

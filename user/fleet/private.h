@@ -3,7 +3,9 @@
 #ifndef RF_FLEET_PRIVATE_H
 #define RF_FLEET_PRIVATE_H
 
+#include "base/units.h"
 #include "fleet/claims.h"
+#include "ringfence/share.h"
 
 /* ---- claims_wants.c ---- */
 
@@ -21,6 +23,27 @@ uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used, bool
 
 /* Notes what its window has counted, for people. */
 void rf_claims_show(struct rf_claimant *claimant, uint64_t passed, uint64_t dropped, uint64_t now);
+
+/* ---- claims_visit.c ---- */
+
+/* What is done to windows, beside that they are read. */
+enum rf_visit_kind {
+	RF_VISIT_READS,
+	RF_VISIT_WRITES, /* they get their shares as they are now */
+};
+
+/* What came of a visit to the windows of some claims. */
+struct rf_visit {
+	uint32_t used[RF_FLEET_BATCH];
+	uint8_t result[RF_FLEET_BATCH]; /* enum rf_share_result */
+};
+
+/*
+ * Visits the windows of claims that have one. It may lose windows. Where a share could not be
+ * written, since the window had one of an older definition, the result says so. `now`: before it.
+ */
+int rf_claims_visit(struct rf_claims *claims, struct rf_claimant *const *claimant, uint32_t count,
+		    enum rf_visit_kind kind, uint64_t now, struct rf_visit *visit);
 
 /* ---- claims_lose.c ---- */
 
