@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 STEPS=${STEPS:-100000}
 BUILD=build/fleet-claims
-CORE=(user/fleet/{ledger,member,claim_table}.c user/fleet/claims*.c)
+CORE=(user/fleet/{ledger,member,claim_table,sums}.c user/fleet/claims*.c)
 REST=(user/base/siphash.c tests/fleet/agents_{engine,fence,host,judge,scenes}.c)
 PROGRAMS=(agents_walk)
 FLAGS=(-DRF_LEDGER_SLOTS=4)
@@ -34,12 +34,12 @@ try_mutant "nobody knows whether programs have ended, and that is taken for yes"
 try_mutant "a share that could not be lowered is told as lowered" $claims lower_batch \
 	's/err \|\| visit.result\[i\] == RF_SHARE_BUSY/0/' agents_walk 4 || failed=1
 try_mutant "a share is lowered in the report only" $claims lower_batch \
-	's/written, true, now/written, false, now/' agents_walk 1 || failed=1
+	's/RF_VISIT_WRITES/RF_VISIT_READS/' agents_walk 1 || failed=1
 try_mutant "windows that could not be read have used nothing" $claims report_settled \
 	's/ \&\& !err//; s/const int err/int err/; s/return err/return 0 * err/' agents_walk 4 || failed=1
 try_mutant "what was used is not told" $claims report \
 	's/\.first, used,/.first, 0 * used,/' agents_walk 1 || failed=1
-try_mutant "a window that is gone is not missed" $claims visit_windows \
+try_mutant "a window that is gone is not missed" user/fleet/claims_visit.c take_record \
 	's/rf_claims_lose\(.*/(void)now;/' agents_walk 12 || failed=1
 try_mutant "what a lost window had is given back at once" $member rf_claim_lost \
 	's/claim->held \+= claim->covers/claim->held = 0/' agents_walk 12 || failed=1
@@ -53,7 +53,7 @@ try_mutant "a share is kept though its claim may have ended" $claims gives_back 
 	's/share \&\& is_forgotten_soon\(.*\)\)/0)/' agents_walk 14 || failed=1
 try_mutant "an ask of another window does not tell that the one before is gone" user/fleet/claims_asks.c note_incarnation \
 	's/rf_claims_lose\(.*/(void)now;/' agents_walk 12 || failed=1
-try_mutant "a window gets what is wanted, not what was given" $claims fill_record \
+try_mutant "a window gets what is wanted, not what was given" user/fleet/claims_visit.c fill_record \
 	's/\.share = claimant->claim.share/.share = claimant->wants/' agents_walk 1 || failed=1
 try_mutant "the rules move the deadline by the time of the answer" $member rf_member_heard \
 	's/deadline_of\(member, sent\)/deadline_of(member, now + 0 * sent)/g' agents_walk 5 || failed=1

@@ -23,7 +23,8 @@
 
 struct window {
 	uint32_t incarnation, share, tag;
-	uint32_t passed, dropped;
+	uint32_t passed, dropped, received;
+	uint32_t banned;    /* so often it was noted that all hosts received more than L */
 	uint32_t at[TIMES]; /* passed, by ms */
 	uint64_t asked_ms;
 	bool has_grown; /* since it asked */
@@ -35,6 +36,9 @@ struct host {
 	struct window window[SOURCES];
 	struct rf_report_batch *sent[RF_REPORTS_MAX];
 	int count;
+	struct rf_sum_batch *sums[RF_BUCKETS];
+	int sums_count;
+	bool loses_sums;
 	uint64_t settled_ms; /* when no program uses an old share; 0: nobody waits */
 	uint64_t beat_ms;
 	bool is_cut, is_alone_ever;
@@ -47,7 +51,9 @@ static struct rf_ledger ledger[RF_BUCKETS];
 static struct rf_ledger_source ledger_source[SOURCES];
 static uint64_t now_ms, stamp, run;
 static uint32_t incarnations, settled, settling_ms;
-static uint32_t all_passed[SOURCES][TIMES];
+static struct rf_sum ledger_sum[SOURCES];
+static uint64_t sums_told;
+static uint32_t all_passed[SOURCES][TIMES], all_received[SOURCES][TIMES];
 
 static uint64_t now_ns(void)
 {
@@ -86,6 +92,8 @@ static int windows(void *context, struct rf_fleet_record *record, uint32_t count
 		else if (record[i].writes)
 			write_share(window, record[i].share);
 		record[i].used = used_of(window);
+		record[i].received = window->received;
+		window->banned += record[i].bans && record[i].result == RF_SHARE_DONE;
 	}
 	return 0;
 }
@@ -111,6 +119,7 @@ static struct rf_fleet_ask ask_of(const struct window *window, uint64_t source)
 		.share = window->share,
 		.passed = window->passed,
 		.dropped = window->dropped,
+		.received = window->received,
 		.time_ns = now_ns(),
 	};
 }
@@ -129,6 +138,8 @@ static void packet(struct host *mine, uint64_t source)
 
 	if (!window->incarnation)
 		window->incarnation = rf_incarnation(++incarnations, rf_bucket(source, 0));
+	window->received++;
+	all_received[source][now_ms % TIMES]++;
 	if (!is_alone(mine, source) && used < room) {
 		window->at[now_ms % TIMES]++;
 		all_passed[source][now_ms % TIMES]++;
@@ -175,6 +186,48 @@ static bool report(void *context, struct rf_report_batch *batch)
 	return true;
 }
 
+static bool take_sums(void *context, struct rf_sum_batch *batch)
+{
+	struct host *mine = context;
+
+	if (mine->is_cut || mine->loses_sums)
+		return false;
+	mine->sums[mine->sums_count++] = batch;
+	return true;
+}
+
+static uint32_t in_w(const uint32_t *by_ms)
+{
+	uint32_t sum = 0;
+
+	for (uint64_t ms = now_ms - WINDOW_MS + 1; ms <= now_ms; ms++)
+		sum += by_ms[ms % TIMES];
+	return sum;
+}
+
+static void answer_sums(struct host *mine)
+{
+	struct rf_sum_answer answers[RF_REPORT_ITEMS];
+
+	for (int i = 0; i < mine->sums_count; i++) {
+		struct rf_sum_batch *batch = mine->sums[i];
+		const struct rf_ledger_call call = call_of(mine, batch->bucket);
+
+		for (uint32_t j = 0; j < batch->count; j++) {
+			const struct rf_sum_report report =
+				rf_claims_sum_report(&mine->claims, batch, j);
+			const uint64_t source = batch->item[j].key.source[0];
+
+			answers[j] = rf_sum_add(&ledger_sum[source], &ledger[batch->bucket], &call,
+						&report);
+			assert_true(answers[j].sum <= in_w(all_received[source]));
+			sums_told++;
+		}
+		rf_claims_summed(&mine->claims, batch, answers, now_ns());
+	}
+	mine->sums_count = 0;
+}
+
 static void answer(struct host *mine)
 {
 	struct rf_ledger_answer answers[RF_REPORT_ITEMS];
@@ -213,10 +266,8 @@ static void beat(struct host *mine)
 static void judge(uint64_t most)
 {
 	for (int i = 0; i < SOURCES; i++) {
-		uint32_t sum = 0;
+		const uint32_t sum = in_w(all_passed[i]);
 
-		for (uint64_t ms = now_ms - WINDOW_MS + 1; ms <= now_ms; ms++)
-			sum += all_passed[i][ms % TIMES];
 		if (sum > most)
 			fail_msg("source %d: %u passed in W, by %" PRIu64 " ms", i, sum, now_ms);
 	}
@@ -231,13 +282,14 @@ static void pass_ms(void)
 {
 	now_ms++;
 	for (int i = 0; i < SOURCES; i++)
-		all_passed[i][now_ms % TIMES] = 0;
+		all_passed[i][now_ms % TIMES] = all_received[i][now_ms % TIMES] = 0;
 	for (int h = 0; h < HOSTS; h++) {
 		struct host *mine = &host[h];
 
 		for (int i = 0; i < SOURCES; i++)
 			mine->window[i].at[now_ms % TIMES] = 0;
 		answer(mine);
+		answer_sums(mine);
 		if (mine->settled_ms && now_ms >= mine->settled_ms) {
 			mine->settled_ms = 0;
 			rf_claims_settled(&mine->claims, true, now_ns());
@@ -269,7 +321,11 @@ static void start_host(int h)
 
 	*mine = (struct host){.id = h};
 	assert_int_equal(rf_claims_make(&mine->claims, 64, key, now_ns()), 0);
-	mine->claims.ports = (struct rf_claims_ports){mine, windows, settle, report};
+	mine->claims.ports = (struct rf_claims_ports){.context = mine,
+						      .windows = windows,
+						      .settle = settle,
+						      .report = report,
+						      .sums = take_sums};
 	mine->limit = (struct rf_fleet_limit){
 		.name = "all",
 		.definition = 4711,
@@ -289,7 +345,10 @@ static int setup(void **state)
 	(void)state;
 	memset(ledger, 0, sizeof(ledger));
 	memset(ledger_source, 0, sizeof(ledger_source));
+	memset(ledger_sum, 0, sizeof(ledger_sum));
 	memset(all_passed, 0, sizeof(all_passed));
+	memset(all_received, 0, sizeof(all_received));
+	sums_told = 0;
 	now_ms = 1000000;
 	stamp = incarnations = settled = 0;
 	settling_ms = 20;

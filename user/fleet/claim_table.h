@@ -58,6 +58,8 @@ struct rf_claimant {
 	uint64_t asked_ns;    /* the last time */
 	/* What the last ask counted, from which the rate follows. */
 	uint64_t counted_ns, passed, dropped;
+	uint64_t received_ns,
+		received;   /* up to then, its window had received so much; 0: unknown */
 	uint32_t unit_used; /* of a packet, in 1/16 */
 	uint32_t seen_used; /* at a look up to W/4 ago, */
 	uint64_t seen_ns;   /* then */

@@ -518,11 +518,14 @@ void rf_claims_turn(struct rf_claims *claims, uint64_t now)
 		report_ready(claims, now);
 	if (may_take_back(claims) && now - claims->settled_ns >= RF_CLAIM_SETTLE_NS)
 		begin_settling(claims, now);
+	rf_claims_send_sums(claims, now);
 }
 
 uint64_t rf_claims_due_ns(const struct rf_claims *claims)
 {
-	uint64_t due_ns = rf_claim_table_due_ns(&claims->table);
+	const uint64_t looks_ns = rf_claim_table_due_ns(&claims->table);
+	const uint64_t sums_ns = rf_claims_sums_due_ns(claims);
+	uint64_t due_ns = looks_ns < sums_ns ? looks_ns : sums_ns;
 	const uint64_t ready_ns = claims->reported_ns + RF_CLAIM_COLLECT_NS;
 	const uint64_t lowers_ns = claims->settled_ns + RF_CLAIM_SETTLE_NS;
 

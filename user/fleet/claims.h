@@ -16,6 +16,7 @@
 #define RF_FLEET_CLAIMS_H
 
 #include "fleet/claim_table.h"
+#include "fleet/sums.h"
 #include "ringfence/abi.h"
 #include "ringfence/fleet_call.h"
 
@@ -40,6 +41,7 @@ struct rf_fleet_limit {
 	uint64_t window_ns;
 	uint8_t per4, per6; /* prefix lengths that group the sources */
 	bool in_force;
+	bool bans;
 };
 
 struct rf_report_item {
@@ -51,6 +53,22 @@ struct rf_report_item {
 struct rf_report_batch {
 	uint32_t bucket, node, count; /* count 0: it is not in use */
 	struct rf_report_item item[RF_REPORT_ITEMS];
+};
+
+/* So much a window received since then. */
+struct rf_sum_item {
+	struct rf_claim_key key;
+	uint64_t from_ns;
+	uint32_t units, tag; /* of the limit, which may be another one when an answer comes */
+};
+
+/* One for each bucket: it is filled, sent, and empty again once it is answered. */
+struct rf_sum_batch {
+	uint32_t bucket, count;
+	uint64_t joined;   /* the membership in which it was sent */
+	uint64_t since_ns; /* of the first item */
+	bool is_under_way;
+	struct rf_sum_item item[RF_REPORT_ITEMS];
 };
 
 /*
@@ -77,6 +95,8 @@ struct rf_claims_ports {
 	 * called. False: it cannot be sent, and neither will be called.
 	 */
 	bool (*report)(void *context, struct rf_report_batch *batch);
+	/* The same, of what was received: rf_claims_summed() or rf_claims_unsummed(). */
+	bool (*sums)(void *context, struct rf_sum_batch *batch);
 };
 
 struct rf_claims_counts {
@@ -87,6 +107,7 @@ struct rf_claims_counts {
 	uint64_t reports, answers, failed;
 	uint64_t in_vain; /* answers that gave less than was wanted */
 	uint64_t given_back;
+	uint64_t over; /* answers by which a source was over its limit on all hosts together */
 	uint64_t lost; /* windows that are gone while they had a claim */
 };
 
@@ -96,6 +117,8 @@ struct rf_claims {
 	struct rf_fleet_limit limit[RF_FLEET_LIMITS_MAX];
 	struct rf_report_batch batch[RF_REPORTS_MAX];
 	struct rf_reports_under_way under_way[RF_BUCKETS]; /* by node */
+	struct rf_sum_batch sums[RF_BUCKETS];
+	struct rf_sum_clock clock[RF_BUCKETS];
 	struct rf_claims_ports ports;
 	uint64_t key[2];      /* of buckets, see rf_bucket_by() */
 	uint64_t fingerprint; /* of that key; 0: there is none */
@@ -166,5 +189,15 @@ void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 			const struct rf_ledger_answer *answer, uint64_t now);
 /* An engine may have taken them. They are made again, and fewer are sent at a time. */
 void rf_claims_unanswered(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
+
+/* ---- what all hosts received together (claims_sums.c) ---- */
+
+struct rf_sum_report rf_claims_sum_report(const struct rf_claims *claims,
+					  const struct rf_sum_batch *batch, uint32_t i);
+/* One answer for each item, in their order. */
+void rf_claims_summed(struct rf_claims *claims, struct rf_sum_batch *batch,
+		      const struct rf_sum_answer *answer, uint64_t now);
+/* It has no answer: what it told is lost. */
+void rf_claims_unsummed(struct rf_claims *claims, struct rf_sum_batch *batch);
 
 #endif /* RF_FLEET_CLAIMS_H */

@@ -95,6 +95,7 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 	claimant->wants = rf_claims_wants(claimant, &claims->limit[limit], ask);
 	claimant->asked_ns = now;
 	rf_claims_show(claimant, ask->passed, ask->dropped, now);
+	rf_claims_received(claims, claimant, ask->received, ask->time_ns);
 	if (claimant->state != RF_CLAIM_WAITS || is_patient(claimant, now) ||
 	    rf_claims_may_want(claimant, now) <= claimant->claim.has)
 		return true;
@@ -119,6 +120,8 @@ void rf_claims_found(struct rf_claims *claims, uint64_t now, const struct rf_fle
 		claims->blind_until_ns = now + rf_claims_window_ns(claims);
 		return;
 	}
+	if (claimant->incarnation != window->incarnation)
+		claimant->received_ns = 0;
 	claimant->incarnation = window->incarnation;
 	claimant->claim.covers = 1; /* until its use is read: not known to the ledger */
 	rf_claims_touch(claims, claimant);

@@ -12,13 +12,16 @@ void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint
 
 /*
  * Others have to wait for what a source has here that moves to them. So it is looked at more often
- * if that is most of the pool, or if it has begun to leave.
+ * if that is most of the pool, or if it has begun to leave. For a sum over all hosts, what it has
+ * received is to be known all the time.
  */
 void rf_claims_look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
 {
 	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
 	const bool is_awaited = claimant->claim.share > limit->pool / 2 || !claimant->asked_ns;
-	const uint64_t look_ns = now + limit->window_ns / (is_awaited ? 8 : 4);
+	const uint64_t each_ns = limit->window_ns / (is_awaited ? 8 : 4);
+	const uint64_t reads_ns = rf_claims_reads_each_ns(claims, limit);
+	const uint64_t look_ns = now + (each_ns < reads_ns ? each_ns : reads_ns);
 	const bool looks = claimant->claim.share && look_ns < claimant->report_ns;
 
 	rf_claims_wait(claims, claimant, looks ? look_ns : claimant->report_ns);
@@ -58,7 +61,7 @@ void rf_claims_lose(struct rf_claims *claims, struct rf_claimant *claimant, uint
 	rf_claim_lost(&claimant->claim, now, limit->window_ns);
 	claimant->incarnation = 0;
 	claimant->gives_back = false;
-	claimant->counted_ns = 0;
+	claimant->counted_ns = claimant->received_ns = 0;
 }
 
 void rf_claims_lose_all(struct rf_claims *claims, uint64_t now)

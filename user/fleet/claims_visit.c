@@ -15,6 +15,7 @@ static void fill_record(const struct rf_claims *claims, const struct rf_claimant
 		.share = claimant->claim.share,
 		.is_ipv6 = claimant->key.is_ipv6,
 		.writes = kind == RF_VISIT_WRITES,
+		.bans = kind == RF_VISIT_BANS,
 	};
 }
 
@@ -34,6 +35,7 @@ static void take_record(struct rf_claims *claims, struct rf_claimant *claimant,
 	if (record->result != RF_SHARE_DONE)
 		return;
 	rf_claims_show(claimant, record->passed, record->dropped, now);
+	rf_claims_received(claims, claimant, record->received, now);
 }
 
 int rf_claims_visit(struct rf_claims *claims, struct rf_claimant *const *claimant, uint32_t count,

@@ -30,6 +30,7 @@ void rf_claims_show(struct rf_claimant *claimant, uint64_t passed, uint64_t drop
 enum rf_visit_kind {
 	RF_VISIT_READS,
 	RF_VISIT_WRITES, /* they get their shares as they are now */
+	RF_VISIT_BANS,	 /* their sources are over L, and are banned */
 };
 
 /* What came of a visit to the windows of some claims. */
@@ -44,6 +45,21 @@ struct rf_visit {
  */
 int rf_claims_visit(struct rf_claims *claims, struct rf_claimant *const *claimant, uint32_t count,
 		    enum rf_visit_kind kind, uint64_t now, struct rf_visit *visit);
+
+/* ---- claims_received.c ---- */
+
+/* What its window has received so far, in units. `read_ns`: a time before that was read. */
+void rf_claims_received(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t received,
+			uint64_t read_ns);
+/* How often windows with a share are read for that; UINT64_MAX: they are not. */
+uint64_t rf_claims_reads_each_ns(const struct rf_claims *claims,
+				 const struct rf_fleet_limit *limit);
+
+/* ---- claims_sums.c ---- */
+
+/* Sends what is due, and when that is. */
+void rf_claims_send_sums(struct rf_claims *claims, uint64_t now);
+uint64_t rf_claims_sums_due_ns(const struct rf_claims *claims);
 
 /* ---- claims_lose.c ---- */
 
