@@ -79,7 +79,7 @@ FUZZERS := packet grammar limiter cells query wire rules prefixes settings event
 FUZZED := $(addprefix user/,$(addprefix base/,error.c json.c number.c prefix.c printable.c siphash.c time.c) \
 		$(addprefix watch/,cells.c event_file.c event_last.c) \
 		$(addprefix daemon/,asks.c feed.c gzip.c query.c request.c settings.c settings_text.c) \
-		$(addprefix agent/,bans.c call_words.c calls.c cluster.c engine_errors.c link.c news_host.c settings.c)) \
+		$(addprefix agent/,bans.c call_words.c calls.c calls_sums.c cluster.c engine_errors.c link.c news_host.c settings.c)) \
 	$(wildcard user/rules/*.c user/fleet/*.c user/agent/inquiry*.c user/agent/probe*.c)
 FUZZ_SECONDS ?= 60
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])

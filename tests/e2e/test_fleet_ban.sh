@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Bans by a limit of the fleet, with a real engine: a source that sends one host more than COUNT in
-# TIME is banned there while the host hears the engine; a source that sends all hosts together no
-# more than COUNT never is, nor is one that no host alone saw over COUNT.
+# TIME is banned there, one that sends all hosts together more than COUNT is banned on each of them,
+# and one that sends all hosts together no more than COUNT is banned nowhere.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -13,7 +13,7 @@ source "$(dirname "$0")/lib.sh"
 source tests/e2e/fleet.sh
 use "$half" # no interface has a jumbo MTU
 
-floods=192.0.2.1 keeps=192.0.2.2 divides=192.0.2.3
+floods=192.0.2.1 spreads=192.0.2.2 keeps=192.0.2.3
 
 bans() { # HOST
 	on "$1" bans --json | jq -r '.bans[].source' | sort | tr '\n' ' '
@@ -23,29 +23,67 @@ has_ban() { # HOST SOURCE
 	[[ " $(bans "$1")" == *" $2 "* ]]
 }
 
+all_ban() { # SOURCE
+	has_ban 1 "$1" && has_ban 2 "$1" && has_ban 3 "$1"
+}
+
 has() { # TEXT PART
 	[[ $1 == *"$2"* ]]
 }
 
-set_up_fleet 2
-for host in 1 2; do
-	on "$host" limit add all rate 300/10s ban 1h fleet >"$scratch/log"
+is_sending() {
+	kill -0 "${senders[@]}" 2>/dev/null
+}
+
+# until_sent CMD…: runs it until it succeeds, or a sender is done.
+until_sent() {
+	until "$@"; do
+		is_sending || return
+		sleep 0.2
+	done
+}
+
+set_up_fleet 3
+for host in 1 2 3; do
+	on "$host" limit add all rate 300/20s ban 1h fleet >"$scratch/log"
 done
 check 'the limit has a ban' has "$(on 1 limit list)" 'ban 1h'
 
-# ---- 2,712 packets to one host; 24 a second over both; 40 a second over both ----
+# ---- 95 packets to each host, so 285 in all, as fast or slow as it goes ----
 
 start_ns=$(clock)
-send 1 "src=$floods,count=2712,rate=181" "src=$keeps,count=190,rate=12" \
-	"src=$divides,count=290,rate=20"
-send 2 "src=$keeps,count=190,rate=12" "src=$divides,count=290,rate=20"
-eventually has_ban 1 $floods
-echo "# time to ban at 181 packets/s: $((($(clock) - start_ns) / 1000000)) ms"
+for host in 1 2 3; do
+	send "$host" "src=$keeps,count=95,rate=9"
+done
+keepers=("${senders[@]}")
+senders=()
+
+# ---- 2,712 packets to one host ----
+
+send 1 "src=$floods,count=2712,rate=181"
+until_sent has_ban 1 $floods
+echo "# one host: banned after $((($(clock) - start_ns) / 1000000)) ms at 181 packets/s"
 wait_for_senders
-check 'a source over COUNT on one host is banned' has_ban 1 $floods
-check 'and the host hears the engine' eventually hears 1
-is "$(bans 1)" "$floods " 'nobody else is banned on host 1'
-is "$(bans 2)" '' 'and nobody on host 2'
+check 'a source over COUNT on one host is banned there' has_ban 1 $floods
+is "$(bans 2)" '' 'and on no other'
 check 'show says so' has "$(on 1 show $floods)" "dropped by a ban of limit 'all'"
+
+# ---- 240 packets in 20 s to each host, until they are banned ----
+
+start_ns=$(clock)
+for host in 1 2 3; do
+	send "$host" "src=$spreads,count=1800,rate=12"
+done
+until_sent all_ban $spreads
+echo "# three hosts: banned after $((($(clock) - start_ns) / 1000000)) ms at 12 packets/s on each"
+check 'a source over COUNT on all hosts together is banned on each' all_ban $spreads
+for pid in "${senders[@]}"; do
+	stop TERM "$pid"
+done
+senders=("${keepers[@]}")
+wait_for_senders
+is "$(bans 1)" "$floods $spreads " 'a source within COUNT on all hosts together is not banned on host 1'
+is "$(bans 2)$(bans 3)" "$spreads $spreads " 'nor on the others'
+check 'all hosts hear the engine' eventually all_hear
 
 done_testing

@@ -65,7 +65,7 @@ ringfence limit set all rate 1k/1h fleet first 7 alone first ban 1h >"$scratch/l
 passes 'a source that is refused before it has sent COUNT' 7
 is "$(ringfence bans --json | jq -r '.bans[].source' | grep -c "\.$source_number$")" 0 'is not banned'
 check 'and show says what would ban it' \
-	grep -qF '; more than 1k/1h at this host bans it for 1h' \
+	grep -qF '; more than 1k/1h over all hosts bans it for 1h' \
 	<(ringfence show "192.0.2.$source_number" | unwrapped)
 ringfence limit set all rate 100/1h fleet exact alone first >"$scratch/log"
 passes "with 'alone first', what passes unasked" 1

@@ -18,6 +18,8 @@ void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
 		calls->beating[i] =
 			(struct rf_beating){.calls = calls, .bucket = i, .due_ns = UINT64_MAX};
+	for (uint32_t i = 0; i < RF_BUCKETS; i++)
+		calls->summing[i] = (struct rf_summing){.calls = calls, .batch = &claims->sums[i]};
 	for (uint32_t i = 0; i < RF_REPORTS_MAX; i++)
 		calls->reporting[i] =
 			(struct rf_reporting){.calls = calls, .batch = &claims->batch[i]};

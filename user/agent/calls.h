@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The agent's calls to the engine: heartbeats, and reports of claims. */
+/* The agent's calls to the engine: heartbeats, reports of claims, and of what was received. */
 #ifndef RINGFENCE_AGENT_CALLS_H
 #define RINGFENCE_AGENT_CALLS_H
 
@@ -28,12 +28,18 @@ struct rf_reporting {
 	struct rf_report_batch *batch;
 };
 
+struct rf_summing {
+	struct rf_calls *calls;
+	struct rf_sum_batch *batch;
+};
+
 struct rf_calls {
 	struct rf_claims *claims;
 	struct rf_line *beats, *reports;
 	uint32_t term; /* counts the slots that were taken */
 	struct rf_beating beating[RF_BUCKETS];
 	struct rf_reporting reporting[RF_REPORTS_MAX];
+	struct rf_summing summing[RF_BUCKETS];
 	uint64_t beats_answered;
 };
 
@@ -52,7 +58,8 @@ void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_flee
 			    char text[RF_CALLS_SOURCE_SIZE]);
 /* What every call of a bucket brings. */
 struct rf_ledger_call rf_calls_of(const struct rf_calls *calls, uint32_t bucket);
-/* A port of rf_claims. */
+/* Ports of rf_claims; rf_calls_sum() is in calls_sums.c. */
 bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch);
+bool rf_calls_sum(struct rf_calls *calls, struct rf_sum_batch *batch);
 
 #endif /* RINGFENCE_AGENT_CALLS_H */

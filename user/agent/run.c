@@ -113,6 +113,13 @@ static bool send_report(void *context, struct rf_report_batch *batch)
 	return rf_calls_report(&agent->calls, batch);
 }
 
+static bool send_sums(void *context, struct rf_sum_batch *batch)
+{
+	struct agent *agent = context;
+
+	return rf_calls_sum(&agent->calls, batch);
+}
+
 /* ---- the slot ---- */
 
 static uint64_t draw(void)
@@ -426,8 +433,8 @@ static int start(struct agent *agent, struct rf_error *error)
 	agent->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (agent->epoll_fd < 0 || rf_claims_make(&agent->claims, CLAIMS, hash_key, now))
 		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
-	agent->claims.ports =
-		(struct rf_claims_ports){agent, visit_windows, begin_to_settle, send_report};
+	agent->claims.ports = (struct rf_claims_ports){agent, visit_windows, begin_to_settle,
+						       send_report, send_sums};
 	agent->claims.asks_each_s = settings->asks_each_s;
 	memcpy(agent->claims.key, settings->key.word, sizeof(agent->claims.key));
 	agent->claims.fingerprint = settings->key.fingerprint;

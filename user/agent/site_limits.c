@@ -17,6 +17,7 @@ static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct
 		.window_ns = limit->window_ns,
 		.per4 = limit->per4,
 		.per6 = limit->per6,
+		.bans = policy->flags & RF_BANS_BY_SUM,
 	};
 
 	memcpy(of.name, limit->name, sizeof(of.name));

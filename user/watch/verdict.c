@@ -208,7 +208,7 @@ static void print_fleet_ban(FILE *out, const struct rf_limit *limit, const char 
 	char rate[RF_RATE_TEXT_SIZE];
 
 	rf_format_limit_rate(limit, rate);
-	rf_put(out, "; more than %s at this host bans it for %s", rate, ban);
+	rf_put(out, "; more than %s over all hosts bans it for %s", rate, ban);
 }
 
 /* "; the next packet passes in 620ms", and on which condition. */
