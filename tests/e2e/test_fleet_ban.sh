@@ -13,7 +13,7 @@ source "$(dirname "$0")/lib.sh"
 source tests/e2e/fleet.sh
 use "$half" # no interface has a jumbo MTU
 
-floods=192.0.2.1 spreads=192.0.2.2 keeps=192.0.2.3
+floods=192.0.2.1 spreads=192.0.2.2 keeps=192.0.2.3 spreads_later=192.0.2.4
 
 bans() { # HOST
 	on "$1" bans --json | jq -r '.bans[].source' | sort | tr '\n' ' '
@@ -85,5 +85,33 @@ wait_for_senders
 is "$(bans 1)" "$floods $spreads " 'a source within COUNT on all hosts together is not banned on host 1'
 is "$(bans 2)$(bans 3)" "$spreads $spreads " 'nor on the others'
 check 'all hosts hear the engine' eventually all_hear
+
+# ---- an engine whose functions are those of before ----
+
+# So often an agent has tried to load what is missing, at most once a second each.
+tries() { engine info commandstats | sed -n 's/^cmdstat_function|load:calls=\([0-9]*\).*/\1/p'; }
+has_tried() { (($(tries) >= $1)); } # COUNT
+lines_of() { grep -c "$2" "$scratch/agent$1"; }
+
+sed '/^redis.register_function(.rf_sums.,/d' build/ringfence.lua |
+	engine -x function load replace >"$scratch/log"
+check 'hosts hear an engine without rf_sums' eventually all_hear
+for host in 1 2 3; do
+	send "$host" "src=$spreads_later,count=1800,rate=12"
+done
+connected=$(lines_of 1 'connected (reports)')
+old='its functions are of an older version, and lack one; .* (reports)'
+until_sent grep -q "$old" "$scratch/agent1"
+until_sent has_tried $(($(tries) + 12))
+is "$(lines_of 1 "$old")" 1 'and say so once'
+is "$(lines_of 1 'connected (reports)')" "$connected" 'it is not over while it lasts'
+check 'they go on to hear it' all_hear
+is "$(bans 1)$(bans 2)$(bans 3)" "$floods $spreads $spreads $spreads " 'and nobody is banned by a sum'
+engine -x function load replace <build/ringfence.lua >"$scratch/log"
+until_sent all_ban $spreads_later
+check 'with rf_sums the source is banned' all_ban $spreads_later
+for pid in "${senders[@]}"; do
+	stop TERM "$pid"
+done
 
 done_testing

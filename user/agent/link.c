@@ -109,6 +109,8 @@ static void forget_trouble(struct rf_link *link, uint64_t now)
 	if (link->state == RF_LINK_READY && !link->ends && TAILQ_EMPTY(&link->requests) &&
 	    now >= link->trouble_ns + RF_TROUBLE_KEPT_NS + link->patience_ns)
 		*link->trouble = '\0';
+	if (now >= link->has_library_ns + RF_TROUBLE_KEPT_NS)
+		*link->lacks = '\0';
 }
 
 static void give_up(struct rf_link *link)
@@ -154,11 +156,24 @@ static void note_old_library(struct rf_link *link)
 	note_trouble(link, text);
 }
 
+/* True: the functions are on their way. */
+static bool load_what_lacks(struct rf_link *link, const char *function)
+{
+	const bool may_load = rf_time_awake() >= link->has_library_ns;
+
+	if (!may_load || strcmp(link->lacks, function) == 0)
+		note_old_library(link);
+	memcpy(link->lacks, function, sizeof(link->lacks));
+	if (may_load)
+		load_functions(link);
+	return may_load;
+}
+
 /*
  * True: the call may be sent again. Several requests may find the functions missing: they are
  * loaded once.
  */
-static bool take_error(struct rf_link *link, uint32_t tag, const char *error)
+static bool take_error(struct rf_link *link, uint32_t tag, const char *function, const char *error)
 {
 	if (tag < RF_TAGS &&
 	    rf_cluster_refused(link->cluster, tag, link->node, error, rf_time_awake()))
@@ -167,13 +182,17 @@ static bool take_error(struct rf_link *link, uint32_t tag, const char *error)
 		note_error(link, error);
 		return false;
 	}
-	if (rf_time_awake() < link->has_library_ns) {
-		note_old_library(link);
-		return false;
-	}
-	if (link->state == RF_LINK_READY)
-		load_functions(link);
-	return link->state == RF_LINK_LOADING;
+	return link->state == RF_LINK_READY ? load_what_lacks(link, function)
+					    : link->state == RF_LINK_LOADING;
+}
+
+/* An older library has some functions and lacks others, so those that are there end no trouble. */
+static void take_success(struct rf_link *link, const struct rf_request *request)
+{
+	if (*link->lacks && strcmp(link->lacks, request->function) != 0)
+		return;
+	*link->trouble = *link->lacks = '\0';
+	link->has_library_ns = 0;
 }
 
 /* NULL: the connection has ended. */
@@ -188,15 +207,14 @@ static void take_reply(redisAsyncContext *redis, void *answer, void *data)
 	    rf_engine_has_functions(reply->str)) {
 		link->has_library_ns = rf_time_awake() + RF_ENGINE_RETRY_MOST_NS;
 	} else if (reply && reply->type == REDIS_REPLY_ERROR) {
-		if (!take_error(link, request->tag, reply->str))
+		if (!take_error(link, request->tag, request->function, reply->str))
 			reply = NULL;
 	} else if (reply && link->state == RF_LINK_READY) {
 		if (request->tag < RF_TAGS)
 			rf_cluster_answered(link->cluster, request->tag, link->node,
 					    rf_time_awake());
-		*link->trouble = '\0';
-		link->has_library_ns = 0;
 		link->pause_ns = RF_ENGINE_RETRY_NS;
+		take_success(link, request);
 	}
 	finish(request, reply);
 }
@@ -215,6 +233,8 @@ static bool send_words(struct rf_link *link, uint32_t tag, int count, const char
 		.tag = tag,
 		.until_ns = rf_time_awake() + link->patience_ns,
 	};
+	if (count > 1 && strcmp(words[0], "FCALL") == 0)
+		snprintf(request->function, sizeof(request->function), "%s", words[1]);
 	TAILQ_INSERT_TAIL(&link->requests, request, place);
 	if (redisAsyncCommandArgv(link->redis, take_reply, request, count, (const char **)words,
 				  lengths) == REDIS_OK)
@@ -245,6 +265,16 @@ static void take_step(void *data, const redisReply *reply)
 		give_up(link);
 }
 
+/* Of the functions. An error: a library is there, and may lack one. */
+static void take_loaded(void *data, const redisReply *reply)
+{
+	struct rf_link *link = data;
+
+	if (reply && reply->type != REDIS_REPLY_ERROR)
+		*link->lacks = '\0';
+	take_step(link, reply);
+}
+
 static void send_step(struct rf_link *link, int count, const char *const *words,
 		      const size_t *lengths, rf_link_answer answer)
 {
@@ -262,7 +292,7 @@ static void load_functions(struct rf_link *link)
 	static const char *const words[] = {"FUNCTION", "LOAD", rf_fleet_functions};
 	const size_t lengths[] = {8, 4, strlen(rf_fleet_functions)};
 
-	send_step(link, ARRAY_SIZE(words), words, lengths, take_step);
+	send_step(link, ARRAY_SIZE(words), words, lengths, take_loaded);
 }
 
 /* Names and values, one after the other. */
@@ -398,6 +428,7 @@ static void connect_to(struct rf_link *link, uint64_t now)
 	link->events = 0;
 	link->ends = false;
 	link->has_library_ns = 0;
+	*link->lacks = '\0';
 	link->connected_ns = now;
 	link->redis = redisAsyncConnect(server_of(link)->address, server_of(link)->port_number);
 	retry_later(link, now);

@@ -23,6 +23,7 @@
 #define RF_ENGINE_TEXT_SIZE 896	       /* with the longest host name twice */
 #define RF_ENGINE_RETRY_NS 50000000ULL /* at first; then twice as long, */
 #define RF_ENGINE_RETRY_MOST_NS 1000000000ULL
+#define RF_FUNCTION_SIZE 16		  /* of a name */
 #define RF_TROUBLE_KEPT_NS 10000000000ULL /* of a connection that stands and is not used */
 
 enum rf_link_state {
@@ -46,6 +47,7 @@ struct rf_request {
 	void *data;
 	uint32_t tag; /* of its keys; RF_TAGS: it has none */
 	uint64_t until_ns;
+	char function[RF_FUNCTION_SIZE]; /* that it calls; "": none */
 };
 
 struct rf_link {
@@ -63,10 +65,11 @@ struct rf_link {
 	/* It has a library of another version, so until then what it lacks is not loaded; 0: not.
 	 */
 	uint64_t has_library_ns;
-	bool ends;	   /* it is to be ended as soon as no callback runs */
-	bool has_failed;   /* to connect or to answer; the line clears it */
-	uint64_t retry_ns; /* when it is made again */
-	uint64_t pause_ns; /* between two attempts */
+	char lacks[RF_FUNCTION_SIZE]; /* the function that it lacks, maybe; "": none */
+	bool ends;		      /* it is to be ended as soon as no callback runs */
+	bool has_failed;	      /* to connect or to answer; the line clears it */
+	uint64_t retry_ns;	      /* when it is made again */
+	uint64_t pause_ns;	      /* between two attempts */
 	uint64_t connected_ns;
 	TAILQ_HEAD(, rf_request) requests; /* the oldest first */
 	char trouble[RF_ENGINE_TEXT_SIZE]; /* the newest; "": none */
