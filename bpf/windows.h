@@ -15,6 +15,7 @@ __u32 limit_to_lease(const struct rf_window *window, const struct rf_policy *pol
 __u32 limit_by_words(const struct rf_policy *policy, __u64 whose, __u64 given, __u64 now);
 #define RF_LIMIT_BY_WORDS limit_by_words
 #endif
+#include "ringfence/bits.h"
 #include "ringfence/known_filter.h"
 #include "ringfence/lease.h"
 #include "ringfence/limiter.h"
@@ -47,19 +48,10 @@ union key {
 	struct rf_key6 v6;
 };
 
-/*
- * The first slot of a bit set that is not empty: the number of bits below its lowest. Counted by
- * hand, since clang 14 crashes on the builtin.
- */
+/* The first slot of a bit set that is not empty. */
 static __always_inline __u32 first_slot(__u32 slots)
 {
-	__u64 below = (slots & -slots) - 1U;
-
-	below -= below >> 1 & 0x55555555;
-	RF_OPAQUE(below); /* otherwise the compiler recognizes the builtin */
-	below = (below & 0x33333333) + (below >> 2 & 0x33333333);
-	below = (below + (below >> 4)) & 0x0f0f0f0f;
-	return (below * 0x01010101 >> 24) % RF_LIMITS_MAX;
+	return rf_first_bit(slots) % RF_LIMITS_MAX;
 }
 
 static __always_inline const struct rf_bank *bank_of(const struct question *question)

@@ -12,14 +12,16 @@
  * A ban that is not over is never replaced. Each change makes a new version, and a reader compares
  * the word before and after it reads the source: so no source is taken for another one.
  *
- * A CPU that loses a race makes no ban; the next packet of the source does. Where a ban is lifted
- * at the same time, two CPUs may make the same ban in two places; the list shows it once.
+ * A CPU that loses a race makes no ban; the next packet of the source does. If a ban of the set
+ * ends or is lifted at the same time, two CPUs can ban the same source in two places; the list
+ * shows the ban once.
  */
 #ifndef RINGFENCE_BAN_TABLE_H
 #define RINGFENCE_BAN_TABLE_H
 
 #include "abi.h"
 #include "atomic.h"
+#include "bits.h"
 
 #define RF_BAN_UNTIL_MAX ((1ULL << 40) - 1) /* jiffies: 34 years, if there are 1000 a second */
 #define RF_BAN_WRITTEN 1ULL
@@ -126,18 +128,29 @@ RF_INLINE int rf_ban_write(struct rf_ban_set *set, __u32 i, __u64 word, const st
 	return 1;
 }
 
+/* 1 for a word over which a ban may be written, else 0; without a branch, see rf_ban_start(). */
+RF_INLINE __u32 rf_ban_gives_room(__u64 word, __u64 jiffies)
+{
+	return (rf_ban_until(word) - jiffies - 1) >> 63 & ~word & RF_BAN_WRITTEN;
+}
+
 /*
  * Bans a source from whom->since to `until`. A ban that stands is not prolonged. Returns the end of
  * the ban, RF_BAN_FULL or RF_BAN_LOST_RACE.
+ *
+ * The places with room and the source are looked for in one pass: of two CPUs that ban the same
+ * source, the second finds the word of the first or loses the race for its place. The places are
+ * collected in a bit set, which the verifier does not follow value by value.
  */
 RF_INLINE __u64 rf_ban_start(struct rf_ban_set *set, const struct rf_ban *whom, __u32 tag,
 			     __u64 until)
 {
-	__u64 word = 0;
-	__u32 i;
+	__u32 room = 0, i;
+	__u64 word;
 
 	for (i = 0; i < RF_BAN_WAYS; i++) {
 		word = rf_load(&set->word[i]);
+		room |= rf_ban_gives_room(word, whom->since) << i;
 		if (rf_ban_tag_of(word) != tag)
 			continue;
 		if (word & RF_BAN_WRITTEN) /* perhaps another CPU bans the same source */
@@ -145,14 +158,12 @@ RF_INLINE __u64 rf_ban_start(struct rf_ban_set *set, const struct rf_ban *whom, 
 		if (rf_ban_until(word) > whom->since && rf_ban_stands(set, i, word, whom))
 			return rf_ban_until(word);
 	}
-	for (i = 0; i < RF_BAN_WAYS; i++) {
-		word = rf_load(&set->word[i]);
-		if (rf_ban_until(word) <= whom->since && !(word & RF_BAN_WRITTEN))
-			break;
-	}
-	if (i == RF_BAN_WAYS)
+	if (!room)
 		return RF_BAN_FULL;
-	if (!rf_ban_write(set, i, word, whom, rf_ban_word(until, tag, rf_ban_next_version(word))))
+	i = rf_first_bit(room);
+	word = rf_load(&set->word[i % RF_BAN_WAYS]);
+	if (!rf_ban_gives_room(word, whom->since) ||
+	    !rf_ban_write(set, i, word, whom, rf_ban_word(until, tag, rf_ban_next_version(word))))
 		return RF_BAN_LOST_RACE;
 	return until;
 }

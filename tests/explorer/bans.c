@@ -2,12 +2,13 @@
 /*
  * Runs every interleaving of a few CPUs through one set of the bans: each of them bans a source,
  * asks for it, or ends its ban as the command line does, operation by operation; the clock ticks on
- * at any time. All sources have the same tag. The last source is half the first and half the
- * second, and no CPU bans it.
+ * at any time. All sources have the same tag but in one row. The last source is half the first and
+ * half the second, and no CPU bans it.
  *
  * What must hold:
  *   a source is banned only if somebody banned it, and until then, and not once that was ended;
  *   a ban that was made stands until its time, or until somebody ends it;
+ *   CPUs that do nothing but ban a source ban it in one place;
  *   there is no room only if each place was taken, if not all the while.
  *
  * Speaks TAP. A failure prints the schedule that leads to it.
@@ -29,16 +30,20 @@ struct row {
 	int sources; /* that are asked for */
 	int banned;  /* places that are taken at first, by the first source and by the second */
 	bool roles;  /* the first CPU only bans, the second bans and lifts, the third only asks */
+	bool bans;   /* all of them only ban */
+	bool tags;   /* each source has a tag of its own */
 };
 
 static const struct row rows[] = {
-	{"2 CPUs, an empty set", 2, {2, 1}, 3, 0, false},
-	{"2 CPUs, the same source, one after the other", 2, {2, 2}, 1, 0, false},
-	{"2 CPUs, a place is taken", 2, {2, 1}, 3, 1, false},
-	{"2 CPUs, a full set", 2, {2, 1}, 3, 2, false},
-	{"2 CPUs, a full set, three errands", 0, {3, 1}, 2, 2, false},
-	{"3 CPUs, a place is taken", 0, {1, 2, 1}, 3, 1, true},
-	{"3 CPUs, a full set whose bans end", 1, {1, 1, 1}, 3, 2, true},
+	{"2 CPUs, an empty set", 2, {2, 1}, 3, 0},
+	{"2 CPUs, the same source, one after the other", 2, {2, 2}, 1, 0},
+	{"2 CPUs, a place is taken", 2, {2, 1}, 3, 1},
+	{"2 CPUs, a place is taken, other tags", 2, {2, 1}, 3, 1, .tags = true},
+	{"2 CPUs, a full set", 2, {2, 1}, 3, 2},
+	{"2 CPUs, a full set, three errands", 0, {3, 1}, 2, 2},
+	{"3 CPUs, a place is taken", 0, {1, 2, 1}, 3, 1, .roles = true},
+	{"3 CPUs, a full set whose bans end", 1, {1, 1, 1}, 3, 2, .roles = true},
+	{"3 CPUs ban the same source", 0, {1, 1, 1}, 1, 0, .bans = true},
 };
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
@@ -126,10 +131,23 @@ static void judge(const struct local *local)
 	}
 }
 
+/* Once no errand is left. */
+static void judge_places(void)
+{
+	int places = 0;
+
+	for (int i = 0; i < RF_BAN_WAYS; i++)
+		places += rf_ban_until(shared.set.word[i]) > now;
+	if (row->bans && places != 1)
+		failure = "banned, and not in one place";
+}
+
 /* ---- the search ---- */
 
 static bool may_do(int index, enum errand errand)
 {
+	if (row->bans)
+		return errand == BANS;
 	return !row->roles || errand == (index == CPUS_MAX - 1 ? ASKS : BANS) ||
 	       (index == 1 && errand == LIFTS);
 }
@@ -304,6 +322,8 @@ static double explore(void)
 	}
 	if (!end && !failure && now < (__u64)START + row->ticks)
 		schedules += explore_tick();
+	if (end)
+		judge_places();
 	schedules = end ? 1 : schedules;
 	seen_add(hash, schedules);
 	return schedules;
@@ -339,13 +359,14 @@ static void start_row(void)
 	const __u64 until = START + (row->ticks ? 1 : LASTS);
 
 	failure = NULL;
+	tags_differ = row->tags;
 	path_length = 0;
 	now = START;
 	shared = (struct memory){};
 	memset(hands, 0, sizeof(hands));
 	memset(facts, 0, sizeof(facts));
 	for (int i = 0; i < row->banned; i++) {
-		shared.set.word[i] = rf_ban_word(until, TAG, 1);
+		shared.set.word[i] = rf_ban_word(until, tag_of(i), 1);
 		shared.set.ban[i] = ban_of(i, START - 1);
 		facts[i] = (struct facts){.until = until, .made = 1, .begun = 1};
 	}

@@ -51,4 +51,7 @@ struct local {
 
 struct rf_ban ban_of(int source, __u64 since);
 
+extern bool tags_differ; /* else all sources have the same */
+__u32 tag_of(int source);
+
 #endif /* RINGFENCE_EXPLORER_BANS_H */

@@ -13,6 +13,13 @@ struct rf_ban ban_of(int source, __u64 since)
 	};
 }
 
+bool tags_differ;
+
+__u32 tag_of(int source)
+{
+	return tags_differ ? TAG + source : TAG;
+}
+
 /* As the command line ends the bans that it finds. */
 static void lift(struct rf_ban_set *set, const struct rf_ban *whom, __u64 time)
 {
@@ -31,9 +38,10 @@ void run_call(struct memory *memory, struct local *local, int index)
 
 	(void)index;
 	if (local->errand == BANS)
-		local->answer = rf_ban_start(&memory->set, &whom, TAG, local->now + LASTS);
+		local->answer = rf_ban_start(&memory->set, &whom, tag_of(local->source),
+					     local->now + LASTS);
 	else if (local->errand == ASKS)
-		local->answer = rf_ban_find(&memory->set, &whom, TAG, local->now);
+		local->answer = rf_ban_find(&memory->set, &whom, tag_of(local->source), local->now);
 	else
 		lift(&memory->set, &whom, local->now);
 }

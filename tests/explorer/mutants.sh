@@ -547,12 +547,16 @@ mutants_of_bans() {
 		's/rf_cas\(at, word, claimed\) != word/plain_store(at, claimed), 0/'
 	try_mutant bans ban "a lost race for a place for a ban counts as won" rf_ban_write \
 		's/if \(rf_cas\(at, word, claimed\) != word\)/rf_cas(at, word, claimed);\nif (0)/'
-	try_mutant bans ban "a ban that stands is replaced" rf_ban_start \
-		's/rf_ban_until\(word\) <= whom->since && /1 \&\& /'
-	try_mutant bans ban "a place that is being written counts as free" rf_ban_start \
-		's/ && !\(word & RF_BAN_WRITTEN\)\)$/)/'
-	try_mutant bans ban "a ban that has ended gives no room yet" rf_ban_start \
-		's/rf_ban_until\(word\) <= whom->since && /rf_ban_until(word) < whom->since - 1 \&\& /'
+	try_mutant bans ban "a ban that stands is replaced" rf_ban_gives_room \
+		's/\(rf_ban_until.*>> 63 & //'
+	try_mutant bans ban "a place that is being written counts as free" rf_ban_gives_room \
+		's/& ~word & RF_BAN_WRITTEN/\& 1/'
+	try_mutant bans ban "a ban that has ended gives no room yet" rf_ban_gives_room \
+		's/- 1\) >> 63/+ 1) >> 63/'
+	try_mutant bans ban "a place for a ban is looked for after its source" rf_ban_start \
+		's/^\tif \(!room\)/for (room = i = 0; i < RF_BAN_WAYS; i++) room |= rf_ban_gives_room(rf_load(\&set->word[i]), whom->since) << i;\n&/'
+	try_mutant bans ban "a place for a ban is not checked when it is taken" rf_ban_start \
+		's/!rf_ban_gives_room\(word, whom->since\) \|\|//'
 	try_mutant bans ban "a ban that is over is found" rf_ban_find \
 		's/rf_ban_until\(word\) <= jiffies \|\| //'
 	try_mutant bans ban "only the first place is searched for a ban" rf_ban_find \
