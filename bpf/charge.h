@@ -166,9 +166,10 @@ __noinline int peek_all(const struct question *question, struct rf_source *first
 
 		if (i >= question->in_force || !source)
 			continue;
+		if (banned_until(question, source, policy, question->slot[i]))
+			return i;
 		set_ask(&ask, question, policy);
-		if (banned_until(question, source, policy, question->slot[i]) ||
-		    !peek(&source->window, policy, &ask))
+		if (!peek(&source->window, policy, &ask))
 			return i;
 	}
 	return RF_CHARGED_MAX;

@@ -34,14 +34,19 @@ build/tests/%.o: tests/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
 
-# The program as each other installed clang compiles it, for test_budget.
-build/tests/prog/test_budget: | $(patsubst %,build/compilers/%.bpf.o,$(shell tests/clangs.sh $(CLANG)))
+# The programs as each other installed clang compiles them, for test_budget.
+OTHER_CLANGS := $(shell tests/clangs.sh $(CLANG))
 
-build/compilers/%.bpf.o: bpf/ringfence.bpf.c
-	@mkdir -p $(@D)
-	$(call say,BPF,$@)
-	$(Q)$* $(BPF_CFLAGS) -c $< -o $@
-	$(Q)$(LLVM_STRIP) -g $@
+build/tests/prog/test_budget: | $(foreach clang,$(OTHER_CLANGS),$(addprefix build/compilers/$(clang)/,ringfence.bpf.o ringfence_fleet.bpf.o fleet_calls.bpf.o))
+
+define by_other_clang
+build/compilers/$(1)/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $$(@D)
+	$$(call say,BPF,$$@)
+	$$(Q)$(1) $$(BPF_CFLAGS) -c $$< -o $$@
+	$$(Q)$$(LLVM_STRIP) -g $$@
+endef
+$(foreach clang,$(OTHER_CLANGS),$(eval $(call by_other_clang,$(clang))))
 
 # The linker wraps the clock, so that tests can inject another one.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
