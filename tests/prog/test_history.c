@@ -306,6 +306,68 @@ static void store_cells(void **state)
 	made_end(&made);
 }
 
+static void count_visit(void *context, const struct rf_cells_row *row)
+{
+	(void)row;
+	++*(size_t *)context;
+}
+
+/* How many rows of that source `show ADDRESS at` finds in the second that has the time. */
+static size_t rows_in_second_of(struct rf_reader *reader, uint64_t time_ns,
+				const struct rf_prefix *source)
+{
+	const uint64_t second_ns = time_ns / RF_NS_PER_S * RF_NS_PER_S;
+	struct rf_error error;
+	size_t count = 0;
+
+	assert_int_equal(rf_reader_cells(reader, second_ns, source, count_visit, &count, &error),
+			 0);
+	return count;
+}
+
+/* Records one row of a quarter of a second for each source, of a scan that ends as one of 1 s. */
+static void record_quarters(struct rf_cells_row *row, size_t count)
+{
+	struct rf_history *history = open_history();
+	struct rf_error error;
+	struct made made;
+
+	made_begin(&made, 1, count);
+	record(&made, history, 0);
+	made_step(&made, SECOND, 100);
+	made_cells(&made, row, count);
+	for (size_t i = 0; i < count; i++) {
+		row[i].first_ns += i % 12 * row[i].cell_ns;
+		row[i].count = 4;
+	}
+	assert_int_equal(rf_history_begin(history, &made.snapshot, &error), 0);
+	assert_int_equal(rf_history_add_cells(history, row, count, &error), 0);
+	assert_int_equal(rf_history_commit(history, &error), 0);
+	rf_history_close(history);
+	made_end(&made);
+}
+
+/* Also if a row begins and ends between two whole seconds. */
+static void cells_are_found_by_their_second(void **state)
+{
+	static struct rf_cells_row row[24];
+	struct rf_reader *reader;
+	struct rf_error error;
+
+	(void)state;
+	record_quarters(row, 24);
+	assert_int_equal(rf_reader_open(&reader, directory, "eth0", &error), 0);
+	for (size_t i = 0; i < 24; i++) {
+		const uint64_t first_ns = row[i].first_ns;
+		const struct rf_prefix *source = &row[i].source;
+
+		assert_int_equal(rows_in_second_of(reader, first_ns, source), 1);
+		assert_int_equal(rows_in_second_of(reader, first_ns + RF_NS_PER_S, source), 0);
+		assert_int_equal(rows_in_second_of(reader, first_ns - RF_NS_PER_S, source), 0);
+	}
+	rf_reader_close(reader);
+}
+
 /* ---- rules, state, events ---- */
 
 static void store_the_rest(void **state)
@@ -523,6 +585,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("without sources no key of a sample is kept", without_sources_no_key_is_kept),
 	ROW_OF("sources none: nothing of sources", tell_no_addresses, RF_TELL_NONE),
 	ROW("cells tell which rows are of one source, and not of which", cells_tell_no_address),
+	ROW("cells are found by the second in which they lie", cells_are_found_by_their_second),
 	ROW("cells of 512 sources, as many bytes as there is room for", store_cells),
 	ROW("rules, state and events", store_the_rest),
 	ROW("the cap is kept", cap_is_kept),

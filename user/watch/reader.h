@@ -124,7 +124,10 @@ int rf_reader_sources_at(struct rf_reader *reader, uint64_t time_ns,
 int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
 			      const struct rf_prefix *of, size_t most,
 			      struct rf_recorded_sources *sources, struct rf_error *error);
-/* The cells of a source, or of its network, around `time_ns`; `visit` gets each row. */
+/*
+ * The cells of a source, or of its network, in the second that begins at `time_ns`; `visit` gets
+ * each row.
+ */
 typedef void (*rf_cells_visit)(void *context, const struct rf_cells_row *row);
 int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_prefix *source,
 		    rf_cells_visit visit, void *context, struct rf_error *error);

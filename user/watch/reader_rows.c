@@ -111,13 +111,20 @@ int rf_reader_sources_at(struct rf_reader *reader, uint64_t time_ns,
 
 /* ---- cells ---- */
 
-/* May rows of cells that long have that time, where the last one ends at `end_ms`? */
+/* Can rows of cells that long lie in the second from then on, if the last one ends at `end_ms`? */
 static bool may_reach(const struct rf_cells_unpack *unpack, int64_t end_ms, uint64_t time_ns)
 {
-	return end_ms - rf_to_ms(time_ns) <= CELLS_MS + 2 * rf_to_ms(unpack->cell_ns);
+	return end_ms - rf_to_ms(time_ns + RF_NS_PER_S) <= CELLS_MS + 2 * rf_to_ms(unpack->cell_ns);
 }
 
-/* The rows of one pack that are of the source, or of a network around it or in it. */
+/* Times are asked for in seconds, and rows can be shorter. */
+static bool lies_in_second(const struct rf_cells_row *row, uint64_t time_ns)
+{
+	return row->first_ns < time_ns + RF_NS_PER_S &&
+	       row->first_ns + row->count * row->cell_ns > time_ns;
+}
+
+/* The rows of a pack in that second, of the source or of a network around it or in it. */
 static int visit_pack(sqlite3_stmt *stmt, uint64_t time_ns, const struct rf_prefix *source,
 		      rf_cells_visit visit, void *context)
 {
@@ -134,7 +141,7 @@ static int visit_pack(sqlite3_stmt *stmt, uint64_t time_ns, const struct rf_pref
 		if (!rf_prefix_contains(&row.source, source) &&
 		    !rf_prefix_contains(source, &row.source))
 			continue;
-		if (row.first_ns > time_ns || row.first_ns + row.count * row.cell_ns < time_ns)
+		if (!lies_in_second(&row, time_ns))
 			continue;
 		snprintf(row.limit, sizeof(row.limit), "%s", rf_db_text(stmt, 1));
 		visit(context, &row);
@@ -145,13 +152,13 @@ static int visit_pack(sqlite3_stmt *stmt, uint64_t time_ns, const struct rf_pref
 int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_prefix *source,
 		    rf_cells_visit visit, void *context, struct rf_error *error)
 {
-	const int64_t time = rf_to_ms(time_ns);
+	const int64_t time = rf_to_ms(time_ns), next = rf_to_ms(time_ns + RF_NS_PER_S);
 	struct rf_db *db = &reader->db;
 	sqlite3_stmt *stmt =
 		rf_db_begin(db,
 			    "SELECT data, name, time FROM cells JOIN limits USING (number) "
 			    "WHERE time >= ? AND time <= ? ORDER BY time",
-			    "ii", time, time + LONG_CELLS_MS);
+			    "ii", time, next + LONG_CELLS_MS);
 	int err = 0;
 
 	while (!err && rf_db_row(db, stmt)) {
