@@ -189,20 +189,40 @@ done
 follow 'The engine' engine
 follow 'On each front end' "${both[@]}"
 
-# Above the limit by both together, not by one.
-receivers=() senders=()
-for number in 1 2; do
-	start "web$number" "$tree/build/tests/traffic" recv dev eth0 for 5m keep "$scratch/kept$number" \
-		>"$scratch/received$number" 2>"$scratch/ready$number"
-	receivers+=("$started_pid")
-	eventually grep -q ready "$scratch/ready$number" || bail 'cannot receive'
-	start outside build/tests/traffic send dev "out$number" to "02:00:00:00:0$number:02" \
-		flow src=198.51.100.7,count=4000000000,rate=11000 >"$scratch/sent$number" 2>&1
-	senders+=("$started_pid")
-done
-follow 'See it work' web1
-for pid in "${senders[@]}" "${receivers[@]}"; do
-	stop TERM "$pid"
+# How often front ends were alone, as their agents count.
+times_alone() {
+	local machine
+
+	for machine in "${both[@]}"; do
+		at "$machine" "$tree/build/ringfence" --json fleet status | jq .alone_times
+	done | xargs
+}
+
+# Follows the chapter during a flood above the limit by both together, not by one.
+see_it_work() {
+	local number pid receivers=() senders=()
+
+	for number in 1 2; do
+		start "web$number" "$tree/build/tests/traffic" recv dev eth0 for 5m keep "$scratch/kept$number" \
+			>"$scratch/received$number" 2>"$scratch/ready$number"
+		receivers+=("$started_pid")
+		eventually grep -q ready "$scratch/ready$number" || bail 'cannot receive'
+		start outside build/tests/traffic send dev "out$number" to "02:00:00:00:0$number:02" \
+			flow src=198.51.100.7,count=4000000000,rate=11000 >"$scratch/sent$number" 2>&1
+		senders+=("$started_pid")
+	done
+	follow 'See it work' web1
+	for pid in "${senders[@]}" "${receivers[@]}"; do
+		stop TERM "$pid"
+	done
+}
+
+# A front end whose agent has no CPU for the grace limits alone, and more passes.
+for _ in 1 2 3 4 5; do
+	before=$(times_alone)
+	see_it_work
+	[ "$(times_alone)" != "$before" ] || break
+	echo '# a front end was alone for a while: once more'
 done
 cat "$scratch"/kept? >"$scratch/kept"
 most=$(build/tests/traffic judge "$scratch/kept" from 198.51.100.7 max 1000000/1s 2>/dev/null | sed 's/.*: //')
