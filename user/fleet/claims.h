@@ -197,7 +197,7 @@ struct rf_sum_report rf_claims_sum_report(const struct rf_claims *claims,
 /* One answer for each item, in their order. */
 void rf_claims_summed(struct rf_claims *claims, struct rf_sum_batch *batch,
 		      const struct rf_sum_answer *answer, uint64_t now);
-/* It has no answer: what it told is lost. */
+/* It has no answer: what it reported is lost. */
 void rf_claims_unsummed(struct rf_claims *claims, struct rf_sum_batch *batch);
 
 #endif /* RF_FLEET_CLAIMS_H */

@@ -2,7 +2,7 @@
 /* What windows received between two readings: see sums.h. */
 #include "fleet/private.h"
 
-#define LEAST_NS 100000000ULL /* between two readings that are told */
+#define LEAST_NS 100000000ULL /* between two readings that are reported */
 #define CLAIMS_MAX 4096	      /* with more of them, windows are not read for sums alone */
 
 uint64_t rf_claims_reads_each_ns(const struct rf_claims *claims, const struct rf_fleet_limit *limit)

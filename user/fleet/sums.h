@@ -9,8 +9,8 @@
  * later than it came. It adds up in cells of W/16, by its own time: the sum of the cells that began
  * within W is never more than what came within W.
  *
- * Hosts tell times by the ledger's clock. They know it from the answers to their reports, and only
- * in the membership in which they had one: another one may have another clock.
+ * Hosts report times by the ledger's clock. They know it from the answers to their reports, and
+ * only within one membership: the next one can have a different clock.
  */
 #ifndef RF_FLEET_SUMS_H
 #define RF_FLEET_SUMS_H
@@ -20,7 +20,7 @@
 #define RF_SUM_CELLS 16 /* that W is divided into */
 
 struct rf_sum_report {
-	uint64_t from_ms; /* of the ledger's clock: what it tells of came later; 0: not known */
+	uint64_t from_ms; /* of the ledger's clock: what it reports came later; 0: not known */
 	uint32_t units;
 	uint32_t window_ms; /* W */
 };
