@@ -171,6 +171,7 @@ static void reply_to_all(void)
 static struct rf_claims claims;
 static struct rf_ledger ledger[RF_BUCKETS];
 static struct rf_ledger_source record;
+static struct rf_sum sum;
 static struct rf_calls calls;
 static struct rf_line beats, reports;
 static bool is_settling;
@@ -229,8 +230,25 @@ static redisReply *ask_for_report(struct rf_ledger *of, const struct rf_ledger_c
 	return reply_of(answer, sizeof(answer));
 }
 
-/* FCALL rf_report KEYS SLOT-KEY HOSTS-KEY RECORD-KEY… CALL REPORT… */
-static redisReply *ask_for_reports(int count, const char *const *words, const size_t *lengths)
+static redisReply *ask_for_sum(struct rf_ledger *of, const struct rf_ledger_call *call,
+			       const void *bytes, size_t size)
+{
+	uint8_t answer[RF_WIRE_SUMMED_SIZE];
+	struct rf_sum_report report;
+	struct rf_sum_answer says;
+
+	REQUIRE(rf_wire_unpack_sum(&report, call, bytes, size));
+	says = rf_sum_add(&sum, of, call, &report);
+	rf_wire_pack_summed(answer, &says);
+	return reply_of(answer, sizeof(answer));
+}
+
+typedef redisReply *(*ask_for_item)(struct rf_ledger *of, const struct rf_ledger_call *call,
+				    const void *bytes, size_t size);
+
+/* FCALL rf_report KEYS SLOT-KEY HOSTS-KEY RECORD-KEY… CALL REPORT…, or rf_sums in the same way */
+static redisReply *ask_for_items(ask_for_item ask, int count, const char *const *words,
+				 const size_t *lengths)
 {
 	redisReply *reply = calloc(1, sizeof(*reply));
 	struct rf_ledger_call call;
@@ -242,8 +260,8 @@ static redisReply *ask_for_reports(int count, const char *const *words, const si
 	reply->elements = items;
 	reply->element = calloc(items, sizeof(reply->element[0]));
 	for (int i = 0; i < items; i++)
-		reply->element[i] = ask_for_report(ledger_of(words[4]), &call, words[6 + items + i],
-						   lengths[6 + items + i]);
+		reply->element[i] = ask(ledger_of(words[4]), &call, words[6 + items + i],
+					lengths[6 + items + i]);
 	return reply;
 }
 
@@ -255,7 +273,9 @@ static redisReply *ask_ledger(int count, const char *const *words, const size_t 
 	if (strcmp(words[1], "rf_beat") == 0)
 		return ask_for_beat(words[4], words[5], lengths[5]);
 	if (strcmp(words[1], "rf_report") == 0)
-		return ask_for_reports(count, words, lengths);
+		return ask_for_items(ask_for_report, count, words, lengths);
+	if (strcmp(words[1], "rf_sums") == 0)
+		return ask_for_items(ask_for_sum, count, words, lengths);
 	return NULL;
 }
 
@@ -269,8 +289,10 @@ static int read_windows(void *context, struct rf_fleet_record *windows, uint32_t
 	(void)context;
 	for (uint32_t i = 0; i < count; i++) {
 		REQUIRE(!windows[i].writes || windows[i].share <= 1000);
+		REQUIRE(!windows[i].bans || windows[i].limit_id == 2);
 		windows[i].result = RF_SHARE_DONE;
 		windows[i].used = byte_of(windows[i].source[0]) % 1000;
+		windows[i].received = now / MS;
 	}
 	return 0;
 }
@@ -286,6 +308,11 @@ static bool settle(void *context)
 static bool send_report(void *context, struct rf_report_batch *batch)
 {
 	return rf_calls_report(context, batch);
+}
+
+static bool send_sums(void *context, struct rf_sum_batch *batch)
+{
+	return rf_calls_sum(context, batch);
 }
 
 static void start_claims(void)
@@ -311,14 +338,16 @@ static void start_claims(void)
 		 .pool = 350,
 		 .window_ns = 60000 * MS,
 		 .per4 = 24,
-		 .per6 = 48},
+		 .per6 = 48,
+		 .bans = true},
 	};
 
 	now = 1000000 * MS;
 	is_settling = is_cut = false;
 	sent_count = answers = 0;
 	REQUIRE(!rf_claims_make(&claims, SOURCES * 2, key, now));
-	claims.ports = (struct rf_claims_ports){&calls, read_windows, settle, send_report};
+	claims.ports =
+		(struct rf_claims_ports){&calls, read_windows, settle, send_report, send_sums};
 	claims.asks_each_s = 5000;
 	rf_claims_take_limits(&claims, now, limits, 2);
 	rf_calls_start(&calls, &claims, &beats, &reports);
@@ -347,6 +376,7 @@ static void ask(uint32_t byte)
 		.incarnation = 1 + byte % SOURCES,
 		.used = byte_of(byte % SOURCES) % 1000,
 		.passed = now / MS,
+		.received = now / MS,
 		.dropped = byte,
 		.time_ns = now,
 	};
@@ -360,6 +390,7 @@ static void fuzz_calls(void)
 {
 	memset(ledger, 0, sizeof(ledger));
 	memset(&record, 0, sizeof(record));
+	memset(&sum, 0, sizeof(sum));
 	while (!input_is_over(&input)) {
 		const uint32_t byte = input_byte(&input);
 
