@@ -6,23 +6,16 @@
 #include "ban_sets.h"
 #include "lease_table.h"
 
-/* The set, the key and the tag of a ban of this source under the limit in `slot`. */
-static __always_inline struct rf_ban_set *find_ban_set(const struct question *question, __u32 slot,
-						       struct rf_ban *whom, __u32 *tag)
+/* The key of a ban of this source under the limit in `slot`. */
+static __always_inline void set_ban_key(const struct question *question, __u32 slot,
+					struct rf_ban *whom)
 {
 	const struct rf_policy *policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
 	const int is_ipv6 = rf_rules_are_ipv6(question->who.rules);
-	const __be32 *mask = policy->mask6;
 
-	whom->source[0] = (__be32)question->source[0] & policy->mask4;
-	whom->source[1] = 0;
-	if (is_ipv6) {
-		whom->source[0] = question->source[0] & (mask[0] | (__u64)mask[1] << 32);
-		whom->source[1] = question->source[1] & (mask[2] | (__u64)mask[3] << 32);
-	}
+	mask_source(whom->source, question->source, policy->mask4, policy->mask6, is_ipv6);
 	whom->whose = rf_ban_whose(policy->id, is_ipv6);
 	whom->since = question->jiffies;
-	return find_set(whom, tag);
 }
 
 /* Until when the limit in `slot` bans the source; 0: no ban. */
@@ -34,7 +27,8 @@ __noinline __u64 find_ban(const struct question *question, __u32 slot)
 
 	if (!question)
 		return 0;
-	set = find_ban_set(question, slot, &whom, &tag);
+	set_ban_key(question, slot, &whom);
+	set = find_set(&whom, &tag);
 	return set ? rf_ban_find(set, &whom, tag, question->jiffies) : 0;
 }
 
@@ -67,37 +61,18 @@ static __always_inline __u64 banned_until(const struct question *question,
 	return find_ban(question, slot);
 }
 
-/*
- * Bans a source that is over the limit. Packets during a ban do not prolong it. Returns the end; 0:
- * no ban, since another CPU won a race, or the set is full, which is counted.
- */
+/* Bans a source that is over the limit. Packets during a ban do not prolong it. As ban_in_set(). */
 __noinline __u64 start_ban(const struct question *question, struct rf_source *source, __u32 slot)
 {
-	const struct rf_policy *policy;
-	struct rf_counters *sums;
-	struct rf_ban_set *set;
 	struct rf_ban whom;
-	__u32 tag, first = 0;
-	__u64 until;
 
-	sums = bpf_map_lookup_elem(&counters, &first);
-	if (!question || !source || !sums)
+	if (!question || !source)
 		return 0;
-	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
-	until = question->jiffies;
 	if (source->banned_until & RF_BAN_NOT_BEFORE &&
-	    (source->banned_until & ~RF_BAN_NOT_BEFORE) > until)
+	    (source->banned_until & ~RF_BAN_NOT_BEFORE) > question->jiffies)
 		return 0; /* other sources of its prefix have used up the limit */
-	until += policy->ban;
-	set = find_ban_set(question, slot, &whom, &tag);
-	if (!set)
-		return 0;
-	until = rf_ban_start(set, &whom, tag, until < RF_BAN_UNTIL_MAX ? until : RF_BAN_UNTIL_MAX);
-	sums->bans_refused += until == RF_BAN_FULL;
-	if (until <= RF_BAN_LOST_RACE)
-		return 0;
-	source->banned_until = until;
-	return until;
+	set_ban_key(question, slot, &whom);
+	return ban_in_set(&whom, bank_of(question)->policy[slot % RF_LIMITS_MAX].ban, source);
 }
 
 /* Drops and counts a packet of a source that the limit in `slot` bans. `source`: may be NULL. */

@@ -43,20 +43,6 @@ struct {
 	__uint(max_entries, RF_ASKS_BYTES);
 } asks SEC(".maps");
 
-/* `source` as the limit groups it. */
-static __always_inline void mask_source(__u64 masked[2], const __u64 source[2],
-					const struct rf_policy *policy, int is_ipv6)
-{
-	const __be32 *mask = policy->mask6;
-
-	masked[0] = (__be32)source[0] & policy->mask4;
-	masked[1] = 0;
-	if (is_ipv6) {
-		masked[0] = source[0] & (mask[0] | (__u64)mask[1] << 32);
-		masked[1] = source[1] & (mask[2] | (__u64)mask[3] << 32);
-	}
-}
-
 #define HAS_SHARES 1
 
 /* Once for each new window, so a call costs nothing that could be measured. */
@@ -76,7 +62,7 @@ static __always_inline void start_share(struct rf_window *window, const struct q
 {
 	__u64 masked[2];
 
-	mask_source(masked, question->source, policy, is_ipv6);
+	mask_source(masked, question->source, policy->mask4, policy->mask6, is_ipv6);
 	window->share.given = rf_given(next_incarnation(bucket_of(masked[0], masked[1])), 0);
 	window->share.whose = rf_whose(policy->tag, policy->first);
 	window->share.lowered = 0;
@@ -101,7 +87,7 @@ __noinline int ask_for_more(const struct question *question, struct rf_source *s
 	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
 	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
 	given = rf_load(&source->window.share.given);
-	mask_source(ask->source, question->source, policy, is_ipv6);
+	mask_source(ask->source, question->source, policy->mask4, policy->mask6, is_ipv6);
 	ask->time_ns = read_ns();
 	ask->limit_id = policy->id;
 	ask->tag = policy->tag;

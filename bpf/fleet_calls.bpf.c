@@ -55,26 +55,14 @@ static __always_inline int is_in_bucket(struct rf_source *source,
 __noinline int ban_source(struct rf_source *source, const struct rf_fleet_record *record,
 			  const struct rf_policy *policy)
 {
-	struct rf_counters *sums;
-	struct rf_ban whom = {};
-	struct rf_ban_set *set;
-	__u32 tag, first = 0;
-	__u64 until;
+	struct rf_ban whom;
 
 	if (!source || !record || !policy || record->tag != policy->tag || !rf_bans_by_sum(policy))
 		return 0;
-	mask_source(whom.source, record->source, policy, record->is_ipv6);
+	mask_source(whom.source, record->source, policy->mask4, policy->mask6, record->is_ipv6);
 	whom.whose = rf_ban_whose(policy->id, record->is_ipv6);
 	whom.since = read_jiffies();
-	set = find_set(&whom, &tag);
-	sums = bpf_map_lookup_elem(&counters, &first);
-	if (!set || !sums)
-		return 0; /* cannot happen; for the verifier */
-	until = whom.since + policy->ban;
-	until = rf_ban_start(set, &whom, tag, until < RF_BAN_UNTIL_MAX ? until : RF_BAN_UNTIL_MAX);
-	sums->bans_refused += until == RF_BAN_FULL;
-	if (until > RF_BAN_LOST_RACE)
-		source->banned_until = until;
+	ban_in_set(&whom, policy->ban, source);
 	return 0;
 }
 

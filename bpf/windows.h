@@ -157,15 +157,24 @@ static __always_inline void touch(struct question *question, struct rf_source *s
 
 /* ---- the known filter ---- */
 
-static __always_inline __u64 hash_masked(const __u64 source[2], __be32 mask4, const __be32 mask6[4],
-					 int is_ipv6)
+/* `source` as a limit of these masks groups it. */
+static __always_inline void mask_source(__u64 masked[2], const __u64 source[2], __be32 mask4,
+					const __be32 mask6[4], int is_ipv6)
 {
-	__u64 masked[2] = {(__be32)source[0] & mask4, 0};
-
+	masked[0] = (__be32)source[0] & mask4;
+	masked[1] = 0;
 	if (is_ipv6) {
 		masked[0] = source[0] & (mask6[0] | (__u64)mask6[1] << 32);
 		masked[1] = source[1] & (mask6[2] | (__u64)mask6[3] << 32);
 	}
+}
+
+static __always_inline __u64 hash_masked(const __u64 source[2], __be32 mask4, const __be32 mask6[4],
+					 int is_ipv6)
+{
+	__u64 masked[2];
+
+	mask_source(masked, source, mask4, mask6, is_ipv6);
 	return rf_known_filter_hash(masked, is_ipv6, config.lease_key);
 }
 

@@ -34,3 +34,13 @@ void rf_call_words_make(struct rf_call_words *words, const struct rf_ledger_call
 	for (uint32_t i = 0; i < items; i++)
 		add_word(words, words->item[i], item_size);
 }
+
+bool rf_call_is_answered(const redisReply *reply, uint32_t items)
+{
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != items)
+		return false;
+	for (uint32_t i = 0; i < items; i++)
+		if (reply->element[i]->type != REDIS_REPLY_STRING)
+			return false;
+	return true;
+}

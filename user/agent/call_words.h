@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The words of a call with items, each about a key of its own: rf_report and rf_sums. */
+/* A call with items, each about a separate key: rf_report and rf_sums. Its words, and its reply. */
 #ifndef RINGFENCE_AGENT_CALL_WORDS_H
 #define RINGFENCE_AGENT_CALL_WORDS_H
+
+#include <hiredis/hiredis.h>
 
 #include "fleet/claims.h"
 #include "fleet/wire.h"
@@ -22,5 +24,7 @@ struct rf_call_words {
 /* The words from `key` and `item`, of which the caller has filled the first `items`. */
 void rf_call_words_make(struct rf_call_words *words, const struct rf_ledger_call *call,
 			uint32_t bucket, const char *function, uint32_t items, size_t item_size);
+/* Does the reply have a string for each item? Otherwise it cannot be read, and is no answer. */
+bool rf_call_is_answered(const redisReply *reply, uint32_t items);
 
 #endif /* RINGFENCE_AGENT_CALL_WORDS_H */

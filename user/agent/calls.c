@@ -161,15 +161,13 @@ static void make_item(struct rf_call_words *words, const struct rf_claims *claim
 	rf_wire_pack_report(words->item[i], &figures, &batch->item[i].report);
 }
 
-/* An answer that cannot be read is none. */
 static bool unpack_answers(const struct rf_report_batch *batch, const redisReply *reply,
 			   struct rf_ledger_answer answer[RF_REPORT_ITEMS])
 {
-	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != batch->count)
+	if (!rf_call_is_answered(reply, batch->count))
 		return false;
 	for (uint32_t i = 0; i < batch->count; i++)
-		if (reply->element[i]->type != REDIS_REPLY_STRING ||
-		    !rf_wire_unpack_answer(&answer[i], reply->element[i]->str,
+		if (!rf_wire_unpack_answer(&answer[i], reply->element[i]->str,
 					   reply->element[i]->len))
 			return false;
 	return true;

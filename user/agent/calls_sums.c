@@ -17,15 +17,13 @@ static void make_item(struct rf_call_words *words, const struct rf_claims *claim
 	rf_wire_pack_sum(words->item[i], &report);
 }
 
-/* An answer that cannot be read is none. */
 static bool unpack_answers(const struct rf_sum_batch *batch, const redisReply *reply,
 			   struct rf_sum_answer answer[RF_REPORT_ITEMS])
 {
-	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != batch->count)
+	if (!rf_call_is_answered(reply, batch->count))
 		return false;
 	for (uint32_t i = 0; i < batch->count; i++)
-		if (reply->element[i]->type != REDIS_REPLY_STRING ||
-		    !rf_wire_unpack_summed(&answer[i], reply->element[i]->str,
+		if (!rf_wire_unpack_summed(&answer[i], reply->element[i]->str,
 					   reply->element[i]->len))
 			return false;
 	return true;
@@ -40,7 +38,7 @@ static void take_answers(void *data, const redisReply *reply)
 	if (unpack_answers(summing->batch, reply, answer))
 		rf_claims_summed(claims, summing->batch, answer, rf_time_awake());
 	else
-		rf_claims_unsummed(claims, summing->batch);
+		rf_claims_unsummed(summing->batch);
 }
 
 bool rf_calls_sum(struct rf_calls *calls, struct rf_sum_batch *batch)

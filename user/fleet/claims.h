@@ -198,6 +198,6 @@ struct rf_sum_report rf_claims_sum_report(const struct rf_claims *claims,
 void rf_claims_summed(struct rf_claims *claims, struct rf_sum_batch *batch,
 		      const struct rf_sum_answer *answer, uint64_t now);
 /* It has no answer: what it reported is lost. */
-void rf_claims_unsummed(struct rf_claims *claims, struct rf_sum_batch *batch);
+void rf_claims_unsummed(struct rf_sum_batch *batch);
 
 #endif /* RF_FLEET_CLAIMS_H */

@@ -17,7 +17,7 @@ void rf_claims_send_sums(struct rf_claims *claims, uint64_t now)
 		batch->joined = claims->member[i].joined;
 		batch->is_under_way = true;
 		if (!claims->member[i].joined || !claims->ports.sums(claims->ports.context, batch))
-			rf_claims_unsummed(claims, batch);
+			rf_claims_unsummed(batch);
 	}
 }
 
@@ -83,16 +83,15 @@ void rf_claims_summed(struct rf_claims *claims, struct rf_sum_batch *batch,
 				.heard_ns = now,
 			};
 	}
-	rf_claims_unsummed(claims, batch);
+	rf_claims_unsummed(batch);
 	claims->counts.over += count;
 	if (count) /* where it fails, the source is over again soon */
 		rf_claims_visit(claims, over, count, RF_VISIT_BANS, now, &visit);
 }
 
 /* It is not sent again, since the ledger may have it. */
-void rf_claims_unsummed(struct rf_claims *claims, struct rf_sum_batch *batch)
+void rf_claims_unsummed(struct rf_sum_batch *batch)
 {
-	(void)claims;
 	batch->count = 0;
 	batch->is_under_way = false;
 }

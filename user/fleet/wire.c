@@ -27,8 +27,11 @@ void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char 
 void rf_wire_sum_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
 		     uint64_t definition, const char *source)
 {
-	snprintf(key, RF_WIRE_KEY_SIZE, "rf:{%u}:l:%s-%016" PRIx64 ":%s:sum", bucket, limit,
-		 definition, source);
+	size_t length;
+
+	rf_wire_record_key(key, bucket, limit, definition, source);
+	length = strlen(key);
+	snprintf(key + length, RF_WIRE_KEY_SIZE - length, ":sum");
 }
 
 void rf_wire_host_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot)
