@@ -97,6 +97,48 @@ static void gap_of_a_restart(void **state)
 	made_end(&made);
 }
 
+static int read_at(uint64_t time_ns, struct rf_recorded *recorded)
+{
+	struct rf_reader *reader;
+	struct rf_error error;
+	int err;
+
+	assert_int_equal(rf_reader_open(&reader, directory, "eth0", &error), 0);
+	err = rf_reader_at(reader, time_ns, recorded, &error);
+	rf_reader_close(reader);
+	return err;
+}
+
+/* Also one that begins after a gap and ends, all between two whole seconds. */
+static void interval_is_found_by_its_second(void **state)
+{
+	struct rf_history *history = open_history();
+	struct rf_recorded recorded;
+	uint64_t second_ns;
+	struct made made;
+
+	(void)state;
+	made_begin(&made, 1, 10);
+	record(&made, history, 0);
+	record_seconds(&made, history, 3, 100);
+	rf_history_close(history);
+	second_ns = made.snapshot.time_ns + 600 * SECOND;
+	made_step(&made, 600 * SECOND + SECOND / 5, 100);
+	history = open_history();
+	record(&made, history, 0);
+	made_step(&made, SECOND / 2, 100);
+	record(&made, history, 0);
+	rf_history_close(history);
+	assert_int_equal(second_ns % SECOND, 0);
+	assert_int_equal(read_at(second_ns, &recorded), 0);
+	assert_int_equal(recorded.from_ns, second_ns + SECOND / 5);
+	assert_int_equal(recorded.to_ns, second_ns + SECOND * 7 / 10);
+	rf_recorded_free(&recorded);
+	assert_int_equal(read_at(second_ns - SECOND, &recorded), -ENODATA);
+	rf_recorded_free(&recorded);
+	made_end(&made);
+}
+
 /* Then it is attached anew, and what it counted meanwhile is nobody's. */
 static void gap_of_a_detached_fence(void **state)
 {
@@ -575,6 +617,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("counters never step back", never_step_back),
 	ROW("a fence that was made anew begins at 0", fence_made_anew),
 	ROW("a restart is a gap, with what was counted", gap_of_a_restart),
+	ROW("an interval is found by the second in which it lies", interval_is_found_by_its_second),
 	ROW("the time in which the fence was detached is a gap of its own",
 	    gap_of_a_detached_fence),
 	ROW("a clock that steps back and forth loses nothing", clock_steps),

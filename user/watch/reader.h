@@ -83,7 +83,10 @@ struct rf_recorded {
 };
 
 void rf_recorded_free(struct rf_recorded *recorded);
-/* The second that has `time_ns`, or the minute where seconds are gone. -ENODATA: a gap. */
+/*
+ * The first interval in the second that begins at `time_ns`, or the minute where seconds are gone.
+ * -ENODATA: a gap.
+ */
 int rf_reader_at(struct rf_reader *reader, uint64_t time_ns, struct rf_recorded *recorded,
 		 struct rf_error *error);
 /* Sums of a range: of its seconds up to six hours, else of its minutes. */

@@ -8,8 +8,6 @@
 #include "watch/reading.h"
 
 #define SECONDS_RANGE_NS (6 * 3600 * RF_NS_PER_S) /* longer ones are sums of minutes */
-#define SLACK_MS 100				  /* intervals end a little early or late */
-#define PRESENT_MS 15000			  /* a scan may be that long ago */
 
 void rf_recorded_free(struct rf_recorded *recorded)
 {
@@ -70,7 +68,7 @@ static int64_t take_interval(struct rf_reader *reader, sqlite3_stmt *stmt, int64
 		return -1;
 	time = sqlite3_column_int64(stmt, 1);
 	ms = sqlite3_column_int64(stmt, 2);
-	if (time - ms <= time_ms + SLACK_MS) {
+	if (time - ms < time_ms + SECOND_MS) {
 		number = sqlite3_column_int64(stmt, 0);
 		recorded->from_ns = rf_from_ms(time - ms);
 		recorded->to_ns = rf_from_ms(time);

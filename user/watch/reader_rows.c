@@ -7,8 +7,6 @@
 
 #include "watch/reading.h"
 
-#define SLACK_MS 1000
-#define PRESENT_MS 15000 /* the interval at present is not written yet */
 /* A row of cells is that long at the most, and as late; of longer cells, two of these more. */
 #define CELLS_MS 15000
 #define LONG_CELLS_MS 600000
@@ -59,10 +57,10 @@ static int64_t find_interval(struct rf_reader *reader, int64_t time,
 	struct rf_db *db = &reader->db;
 	sqlite3_stmt *stmt = rf_db_begin(
 		db,
-		"SELECT scan, time, ms, share FROM samples WHERE time - ms <= ?1 + ?2 AND "
+		"SELECT scan, time, ms, share FROM samples WHERE time - ms < ?1 + ?2 AND "
 		"(time > ?1 OR (time > ?1 - ?3 AND time = (SELECT max(time) FROM "
 		"samples))) AND time > ?1 - ?3 ORDER BY time, scan DESC LIMIT 1",
-		"iii", time, (int64_t)SLACK_MS, (int64_t)PRESENT_MS);
+		"iii", time, (int64_t)SECOND_MS, (int64_t)PRESENT_MS);
 	int64_t scan;
 
 	if (!rf_db_row(db, stmt))
