@@ -35,6 +35,10 @@ fault_steady() {
 # ---- links ----
 
 cut_off() { # NAME COMMAND-TO-CUT COMMAND-TO-JOIN
+	alone_in 1 'no other host is alone' cut_off_once "$@"
+}
+
+cut_off_once() { # NAME COMMAND-TO-CUT COMMAND-TO-JOIN
 	begin 11
 	at 2
 	eval "$2"
@@ -42,7 +46,6 @@ cut_off() { # NAME COMMAND-TO-CUT COMMAND-TO-JOIN
 	eval "$3"
 	finish
 	verdict "$1"
-	check 'no other host is alone' test "$alone" = 1
 }
 
 fault_link_down() {
@@ -90,6 +93,12 @@ fault_loss() {
 	lossy 20
 }
 
+undisturbed() { # SECONDS NAME
+	begin "$1"
+	finish
+	verdict "$2"
+}
+
 agents_at() { # PORT
 	local host
 
@@ -108,10 +117,7 @@ far_away() { # MS-EACH-WAY
 	relay=$started_pid
 	eventually grep -q ready "$scratch/relay" || bail 'the relay does not start'
 	agents_at 6400
-	begin 10
-	finish
-	verdict "the engine is $((2 * $1)) ms away"
-	check 'nobody is alone' test "$alone" = 0
+	alone_in 0 'nobody is alone' undisturbed 10 "the engine is $((2 * $1)) ms away"
 	agents_at 6379
 	stop TERM "$relay"
 }
@@ -202,10 +208,7 @@ fault_clocks_differ() {
 	stop TERM "${agent[1]}"
 	with_clock host_clock start_agent 1
 	restart_engine with_clock engine_clock
-	begin 6
-	finish
-	verdict 'the clock of a host is 1 h ahead, that of the engine 1 h behind'
-	check 'nobody is alone' test "$alone" = 0
+	alone_in 0 'nobody is alone' undisturbed 6 'the clock of a host is 1 h ahead, that of the engine 1 h behind'
 	stop TERM "${agent[1]}"
 	start_agent 1
 	restart_engine
@@ -215,6 +218,10 @@ fault_clocks_differ() {
 
 # It is killed when it makes its Nth call of a kind; another one starts at once.
 fault_agent_dies() {
+	alone_in 1 'no other host is alone' agent_dies
+}
+
+agent_dies() {
 	local step pid
 
 	begin 24
@@ -233,7 +240,6 @@ fault_agent_dies() {
 	start_agent 1
 	finish
 	verdict 'an agent is killed at six of its steps, one after the other'
-	check 'no other host is alone' test "$alone" = 1
 }
 
 gone() {
@@ -268,10 +274,7 @@ fault_one_slot() {
 	done
 	sleep 3.5 # until a slot that was left is void
 	first=4
-	begin 8
-	finish
-	verdict 'two hosts for one slot'
-	check 'one of them is alone' test "$alone" = 1
+	alone_in 1 'one of them is alone' one_slot
 	check 'and says so' grep -q 'all 2 slots of the fleet are taken' "$scratch"/agent?
 	first=2
 	for host in 1 2 3; do
@@ -279,6 +282,12 @@ fault_one_slot() {
 	done
 	eventually all_hear
 	sleep 1.5
+}
+
+one_slot() {
+	begin 8
+	finish
+	verdict 'two hosts for one slot'
 }
 
 # How many windows host 1 has made.
