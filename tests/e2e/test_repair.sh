@@ -203,6 +203,28 @@ is "$(program_on 0)" "$(bpftool -j prog show pinned "$pins/$dev/xdp" | jq .id)" 
 	'the interface then has the plain program'
 ringfence detach "$dev" >"$scratch/stdout"
 
+# At this MTU the driver refuses the plain entry, so that a swap to it and back is no repair.
+outside ip link set out0 mtu 9000
+inside ip link set "$dev" mtu 9000
+ringfence attach "$dev" >"$scratch/stdout"
+ringfence limit add all rate 5/1h exact dev "$dev" >"$scratch/log"
+deliver 0 src=192.0.2.1,count=20
+is_bypassed 0
+bypass on
+around 20
+is_bypassed 0
+around 20
+before=$(state) id=$(program_on 0)
+matches "$(ringfence attach "$dev" 2>&1 | unwrapped)" '.*the program was attached again in place.*' \
+	'attach repairs an interface whose driver refuses the other entry'
+bypass off
+is "$(program_on 0)" "$id" 'it leaves the same program on the interface'
+is "$(bypassed 0)" null 'whose packets meet it'
+is "$(state)" "$before" 'and keeps rules, lists and windows'
+ringfence detach "$dev" >"$scratch/stdout"
+inside ip link set "$dev" mtu 1500
+outside ip link set out0 mtu 1500
+
 # ---- the link ----
 
 # Takes the link down and up when a program is attached or detached, as most drivers of cards do.

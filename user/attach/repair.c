@@ -120,24 +120,33 @@ static int find_id(int fd, uint32_t *id)
 	return err;
 }
 
-/*
- * The kernel does not tell the driver of a swap to the same program. So the interface gets another
- * program of the fence, and then its own again.
- */
-static int swap_twice(const struct repair *repair, char words[RF_REFUSAL_SIZE])
+static int swap_through(const struct repair *repair, int other, char words[RF_REFUSAL_SIZE])
 {
 	struct rf_interface between = repair->interface;
-	const enum rf_entry entry = rf_entry_of(&repair->old);
-	int other = repair->loaded->fd[RF_ENTRY_COUNT - 1 - entry];
-	int err;
+	int err = find_id(other, &between.program_id);
 
-	if (other < 0)
-		other = repair->fresh_fd[entry];
-	err = find_id(other, &between.program_id);
 	if (!err)
 		err = rf_program_swap(&repair->interface, repair->old.fd, other, words);
 	if (!err)
 		err = rf_program_swap(&between, other, repair->old.fd, words);
+	return err;
+}
+
+/*
+ * The kernel does not tell the driver of a swap to the same program. So the interface gets another
+ * program of the fence, and then its own again: the other entry, or, where the driver does not take
+ * that (the plain one at a jumbo MTU), the same entry loaded once more.
+ */
+static int swap_twice(const struct repair *repair, char words[RF_REFUSAL_SIZE])
+{
+	const enum rf_entry entry = rf_entry_of(&repair->old);
+	const int other[] = {repair->loaded->fd[RF_ENTRY_COUNT - 1 - entry],
+			     repair->fresh_fd[entry]};
+	int err = -EOPNOTSUPP;
+
+	for (int i = 0; err && i < 2; i++)
+		if (other[i] >= 0)
+			err = swap_through(repair, other[i], words);
 	return err;
 }
 
