@@ -53,8 +53,7 @@ finds 'no settings' problem settings 'this host is in no fleet' \
 finds 'no fence' problem fence "~edge1: .*|fence 'edge1': .*|.*edge1.*" 'ringfence attach IF fence edge1 fleet'
 echo 'redis nothing' >/etc/ringfence/edge1.fleet
 finds 'a mistake in the settings' problem settings \
-	"/etc/ringfence/edge1.fleet: redis 'nothing': expects HOST:PORT, such as 192.0.2.1:6379" \
-	'ringfence fleet join edge1 redis HOST:PORT hosts N'
+	"/etc/ringfence/edge1.fleet: redis 'nothing': expects HOST:PORT, such as 192.0.2.1:6379"
 settings
 finds 'good settings' ok settings /etc/ringfence/edge1.fleet
 on 1 attach edge1 >"$scratch/log"

@@ -27,11 +27,9 @@ void rf_fleet_check_settings(const struct rf_fleet_facts *facts, struct rf_findi
 				   facts->fence);
 	} else if (facts->probe_error)
 		rf_findings_add(findings, RF_PROBLEM, SETTINGS, "%.250s", facts->probe_error);
-	else if (*wrong) {
+	else if (*wrong) /* it says what to do; 'fleet join' would lose the file's other lines */
 		rf_findings_add(findings, RF_PROBLEM, SETTINGS, "%s", wrong);
-		rf_findings_remedy(findings, "ringfence fleet join %s redis HOST:PORT hosts N",
-				   facts->fence);
-	} else
+	else
 		rf_findings_add(findings, RF_OK, SETTINGS, "%s", facts->settings_file);
 }
 
