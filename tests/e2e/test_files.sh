@@ -103,14 +103,17 @@ nothing_differs() { # NAME
 	is "$(ringfence save | ringfence diff - 2>&1; echo $?)" 0 "$1"
 }
 
+an_hour() { # of which seconds may have passed
+	sed -E 's/for 3[0-5][0-9]+s/for 1h/'
+}
+
 # differs NAME OUTPUT FILE: diff exits with 1, prints exactly OUTPUT, and changes nothing.
 differs() {
 	local before
 
-	before=$(saved)
-	is "$(describe ringfence diff "$scratch/$3" | sed -E 's/for 35[0-9]+s/for 1h/')" \
-		$'exit 1\n'"$2"$'\nstderr: ' "$1" # seconds may have passed
-	is "$(saved)" "$before" "$1, and it changes nothing"
+	before=$(saved | an_hour)
+	is "$(describe ringfence diff "$scratch/$3" | an_hour)" $'exit 1\n'"$2"$'\nstderr: ' "$1"
+	is "$(saved | an_hour)" "$before" "$1, and it changes nothing"
 }
 
 nothing_differs 'the saved rules of a fresh fence differ in nothing'
