@@ -32,6 +32,12 @@ static bool parse_address(const char *text, struct rf_address *address)
 	return inet_pton(AF_INET6, text, address->word) == 1;
 }
 
+/* ::ffff:0:0/96: how programs with IPv6 sockets write IPv4 addresses. No packet has them. */
+static bool is_mapped(const __be32 word[4])
+{
+	return !word[0] && !word[1] && word[2] == htonl(0xffff);
+}
+
 int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error)
 {
 	struct rf_address parsed;
@@ -41,6 +47,8 @@ int rf_parse_address(const char *text, struct rf_address *address, struct rf_err
 				      "'%s': invalid address; write it like 192.0.2.1 or "
 				      "2001:db8::1",
 				      text);
+	if (parsed.version == 6 && is_mapped(parsed.word))
+		parsed = (struct rf_address){.version = 4, .word = {parsed.word[3]}};
 	*address = parsed;
 	return 0;
 }
@@ -90,10 +98,23 @@ static int fail_host_bits(const char *text, const struct rf_prefix *written,
 			      prefix, address);
 }
 
-/* Parses the `size` characters at `text`. */
-static int parse_prefix(const char *text, size_t size, struct rf_prefix *prefix,
+/*
+ * A prefix of mapped addresses becomes the IPv4 prefix. All of them together, ::ffff:0:0/96, stand
+ * in lists of addresses that no packet should have: that one does not become all of IPv4.
+ */
+static void unmap(struct rf_prefix *prefix)
+{
+	if (prefix->version == 6 && prefix->length > 96 && is_mapped(prefix->word))
+		*prefix = (struct rf_prefix){
+			.version = 4, .length = prefix->length - 96, .word = {prefix->word[3]}};
+}
+
+/* Parses the `size` characters at `text`. `cleared`: NULL, or whether bits after the length were.
+ */
+static int parse_prefix(const char *text, size_t size, struct rf_prefix *prefix, bool *cleared,
 			struct rf_error *error)
 {
+	bool was_set;
 	struct rf_prefix parsed, written;
 	struct rf_address host;
 	char whole[TEXT_MAX], address[TEXT_MAX];
@@ -116,36 +137,66 @@ static int parse_prefix(const char *text, size_t size, struct rf_prefix *prefix,
 		return rf_error_usage(error, "'%s': invalid prefix: its length must be 0-%u", whole,
 				      length_max(parsed.version));
 	written = parsed;
-	if (clear_behind_length(&parsed))
+	was_set = clear_behind_length(&parsed);
+	if (was_set && !cleared)
 		return fail_host_bits(whole, &written, &parsed, error);
+	if (cleared)
+		*cleared = was_set;
+	unmap(&parsed);
 	*prefix = parsed;
 	return 0;
 }
 
 int rf_parse_prefix(const char *text, struct rf_prefix *prefix, struct rf_error *error)
 {
-	return parse_prefix(text, strlen(text), prefix, error);
+	return parse_prefix(text, strlen(text), prefix, NULL, error);
+}
+
+bool rf_prefix_was_mapped(const char *text, const struct rf_prefix *prefix)
+{
+	return prefix->version == 4 && strchr(text, ':');
+}
+
+static int add_text(struct rf_prefixes *prefixes, const char *text, size_t size, bool *cleared,
+		    struct rf_error *error)
+{
+	struct rf_prefix prefix;
+	int err = parse_prefix(text, size, &prefix, cleared, error);
+
+	if (!err)
+		err = rf_prefixes_add(prefixes, &prefix, error);
+	if (!err)
+		prefixes->mapped += prefix.version == 4 && memchr(text, ':', size);
+	return err;
+}
+
+int rf_prefixes_add_network(struct rf_prefixes *prefixes, const char *text, struct rf_error *error)
+{
+	bool cleared = false;
+	int err = add_text(prefixes, text, strlen(text), &cleared, error);
+
+	if (!err)
+		prefixes->cleared += cleared;
+	return err;
 }
 
 int rf_parse_prefixes(const char *text, struct rf_prefixes *prefixes, struct rf_error *error)
 {
-	const size_t count = prefixes->count;
-	struct rf_prefix prefix;
+	const struct rf_prefixes before = *prefixes;
 	int err;
 
 	for (;; text++) {
 		size_t size = strcspn(text, ",");
 
-		err = parse_prefix(text, size, &prefix, error);
-		if (!err)
-			err = rf_prefixes_add(prefixes, &prefix, error);
+		err = add_text(prefixes, text, size, NULL, error);
 		if (err)
 			break;
 		text += size;
 		if (!*text)
 			return 0;
 	}
-	prefixes->count = count;
+	prefixes->count = before.count;
+	prefixes->mapped = before.mapped;
 	return err;
 }
 

@@ -26,15 +26,20 @@ struct rf_prefixes {
 	struct rf_prefix *prefix;
 	size_t count;
 	size_t capacity;
+	size_t cleared; /* of them, read from a text with bits after the length: 192.0.2.5/24 */
+	size_t mapped;	/* of them, read from a text of IPv4-mapped addresses */
 };
 
-/* An IPv4 or IPv6 address without a prefix length. */
+/* An IPv4 or IPv6 address without a prefix length. An IPv4-mapped address is the IPv4 address. */
 int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error);
 /*
  * ADDRESS or ADDRESS/LENGTH; without a length the whole address. A bit that is set after the length
- * is an error, which suggests the prefix that was probably meant.
+ * is an error, which suggests the prefix that was probably meant. ::ffff:192.0.2.0/120 is the IPv4
+ * prefix 192.0.2.0/24.
  */
 int rf_parse_prefix(const char *text, struct rf_prefix *prefix, struct rf_error *error);
+/* Is that text of an IPv4-mapped address, where `prefix` was parsed from it? */
+bool rf_prefix_was_mapped(const char *text, const struct rf_prefix *prefix);
 /* PREFIX[,PREFIX…]: adds them to `prefixes`; on failure adds nothing. */
 int rf_parse_prefixes(const char *text, struct rf_prefixes *prefixes, struct rf_error *error);
 /* The length is left out where it is the whole address. */
@@ -49,6 +54,11 @@ bool rf_prefix_contains(const struct rf_prefix *outer, const struct rf_prefix *i
 
 int rf_prefixes_add(struct rf_prefixes *prefixes, const struct rf_prefix *prefix,
 		    struct rf_error *error);
+/* As rf_parse_prefix(), but bits after the length are cleared. */
+int rf_prefixes_add_network(struct rf_prefixes *prefixes, const char *text, struct rf_error *error);
+/* From one address to another of the same version; on failure adds nothing. -EINVAL: no range. */
+int rf_prefixes_add_range(struct rf_prefixes *prefixes, const struct rf_address *from,
+			  const struct rf_address *to, struct rf_error *error);
 void rf_prefixes_free(struct rf_prefixes *prefixes);
 
 #endif /* RINGFENCE_PREFIX_H */

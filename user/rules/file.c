@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "rules/file.h"
-#include "rules/grammar.h"
+#include "rules/list_line.h"
 #include "rules/nft_set.h"
 
 #define FILE_BYTES_MAX (256UL << 20) /* far more than any rule file has */
 #define READ_BYTES 65536
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 const char *rf_file_name(const char *path)
 {
@@ -88,21 +89,6 @@ int rf_file_read(const char *path, char **result, struct rf_error *error)
 	return 0;
 }
 
-static int add_line(char *line, struct rf_prefixes *prefixes, struct rf_error *error)
-{
-	struct rf_prefix prefix;
-	struct rf_words words;
-	const char *array[8];
-	int err = rf_split_line(line, array, 8, &words, error);
-
-	if (err || !rf_words_peek(&words))
-		return err;
-	err = rf_parse_prefix(rf_words_next(&words), &prefix, error);
-	if (!err)
-		err = rf_words_end(&words, error);
-	return err ? err : rf_prefixes_add(prefixes, &prefix, error);
-}
-
 /* A file that is no list at all has a mistake in each line. */
 static int add_mistake(struct rf_mistakes *mistakes, size_t line, const char *text,
 		       struct rf_error *error)
@@ -120,17 +106,40 @@ static int add_lines(char *rest, struct rf_prefixes *prefixes, struct rf_mistake
 	char *line;
 	int err = 0;
 
+	if (!strncmp(rest, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)))
+		rest += strlen(BYTE_ORDER_MARK);
 	while (!err && (line = strsep(&rest, "\n"))) {
 		struct rf_error reason = {};
 
 		number++;
-		err = add_line(line, prefixes, &reason);
+		err = rf_list_line_parse(line, prefixes, &reason);
 		if (err == -ENOMEM)
 			*error = reason;
 		else if (err)
 			err = add_mistake(mistakes, number, reason.text, error);
 	}
 	return err;
+}
+
+/* What is downloaded is not always a list. One error for all of it, not one for each line. */
+static int check_form(const char *path, const char *text, struct rf_error *error)
+{
+	const char *name = rf_file_name(path);
+
+	text += strspn(text, " \t\r\n");
+	if (*text == '<')
+		return rf_error_failed(
+			error, -EINVAL,
+			"%s: a page of HTML or XML instead of a list; look at it, and "
+			"at the address it was downloaded from",
+			name);
+	if (*text == '[' || (*text == '{' && text[strcspn(text, "}\n")] != '}'))
+		return rf_error_failed(
+			error, -EINVAL,
+			"%s: a document of JSON; have 'jq' print its prefixes, one a "
+			"line, and load those",
+			name);
+	return 0;
 }
 
 int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_mistakes *mistakes,
@@ -141,10 +150,13 @@ int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_m
 
 	if (err)
 		return err;
-	if (rf_nft_set_is(text))
+	if (rf_nft_set_is(text)) {
 		err = rf_nft_set_prefixes(path, text, prefixes, error);
-	else
-		err = add_lines(text, prefixes, mistakes, error);
+	} else {
+		err = check_form(path, text, error);
+		if (!err)
+			err = add_lines(text, prefixes, mistakes, error);
+	}
 	free(text);
 	return err;
 }

@@ -15,8 +15,8 @@ int rf_file_read(const char *path, char **text, struct rf_error *error);
 #define RF_FILE_MISTAKES_MAX 100 /* of a file of prefixes; more are counted */
 
 /*
- * Adds the prefixes of a file to `prefixes`: one per line, where `#` begins a comment, or a set as
- * `nft -j list set` prints it. Wrong lines are no error: they are added to `mistakes`.
+ * Adds the prefixes of a file to `prefixes`: lines as in list_line.h, or a set as `nft -j list set`
+ * prints it. Wrong lines are no error: they are added to `mistakes`.
  */
 int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_mistakes *mistakes,
 		     struct rf_error *error);

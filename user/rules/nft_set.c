@@ -4,7 +4,6 @@
  * "elem": [ELEMENT...]}}]}. An ELEMENT is "ADDRESS", {"prefix": {"addr": ADDRESS, "len": N}},
  * {"range": [ADDRESS, ADDRESS]}, or {"elem": {"val": ELEMENT, "timeout": SECONDS, ...}}.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@ struct reading {
 
 bool rf_nft_set_is(const char *text)
 {
-	return text[strspn(text, " \t\r\n")] == '{';
+	return text[strspn(text, " \t\r\n")] == '{' && strstr(text, "\"nftables\"");
 }
 
 static int fail(const struct reading *reading, const char *what)
@@ -30,69 +29,17 @@ static int fail(const struct reading *reading, const char *what)
 			       reading->name, what);
 }
 
-/* ---- ranges ---- */
-
-typedef unsigned __int128 wide;
-
-static unsigned int bits_of(const struct rf_address *address)
-{
-	return address->version == 4 ? 32 : 128;
-}
-
-static wide number_of(const struct rf_address *address)
-{
-	wide number = 0;
-
-	for (unsigned int i = 0; i < bits_of(address) / 32; i++)
-		number = number << 32 | ntohl(address->word[i]);
-	return number;
-}
-
-static struct rf_prefix prefix_of(const struct rf_address *like, wide first, unsigned int length)
-{
-	struct rf_prefix prefix = {.version = like->version, .length = length};
-
-	for (int i = bits_of(like) / 32 - 1; i >= 0; i--, first >>= 32)
-		prefix.word[i] = htonl((__u32)first);
-	return prefix;
-}
-
-/* The bits after the shortest prefix that begins at `first` and ends at `last` or before. */
-static unsigned int free_bits(wide first, wide last, unsigned int bits)
-{
-	unsigned int free = 0;
-
-	while (free < bits && !(first >> free & 1) &&
-	       first + ((((wide)1 << free) << 1) - 1) <= last &&
-	       first + ((((wide)1 << free) << 1) - 1) >= first)
-		free++;
-	return free;
-}
+/* ---- elements ---- */
 
 static int add_range(const struct reading *reading, const struct rf_address *from,
 		     const struct rf_address *to)
 {
-	const unsigned int bits = bits_of(from);
-	const wide last = number_of(to);
-	wide first = number_of(from);
-	int err = 0;
+	const int err = rf_prefixes_add_range(reading->prefixes, from, to, reading->error);
 
-	if (from->version != to->version || first > last)
-		return fail(reading, "a range does not go from a lower address to a higher one");
-	while (!err) {
-		const unsigned int free = free_bits(first, last, bits);
-		const struct rf_prefix prefix = prefix_of(from, first, bits - free);
-		const wide end = first + (free < 128 ? ((wide)1 << free) - 1 : ~(wide)0);
-
-		err = rf_prefixes_add(reading->prefixes, &prefix, reading->error);
-		if (end >= last)
-			break;
-		first = end + 1;
-	}
-	return err;
+	return err == -EINVAL ? fail(reading, "a range does not go from a lower address to a "
+					      "higher one")
+			      : err;
 }
-
-/* ---- elements ---- */
 
 static int read_address(const struct reading *reading, const json_t *value,
 			struct rf_address *address)
@@ -115,14 +62,11 @@ static int add_prefix(const struct reading *reading, const json_t *value)
 	const char *address = json_string_value(json_object_get(value, "addr"));
 	const json_t *length = json_object_get(value, "len");
 	char text[RF_PREFIX_TEXT_SIZE];
-	struct rf_prefix prefix;
-	int err;
 
 	if (!address || !json_is_integer(length))
 		return fail(reading, "a prefix lacks 'addr' or 'len'");
 	snprintf(text, sizeof(text), "%s/%lld", address, (long long)json_integer_value(length));
-	err = rf_parse_prefix(text, &prefix, reading->error);
-	return err ? err : rf_prefixes_add(reading->prefixes, &prefix, reading->error);
+	return rf_prefixes_add_network(reading->prefixes, text, reading->error);
 }
 
 static int add_ends(const struct reading *reading, const json_t *value)
