@@ -269,13 +269,65 @@ rules <<-'END'
 	deny add 192.0.2.0/28
 END
 
+# ---- files as they are published ----
+
+printf '%s\n' '; Example DROP List' '203.0.113.0/24 ; SBL000001' $'203.0.114.7\t12' '::ffff:203.0.115.9' \
+	'203.0.116.5/24' >"$scratch/published"
+notes="ringfence: $scratch/published: 1 prefix with bits set after the length; read as the network
+ringfence: $scratch/published: 1 prefix in IPv4-mapped form; read as IPv4"
+check 'deny load reads a list as it is published' loads deny "$scratch/published"
+is "$(ringfence deny load "$scratch/published" replace 2>&1 >"$scratch/log")" "$notes" \
+	'and says what is not as it is written'
+is "$(ringfence deny list | xargs)" '203.0.113.0/24 203.0.114.7 203.0.115.9 203.0.116.0/24' \
+	'the list has what was meant'
+deliver 0 src=203.0.113.5,count=5 src=203.0.114.7,count=5 src=203.0.115.9,count=5 src=203.0.116.200,count=5
+is "$(came)" '' 'and all of it is in force'
+is "$(ringfence allow add ::ffff:203.0.113.5 2>&1)" \
+	"ringfence: '::ffff:203.0.113.5': IPv4-mapped; read as 203.0.113.5" \
+	'allow add reads an IPv4-mapped address as IPv4, and says so'
+deliver 0 src=203.0.113.5,count=5
+is "$(came)" '203.0.113.5 5' 'and it matches'
+is "$(ringfence limit add mapped rate 5/1h from ::ffff:203.0.117.0/120 2>&1)" \
+	'ringfence: from: 1 prefix in IPv4-mapped form; read as IPv4' 'limit add says so as well'
+matches "$(ringfence limit list | unwrapped)" '.*mapped.*from 203\.0\.117\.0/24.*' 'and has it as IPv4'
+
+echo 203.0.118.0/33 >>"$scratch/published"
+echo 203.0.119.0/24 >>"$scratch/published"
+is "$(ringfence deny load "$scratch/published" replace skip-invalid 2>&1 >"$scratch/log" || echo "exit $?")" \
+	"ringfence: $scratch/published:6: '203.0.118.0/33': invalid prefix: its length must be 0-32
+$notes
+exit 3" 'deny load skip-invalid names the bad line, and has an exit status of its own'
+matches "$(ringfence deny load "$scratch/published" skip-invalid 2>/dev/null)" \
+	'deny: 5 prefixes loaded in [0-9.]+ s; 5 are on the list; 1 invalid line was skipped' 'it counts them'
+is "$(ringfence --json deny load "$scratch/published" skip-invalid 2>/dev/null | jq .skipped)" 1 'also in JSON'
+echo "deny load $scratch/published replace skip-invalid" >"$scratch/batch"
+ringfence batch "$scratch/batch" >"$scratch/log" 2>&1
+is "$?" 3 'batch has that status as well'
+is "$(ringfence deny list | wc -l)" 5 'and loads the rest'
+printf '%s\n' 203.0.118.0/33 >"$scratch/published"
+fails 'a file without a valid line changes nothing' 1 "ringfence: \
+$scratch/published:1: '203.0.118.0/33': invalid prefix: its length must be 0-32
+ringfence: $scratch/published: the file has no prefix; 'deny flush' empties the list" \
+	ringfence deny load "$scratch/published" replace skip-invalid
+is "$(ringfence deny list | wc -l)" 5 'so the list is as it was'
+echo '<!DOCTYPE html>' >"$scratch/published"
+fails 'a page of HTML is refused as such' 1 "ringfence: $scratch/published: a page of HTML or XML instead \
+of a list; look at it, and at the address it was downloaded from" ringfence deny load "$scratch/published"
+printf '%s\n' '{' ' "prefixes": [' >"$scratch/published"
+fails 'a document of JSON is refused as such' 1 "ringfence: $scratch/published: a document of JSON; have \
+'jq' print its prefixes, one a line, and load those" ringfence deny load "$scratch/published"
+rules <<-'END'
+	limit add all rate 10/1h exact
+	deny add 192.0.2.0/28
+END
+
 # ---- mistakes ----
 
 before=$(ringfence save | sed 1d | cksum)
 printf '%s\n' 192.0.2.1 '' '# a comment' 192.0.2.300 10.0.0.0/33 192.0.2.2 '192.0.2.1 for 5m' >"$scratch/bad"
 of_prefixes=":4: '192.0.2.300': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 :5: '10.0.0.0/33': invalid prefix: its length must be 0-32
-:7: 'for': unexpected word
+:7: 'for': entries of a file have no time; 'ringfence batch' takes lines such as 'deny add 192.0.2.1 for 1h'
 : 3 mistakes; nothing was changed"
 # mistakes NAME: each with the program and the file.
 mistakes() {

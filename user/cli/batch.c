@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/batch.h"
+#include "cli/rules_file.h"
 #include "rules/file.h"
 
 #define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
@@ -42,16 +43,23 @@ int rf_batch_note(struct rf_batch *batch, size_t line, int err, const struct rf_
 	return err;
 }
 
+static int check_path(const struct rf_batch *batch, const char *path, struct rf_error *error)
+{
+	if (strcmp(path, "-") == 0 && strcmp(batch->path, "-") == 0)
+		return rf_error_failed(error, -EINVAL,
+				       "'-': standard input has the commands; name a file");
+	return 0;
+}
+
 int rf_batch_prefixes(struct rf_batch *batch, size_t line, const char *path,
 		      struct rf_prefixes *prefixes, bool *is_wrong, struct rf_error *error)
 {
 	struct rf_mistakes mistakes = {};
 	int err;
 
-	if (strcmp(path, "-") == 0 && strcmp(batch->path, "-") == 0)
-		return rf_error_failed(error, -EINVAL,
-				       "'-': standard input has the commands; name a file");
-	err = rf_file_prefixes(path, prefixes, &mistakes, error);
+	err = check_path(batch, path, error);
+	if (!err)
+		err = rf_file_prefixes(path, prefixes, &mistakes, error);
 	if (!err)
 		err = rf_mistakes_add_file(&batch->mistakes, line, rf_file_name(path), &mistakes,
 					   error);
@@ -98,21 +106,37 @@ static int add_prefixes(struct rf_batch *batch, struct rf_list_change *change,
 	return err;
 }
 
+/* The prefixes of a file, but for its invalid lines. */
+static int skip_invalid(struct rf_batch *batch, const char *path, struct rf_prefixes *prefixes,
+			struct rf_error *error)
+{
+	size_t skipped = 0;
+	int err = check_path(batch, path, error);
+
+	if (!err)
+		err = rf_rules_prefixes(path, prefixes, &skipped, error);
+	batch->skipped += skipped;
+	return err;
+}
+
 static int read_load(struct rf_batch *batch, const char *path, struct rf_list_change *change,
 		     struct rf_words *words, struct rf_error *error)
 {
 	struct rf_prefixes prefixes = {};
-	bool replace = false, is_wrong = false;
-	int err = rf_parse_replace(words, &replace, error);
+	struct rf_load_text load = {};
+	bool is_wrong = false;
+	int err = rf_parse_load(words, &load, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = rf_batch_prefixes(batch, change->line, path, &prefixes, &is_wrong, error);
+		err = load.skip_invalid ? skip_invalid(batch, path, &prefixes, error)
+					: rf_batch_prefixes(batch, change->line, path, &prefixes,
+							    &is_wrong, error);
 	if (!err && !prefixes.count && !is_wrong)
 		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix",
 				      rf_file_name(path));
-	if (!err && replace)
+	if (!err && load.replace)
 		empty_list(batch, change->list);
 	if (!err)
 		err = add_prefixes(batch, change, &prefixes, error);
@@ -154,6 +178,8 @@ static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t 
 			      : rf_parse_deny(words, &change.time_ns, NULL, error);
 	if (!err)
 		err = rf_words_end(words, error);
+	if (!err && adds)
+		rf_rules_note_mapped(operand, &change.prefix);
 	return err ? err : rf_list_changes_add(&batch->lists, &change, error);
 }
 

@@ -325,8 +325,9 @@ static int print_done(const struct rf_batch *batch, const struct rf_ruleset *rul
 	char took[RF_DURATION_TEXT_SIZE];
 
 	if (json) {
-		json_t *root = json_pack("{s:I, s:f}", "commands", (json_int_t)batch->commands,
-					 "seconds", took_ns / 1e9);
+		json_t *root =
+			json_pack("{s:I, s:I, s:f}", "commands", (json_int_t)batch->commands,
+				  "skipped", (json_int_t)batch->skipped, "seconds", took_ns / 1e9);
 
 		if (batch->unbans)
 			json_object_set_new(root, "lifted", json_integer(bans));
@@ -337,6 +338,9 @@ static int print_done(const struct rf_batch *batch, const struct rf_ruleset *rul
 	rf_format_ms(took_ns / RF_NS_PER_MS, took);
 	rf_out("%s: %zu command%s done in %s\n", rf_file_name(batch->path), batch->commands,
 	       batch->commands == 1 ? "" : "s", took);
+	if (batch->skipped)
+		rf_out("%zu invalid line%s skipped\n", batch->skipped,
+		       batch->skipped == 1 ? " was" : "s were");
 	if (batch->unbans)
 		rf_out("%d ban%s ended\n", bans, bans == 1 ? "" : "s");
 	if (batch->steps)
@@ -360,6 +364,8 @@ int rf_cmd_batch(const struct rf_options *options, struct rf_words *words, struc
 	if (!err)
 		err = print_done(&batch, &transaction.rules, options->json, rf_time_awake() - start,
 				 error);
+	if (!err && batch.skipped)
+		err = RF_EXIT_SKIPPED;
 	rf_transaction_end(&transaction);
 	rf_batch_free(&batch);
 	error->usage = false; /* the file's words were wrong, not the command's */

@@ -107,8 +107,8 @@ static int change_limit(const struct rf_options *options, struct rf_words *words
 	struct rf_definition definition = {};
 	int err = rf_parse_limit(words, &definition, error);
 
-	if (!err && definition.from_file)
-		err = rf_rules_prefixes(definition.from_file, &definition.from, error);
+	if (!err)
+		err = rf_rules_definition(&definition, error);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
@@ -143,8 +143,8 @@ int rf_cmd_limit_change(const struct rf_options *options, struct rf_words *words
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
 		err = rf_limit_edit_read(&transaction.rules, &change, &definition, error);
-	if (!err && definition.from_file)
-		err = rf_rules_prefixes(definition.from_file, &definition.from, error);
+	if (!err)
+		err = rf_rules_definition(&definition, error);
 	if (!err)
 		err = set_limit(&transaction, &definition, options->json, error);
 	rf_transaction_end(&transaction);

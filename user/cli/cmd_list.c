@@ -27,8 +27,11 @@ static int parse_prefix(struct rf_words *words, enum rf_command_id command,
 			struct rf_prefix *prefix, struct rf_error *error)
 {
 	const char *text = rf_take_operand(command, words, error);
+	const int err = text ? rf_parse_prefix(text, prefix, error) : -EINVAL;
 
-	return text ? rf_parse_prefix(text, prefix, error) : -EINVAL;
+	if (!err)
+		rf_rules_note_mapped(text, prefix);
+	return err;
 }
 
 /* Changes lists, and frees the changes. */
@@ -149,16 +152,28 @@ static double seconds_since(const struct timespec *then)
 	return (now.tv_sec - then->tv_sec) + (now.tv_nsec - then->tv_nsec) / 1e9;
 }
 
-static int print_loaded(const struct rf_options *options, enum rf_list list, size_t added,
-			size_t all, double seconds, struct rf_error *error)
+struct loaded {
+	size_t added;
+	size_t skipped; /* lines */
+	size_t all;	/* on the list */
+	double seconds;
+};
+
+static int print_loaded(const struct rf_options *options, enum rf_list list,
+			const struct loaded *loaded, struct rf_error *error)
 {
 	if (options->json)
-		return rf_out_json(json_pack("{s:s, s:I, s:I, s:f}", "list", list_names[list],
-					     "loaded", (json_int_t)added, "prefixes",
-					     (json_int_t)all, "seconds", seconds),
+		return rf_out_json(json_pack("{s:s, s:I, s:I, s:I, s:f}", "list", list_names[list],
+					     "loaded", (json_int_t)loaded->added, "skipped",
+					     (json_int_t)loaded->skipped, "prefixes",
+					     (json_int_t)loaded->all, "seconds", loaded->seconds),
 				   false, error);
-	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list\n", list_names[list],
-		    added, seconds, all);
+	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list", list_names[list],
+		    loaded->added, loaded->seconds, loaded->all);
+	if (loaded->skipped)
+		rf_out_text("; %zu invalid line%s skipped", loaded->skipped,
+			    loaded->skipped == 1 ? " was" : "s were");
+	rf_out_text("\n");
 	return 0;
 }
 
@@ -170,12 +185,12 @@ static int fail_no_prefix(const char *path, enum rf_list list, struct rf_error *
 			       rf_file_name(path), list_names[list]);
 }
 
-static int read_prefixes(const char *path, enum rf_list list, struct rf_list_changes *changes,
-			 struct rf_error *error)
+static int read_prefixes(const char *path, enum rf_list list, size_t *skipped,
+			 struct rf_list_changes *changes, struct rf_error *error)
 {
 	struct rf_list_change change = {.list = list, .until = RF_FOREVER};
 	struct rf_prefixes prefixes = {};
-	int err = rf_rules_prefixes(path, &prefixes, error);
+	int err = rf_rules_prefixes(path, &prefixes, skipped, error);
 
 	if (!err && !prefixes.count)
 		err = fail_no_prefix(path, list, error);
@@ -195,25 +210,31 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	const char *path = rf_take_operand(command_of(list, RF_CMD_ALLOW_LOAD), words, error);
 	struct rf_list_changes changes = {};
 	struct rf_lists_outcome outcome;
+	struct rf_load_text load;
+	struct loaded loaded = {};
 	struct timespec start;
-	size_t count;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (!path)
 		return -EINVAL;
-	err = rf_parse_replace(words, &changes.empty[list], error);
+	err = rf_parse_load(words, &load, error);
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = read_prefixes(path, list, &changes, error);
+		err = read_prefixes(path, list, load.skip_invalid ? &loaded.skipped : NULL,
+				    &changes, error);
 	if (err)
 		return err;
-	count = changes.count;
+	changes.empty[list] = load.replace;
+	loaded.added = changes.count;
 	err = change_lists(options, &changes, &outcome, error);
-	return err ? err
-		   : print_loaded(options, list, count, outcome.listed[list], seconds_since(&start),
-				  error);
+	if (err)
+		return err;
+	loaded.all = outcome.listed[list];
+	loaded.seconds = seconds_since(&start);
+	err = print_loaded(options, list, &loaded, error);
+	return !err && loaded.skipped ? RF_EXIT_SKIPPED : err;
 }
 
 /* ---- list ---- */

@@ -7,6 +7,23 @@
 #include "cli/rules_file.h"
 #include "rules/file.h"
 
+static void note_count(const char *name, size_t count, const char *how, const char *read_as)
+{
+	struct rf_error note;
+
+	if (!count)
+		return;
+	rf_error_failed(&note, 0, "%s: %zu prefix%s %s; read as %s", name, count,
+			count == 1 ? "" : "es", how, read_as);
+	rf_out_note(note.text);
+}
+
+static void note_read(const char *name, size_t cleared, size_t mapped)
+{
+	note_count(name, cleared, "with bits set after the length", "the network");
+	note_count(name, mapped, "in IPv4-mapped form", "IPv4");
+}
+
 int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *error)
 {
 	char *text;
@@ -16,6 +33,8 @@ int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *e
 		return err;
 	err = rf_rulefile_parse(text, rf_file_prefixes, file, error);
 	free(text);
+	if (!err)
+		note_read(rf_file_name(path), file->cleared, file->mapped);
 	return err;
 }
 
@@ -75,13 +94,42 @@ int rf_rules_check(const char *path, struct rf_rulefile *file, const char *outco
 	return rf_rules_refuse(path, &file->mistakes, outcome, error);
 }
 
-int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error)
+void rf_rules_note_mapped(const char *text, const struct rf_prefix *prefix)
 {
+	char read_as[RF_PREFIX_TEXT_SIZE];
+	struct rf_error note;
+
+	if (!rf_prefix_was_mapped(text, prefix))
+		return;
+	rf_format_prefix(prefix, read_as);
+	rf_error_failed(&note, 0, "'%s': IPv4-mapped; read as %s", text, read_as);
+	rf_out_note(note.text);
+}
+
+int rf_rules_definition(struct rf_definition *definition, struct rf_error *error)
+{
+	note_read("from", 0, definition->from.mapped);
+	note_read("to", 0, definition->to.mapped);
+	return definition->from_file
+		       ? rf_rules_prefixes(definition->from_file, &definition->from, NULL, error)
+		       : 0;
+}
+
+int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, size_t *skipped,
+		      struct rf_error *error)
+{
+	const char *name = rf_file_name(path);
 	struct rf_mistakes mistakes = {};
 	int err = rf_file_prefixes(path, prefixes, &mistakes, error);
 
-	if (!err && mistakes.count)
+	if (!err && skipped) {
+		print_mistakes(name, &mistakes);
+		*skipped = mistakes.count + mistakes.left_out;
+	} else if (!err && mistakes.count) {
 		err = rf_rules_refuse(path, &mistakes, RF_RULES_UNCHANGED, error);
+	}
 	rf_mistakes_free(&mistakes);
+	if (!err)
+		note_read(name, prefixes->cleared, prefixes->mapped);
 	return err;
 }

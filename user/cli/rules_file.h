@@ -7,6 +7,7 @@
 
 #define RF_RULES_UNCHANGED "nothing was changed"
 #define RF_RULES_REFUSED "'apply' would change nothing"
+#define RF_EXIT_SKIPPED 3 /* done, but for invalid lines that were to be skipped */
 
 /* Reads a rule file, with its mistakes. Free it, whether this succeeded or not. */
 int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *error);
@@ -14,8 +15,16 @@ int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *e
  * message. */
 int rf_rules_refuse(const char *path, const struct rf_mistakes *mistakes, const char *outcome,
 		    struct rf_error *error);
-/* Adds the prefixes of a file. Where it has mistakes, prints each of them, and fails. */
-int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_error *error);
+/*
+ * Adds the prefixes of a file, and prints its mistakes. `skipped` is NULL: it fails if there are
+ * any; else it counts them.
+ */
+int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, size_t *skipped,
+		      struct rf_error *error);
+/* Adds the prefixes of the file that a definition names, if any. */
+int rf_rules_definition(struct rf_definition *definition, struct rf_error *error);
+/* Says that a prefix was written as an IPv4-mapped address. */
+void rf_rules_note_mapped(const char *text, const struct rf_prefix *prefix);
 /*
  * Checks all rules of the file together. Where it has mistakes, prints each of them, and fails;
  * `outcome` ends the message.

@@ -268,8 +268,13 @@ int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct 
 /* The words after `unban`: PREFIX or all. */
 int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 		   struct rf_error *error);
-/* [replace], after `load FILE`. */
-int rf_parse_replace(struct rf_words *words, bool *replace, struct rf_error *error);
+struct rf_load_text {
+	bool replace;
+	bool skip_invalid; /* loads the other lines where some are wrong */
+};
+
+/* [replace] [skip-invalid], after `load FILE`. */
+int rf_parse_load(struct rf_words *words, struct rf_load_text *load, struct rf_error *error);
 /* [confirm TIME]: 0 if it is not given. */
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /* Parses the words after `save`: without the rules on trial? */

@@ -104,7 +104,15 @@ static int parse_replace(const char *value, void *into, struct rf_error *error)
 {
 	(void)value;
 	(void)error;
-	*(bool *)into = true;
+	((struct rf_load_text *)into)->replace = true;
+	return 0;
+}
+
+static int parse_skip_invalid(const char *value, void *into, struct rf_error *error)
+{
+	(void)value;
+	(void)error;
+	((struct rf_load_text *)into)->skip_invalid = true;
 	return 0;
 }
 
@@ -122,15 +130,15 @@ int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 	return err ? err : rf_words_end(words, error);
 }
 
-int rf_parse_replace(struct rf_words *words, bool *replace, struct rf_error *error)
+int rf_parse_load(struct rf_words *words, struct rf_load_text *load, struct rf_error *error)
 {
-	const rf_option_parser parser = parse_replace;
+	static const rf_option_parser parsers[] = {parse_replace, parse_skip_invalid};
+	struct rf_load_text parsed = {};
 	unsigned int given = 0;
-	bool parsed = false;
-	int err = rf_parse_options(rf_load_options, &parser, words, &parsed, &given, error);
+	int err = rf_parse_options(rf_load_options, parsers, words, &parsed, &given, error);
 
 	if (!err)
-		*replace = parsed;
+		*load = parsed;
 	return err;
 }
 

@@ -261,6 +261,8 @@ const struct rf_option rf_undeny_options[] = {
 const struct rf_option rf_load_options[] = {
 	{"replace",
 	 .summary = "afterwards the list has the prefixes in the file, and no others, all at once"},
+	{"skip-invalid",
+	 .summary = "loads the other lines where some are wrong, names those, and exits with 3"},
 	{},
 };
 

@@ -287,7 +287,7 @@ extern const struct rf_option rf_for_options[]; /* for TIME */
 extern const struct rf_option rf_deny_options[RF_DENY_OPTIONS + 1];
 extern const struct rf_option rf_undeny_options[];
 extern const struct rf_option rf_fleet_bans_words[];
-extern const struct rf_option rf_load_options[];  /* replace */
+extern const struct rf_option rf_load_options[];  /* replace, skip-invalid */
 extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_save_options[];  /* confirmed */
 extern const struct rf_option rf_diff_options[];  /* all */

@@ -62,6 +62,12 @@ static int read_file(struct parser *parser, const char *path, struct rf_prefixes
 	return err;
 }
 
+static void count_read(struct rf_rulefile *file, const struct rf_prefixes *prefixes)
+{
+	file->cleared += prefixes->cleared;
+	file->mapped += prefixes->mapped;
+}
+
 /* ---- lines ---- */
 
 static int check_name(const struct rf_rulefile *file, const char *name, struct rf_error *error)
@@ -110,6 +116,8 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 	limit.from_file = NULL; /* that word does not outlive the text */
 	if (!err && mistakes == parser->file->mistakes.count)
 		err = rf_definition_check_from(&limit, error);
+	count_read(parser->file, &limit.from);
+	count_read(parser->file, &limit.to);
 	if (!err)
 		err = keep_limit(parser, &limit, error);
 	rf_definition_free(&limit);
@@ -156,6 +164,8 @@ static int parse_add(struct parser *parser, struct rf_words *words, enum rf_comm
 		return -EINVAL;
 	err = rf_parse_prefix(text, &prefix, error);
 	if (!err)
+		parser->file->mapped += rf_prefix_was_mapped(text, &prefix);
+	if (!err)
 		err = command == RF_CMD_ALLOW_ADD ? rf_parse_for(words, &time_ns, error)
 						  : rf_parse_deny(words, &time_ns, NULL, error);
 	if (!err)
@@ -177,6 +187,7 @@ static int parse_load(struct parser *parser, struct rf_words *words, enum rf_com
 		err = read_file(parser, path, &prefixes, error);
 	for (size_t i = 0; i < prefixes.count && !err; i++)
 		err = add_entry(parser->file, &prefixes.prefix[i], list_of(command), 0, error);
+	count_read(parser->file, &prefixes);
 	rf_prefixes_free(&prefixes);
 	return err;
 }

@@ -37,6 +37,7 @@ struct rf_rulefile {
 	struct rf_newcomers_text newcomers; /* off where the file has no such line */
 	bool has_newcomers;
 	uint32_t hosts; /* of the fleet; 0: not in the file, and the fence keeps its number */
+	size_t cleared, mapped; /* of all prefixes, as in struct rf_prefixes */
 	struct rf_mistakes mistakes;
 };
 
