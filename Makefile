@@ -94,7 +94,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
 .PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd bound-fleet faults-fleet explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-fleet bench-keep \
-	lint deb deps deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
+	lint deb deps deps-test deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
 all: build/ringfence build/ringfence-watch build/ringfence-fleet build/ringfence.bpf.o build/tables.checked ## build the command line, the daemon and the program
@@ -188,15 +188,16 @@ build/page_assets.h: $(wildcard $(PAGE)/*) $(DYGRAPHS)
 
 tools: all $(TOOLS) $(VARIANTS) ## build what the end-to-end tests need
 
-demo: ## install missing packages, then show the main use on two namespaces (root)
+demo: ## install what building and this need, build, show the main use on two namespaces (root)
 	$(MAKE) deps
-	$(MAKE) $(SIDE_BY_SIDE) all $(TOOLS)
+	@tests/deps.sh demo
+	$(MAKE) $(SIDE_BY_SIDE) all build/tests/traffic
 	tests/demo/demo.sh
 
-check: ## install missing packages, build, run every test (root)
+check: ## install what the tests need, build, run every test (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check: it loads programs and needs root; run" \
 		"'sudo make check', or 'make check-user' for the tests that do not" >&2; exit 1; }
-	$(MAKE) deps
+	$(MAKE) deps-test
 	$(MAKE) $(SIDE_BY_SIDE) tools $(BENCH_TOOLS) $(ENGINE_TOOLS) $(UNIT_TESTS) $(PROG_TESTS)
 	tests/run.sh $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(ENGINE_TESTS) $(E2E_TESTS) $(PROG_TESTS) $(UNIT_TESTS) $(DOCS_TESTS))
 
@@ -209,12 +210,12 @@ check-fast: ## run the quick tests, in a minute: no explorer, kills, faults or f
 check-packages: ## test the Debian package in a new chroot, and the recipes for rpm and Arch Linux (root)
 	@[ "$$(id -u)" = 0 ] || { echo "make check-packages: it makes a chroot and loads programs;" \
 		"run 'sudo make check-packages'" >&2; exit 1; }
-	$(MAKE) deps deps-packages
+	$(MAKE) deps-test deps-packages
 	$(MAKE) tools deb
 	tests/run.sh $(PACKAGE_TESTS)
 
 check-ecosystem: ## run the tests beside real fail2ban, CrowdSec, nftables and Prometheus (root)
-	$(MAKE) deps deps-ecosystem
+	$(MAKE) deps-test deps-ecosystem
 	$(MAKE) $(SIDE_BY_SIDE) tools
 	tests/run.sh $(ECOSYSTEM_TESTS)
 
@@ -225,7 +226,7 @@ bound-fleet: tools ## show the bound of a fleet of 2, 3 and 8 hosts, under flood
 	@for hosts in 2 3 8; do HOSTS=$$hosts LASTS=20 tests/e2e/test_fleet_bound.sh || exit; done
 
 faults-fleet: ## show what a fleet does in trouble, some thirty faults; ten minutes (root)
-	$(MAKE) deps deps-bench
+	$(MAKE) deps-test deps-bench
 	$(MAKE) $(SIDE_BY_SIDE) tools
 	@FAULTS=all tests/e2e/test_fleet_faults.sh
 
@@ -234,21 +235,22 @@ explore-fleet: ## search the rules of the fleet's ledger, an hour and 4.5 GB, an
 	STEPS=$(or $(CLAIM_STEPS),10000000) tests/fleet/test_claims.sh
 
 check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and SUITES=fence choose some (root)
-	$(MAKE) deps deps-vm
+	$(MAKE) deps-test deps-vm
 	tests/vm/check.sh $(KERNELS)
 
 check-systemd: ## run the units under a real systemd, in a guest under QEMU; some minutes (root)
-	$(MAKE) deps deps-vm deps-packages
+	$(MAKE) deps-test deps-vm deps-packages
 	$(MAKE) $(SIDE_BY_SIDE) deb
 	tests/run.sh tests/vm/systemd.sh
 
 demo-watch: ## watch a day of traffic in a minute: the page in a browser, top on this terminal; CI=1 draws them (root)
-	$(MAKE) deps
+	$(MAKE) deps-test
 	$(MAKE) $(SIDE_BY_SIDE) all tools
 	tests/demo/watch.sh build/demo-watch
 
 demo-fleet: ## hold one limit over three hosts, without their engine as well, on namespaces (root)
 	$(MAKE) deps
+	@tests/deps.sh demo demo-fleet
 	$(MAKE) $(SIDE_BY_SIDE) all build/tests/traffic build/tests/agent_says
 	tests/demo/fleet.sh
 
@@ -315,9 +317,12 @@ lint: $(USER_OBJECTS) ## check formatting, shell scripts, floors of calls and in
 
 # ---- system ----
 
-deps: ## install what building and testing need, with the system's package manager
+deps: ## install what building needs, with the system's package manager
 	@tests/deps.sh build
 	@tests/fetch_dygraphs.sh build/dygraphs
+
+deps-test: deps ## install what 'make check' needs as well
+	@tests/deps.sh test
 
 deps-lint: ## install what 'make lint' needs
 	@tests/deps.sh lint

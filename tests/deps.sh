@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs packages for one or more purposes: `build` (build and test), `lint`, `fuzz`, `bench` (the
-# programs to compare with), `packages` (packages of distributions), `arm64` (build them for arm64),
+# Installs packages for one or more purposes: `build`, `demo` (what `make demo` runs), `demo-fleet`, `test`,
+# `lint`, `fuzz`, `bench` (the programs to compare with), `packages` (packages of distributions), `arm64` (build them for arm64),
 # `ecosystem` (the programs that ringfence works beside), `vm` (run on other kernels), `clangs` (a
 # second clang, for the tests that take every installed clang). Packages that are installed already
 # are left alone. If the package manager is unknown, the script lists what is needed.
@@ -17,10 +17,12 @@ fi
 kinds=("${@:-build}")
 kind=${kinds[0]}
 
-needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, xdp-tools, bpftool,
-the Linux UAPI headers, libelf, zlib, hiredis, jansson, dygraphs (for plots on the page), libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, cmocka, pkg-config,
-iproute2, jq, curl, ethtool, strace, tcpdump, tshark, tmux,
-systemd-analyze, bash, zsh, fish, Redis 7 or Valkey'
+needs='a C compiler, make, clang and llvm (14 or newer), libbpf 1.1 and libxdp 1.3 with headers, bpftool,
+the Linux UAPI headers, libelf, zlib, hiredis, jansson, dygraphs (for plots on the page), libmicrohttpd, libmnl, libseccomp, ncurses, nettle, SQLite, pkg-config'
+[ "$kind" = demo ] && needs='iproute2, jq, sysctl, nsenter'
+[ "$kind" = demo-fleet ] && needs='Redis 7 or Valkey'
+[ "$kind" = test ] && needs='cmocka, xdp-tools, iproute2, jq, curl, ethtool, strace, tcpdump, tshark, tmux, SQLite, stunnel, OpenSSL,
+systemd-analyze, bash, zsh, fish, Redis 7 or Valkey, Python 3 with jsonschema'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc, man'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
@@ -35,10 +37,14 @@ newest_clang() {
 
 packages() {
 	case $1-$kind in
-	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev xdp-tools bpftool linux-libc-dev libelf-dev zlib1g-dev \
-		libjansson-dev libjs-dygraphs libcmocka-dev libhiredis-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev sqlite3 \
-		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
+	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev bpftool linux-libc-dev libelf-dev zlib1g-dev \
+		libjansson-dev libjs-dygraphs libhiredis-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev \
+		pkg-config ;;
+	apt-test) echo libcmocka-dev xdp-tools iproute2 jq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
 		systemd tcpdump tshark zsh fish redis-server stunnel4 openssl ;;
+	apt-demo | zypper-demo) echo iproute2 jq procps util-linux ;;
+	apt-demo-fleet) echo redis-server ;;
+	*-demo-fleet) echo valkey ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc man-db ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-clangs) echo clang-19 ;;
@@ -50,24 +56,29 @@ packages() {
 	apt-ecosystem) echo fail2ban nftables nodejs python3 python3-prometheus-client jq prometheus prometheus-node-exporter chromium chromium-driver ;;
 	apt-vm) echo qemu-system-x86 qemu-system-arm qemu-system-misc qemu-user busybox-static kmod cpio \
 		xz-utils gcc-aarch64-linux-gnu gcc-s390x-linux-gnu clang-14 "$(newest_clang)" ;;
-	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool kernel-headers elfutils-libelf-devel \
-		zlib-devel jansson-devel libcmocka-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel sqlite \
-		pkgconf-pkg-config libasan libubsan iproute jq curl ethtool strace python3-jsonschema tmux \
+	dnf-build) echo gcc make clang llvm libbpf-devel libxdp-devel bpftool kernel-headers elfutils-libelf-devel \
+		zlib-devel jansson-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel \
+		pkgconf-pkg-config ;;
+	dnf-test) echo libcmocka-devel xdp-tools libasan libubsan iproute jq curl ethtool strace python3-jsonschema sqlite tmux \
 		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey stunnel openssl ;;
+	dnf-demo) echo iproute jq procps-ng util-linux ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc man-db ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables nodejs python3 jq chromium chromedriver ;;
 	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
-	pacman-build) echo gcc make clang llvm libbpf libxdp xdp-tools bpf linux-api-headers libelf zlib jansson cmocka hiredis libmicrohttpd libmnl \
-		libseccomp ncurses nettle sqlite pkgconf iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
+	pacman-build) echo gcc make clang llvm libbpf libxdp bpf linux-api-headers libelf zlib jansson hiredis libmicrohttpd libmnl \
+		libseccomp ncurses nettle sqlite pkgconf ;;
+	pacman-test) echo cmocka xdp-tools iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
 		tcpdump wireshark-cli zsh fish valkey stunnel openssl ;;
+	pacman-demo) echo iproute2 jq procps-ng util-linux ;;
 	pacman-lint) echo clang shellcheck mandoc man-db ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables nodejs python python-prometheus_client jq prometheus prometheus-node-exporter chromium ;;
 	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
-	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel xdp-tools bpftool linux-glibc-devel libelf-devel \
-		zlib-devel libjansson-devel libcmocka-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel sqlite3 \
-		pkg-config iproute2 jq curl ethtool strace python3-jsonschema tmux procps util-linux \
+	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel bpftool linux-glibc-devel libelf-devel \
+		zlib-devel libjansson-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel \
+		pkg-config ;;
+	zypper-test) echo libcmocka-devel xdp-tools iproute2 jq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
 		systemd tcpdump wireshark zsh fish valkey stunnel openssl ;;
 	zypper-lint) echo clang ShellCheck mandoc man ;;
 	zypper-fuzz) echo clang ;; # its runtime is in there
@@ -108,7 +119,7 @@ missing_apt() {
 
 need_root() {
 	[ "$(id -u)" = 0 ] && return
-	echo "make deps: installing packages needs root; missing: $*" >&2
+	echo "installing packages needs root; missing: $*" >&2
 	exit 1
 }
 

@@ -77,7 +77,7 @@ fish_completes() {
 
 shells=(bash zsh fish)
 for shell in "${shells[@]}"; do
-	command -v "$shell" >"$scratch/out" || bail "there is no $shell; run 'make deps'"
+	command -v "$shell" >"$scratch/out" || bail "there is no $shell; run 'make deps-test'"
 done
 
 # completes LINE WORDS: in any order, in each of the shells.

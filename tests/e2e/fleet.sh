@@ -14,8 +14,8 @@
 declare -A agent
 declare -A receiver
 engine_pid=''
-server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
-client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps'"
+server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps-test'"
+client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps-test'"
 
 hosts=0 # of the fleet
 

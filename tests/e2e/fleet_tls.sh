@@ -4,7 +4,7 @@
 # Certificates, and stunnels with the settings that ringfence-fleet(8) has, for the tests that source
 # this file after fleet.sh. The engine's name there is `engine`.
 
-stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps'"
+stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps-test'"
 
 # certificate NAME: a certification authority, and what it signs for NAME.
 certificate() {

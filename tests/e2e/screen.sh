@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # lib.sh sets them
 # Sourced after lib.sh: `top` in a terminal of tmux, whose screen and whose settings a test reads.
 
-command -v tmux >/dev/null || bail "tmux is missing; run 'make deps'"
+command -v tmux >/dev/null || bail "tmux is missing; run 'make deps-test'"
 sessions=0
 # shellcheck disable=SC2034 # what a shell under test reads
 utf8=(LC_ALL=C.UTF-8 TERM=screen-256color)

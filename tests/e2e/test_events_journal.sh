@@ -17,7 +17,7 @@ log=$scratch/log events=$scratch/own/events.jsonl journal=/run/log/journal
 for journald in /usr/lib/systemd/systemd-journald /lib/systemd/systemd-journald none; do
 	[ ! -x "$journald" ] || break
 done
-[ "$journald" != none ] || bail "there is no systemd-journald; run 'make deps'"
+[ "$journald" != none ] || bail "there is no systemd-journald; run 'make deps-test'"
 
 make_network 1
 mkdir -p /run/systemd/journal "$journal"

@@ -17,10 +17,10 @@ source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/docs/examples.sh
 source tests/docs/examples.sh
 
-client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps'"
+client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps-test'"
 guide=docs/guides/two-front-ends.md
-stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps'"
-server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
+stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps-test'"
+server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps-test'"
 tree=$PWD
 declare -A holds   # the process whose namespaces are those of a machine
 declare -A service # "MACHINE UNIT": its process

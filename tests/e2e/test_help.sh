@@ -15,7 +15,7 @@ port=([0]=eth0 [1]=eth1)
 work=$scratch/work
 mkdir "$work" "$scratch/bin"
 cp build/ringfence build/ringfence-fleet "$scratch/bin"
-engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
+engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps-test'"
 PATH=$scratch/bin:$PATH
 require "$half"
 use "$quick" # of what is prepared; the examples run the shipped build

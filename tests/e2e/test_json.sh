@@ -221,7 +221,7 @@ seen 'fleet bans flush' fleet bans flush
 stop TERM "$started_pid"
 
 # Two hosts of a fleet, as far as an agent can see: one on each wire, with other limits.
-engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
+engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps-test'"
 inside ip link set lo up
 start inside "$engine" --port 6379 --save '' --logfile "$scratch/redis.log"
 for wire in 0 1; do

@@ -19,7 +19,7 @@ url=http://127.0.0.1:9436 journal=/run/log/journal
 for journald in /usr/lib/systemd/systemd-journald /lib/systemd/systemd-journald none; do
 	[ ! -x "$journald" ] || break
 done
-[ "$journald" != none ] || bail "there is no systemd-journald; run 'make deps'"
+[ "$journald" != none ] || bail "there is no systemd-journald; run 'make deps-test'"
 
 # Of sources that send, and in the rules: hosts that no network's own address looks like.
 addresses='192\.0\.2\.166|2001:db8:1:2|203\.0\.113\.177|198\.51\.100\.199'

@@ -6,8 +6,8 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
 
-server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps'"
-client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps'"
+server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps-test'"
+client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps-test'"
 library=build/ringfence.lua
 
 where=() # what puts an engine into a namespace

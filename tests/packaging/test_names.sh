@@ -70,12 +70,14 @@ array_of_pkgbuild() { # ARRAY
 is "$(building 1 | wc -l)" "$(building 1 | xargs | wc -w)" 'the table of what building needs is read'
 check 'the table of what building needs has rows' test "$(building 2 | wc -l)" -ge 7
 for manager in apt dnf zypper pacman; do
-	is "$(listed "$manager" build)" \
-		"$({ building "${column[$manager]}"; testing 'make check' "${column[$manager]}"; } | names)" \
-		"$manager: the tables name what 'make deps' installs"
-	for kind in lint fuzz bench ecosystem; do
-		command="make $kind"
-		[ "$kind" != ecosystem ] || command='make check-ecosystem'
+	is "$(listed "$manager" build)" "$(building "${column[$manager]}")" \
+		"$manager: the table names what 'make deps' installs"
+	for kind in demo demo-fleet test lint fuzz bench ecosystem; do
+		case $kind in
+		test) command='make check' ;;
+		ecosystem) command='make check-ecosystem' ;;
+		*) command="make $kind" ;;
+		esac
 		is "$(listed "$manager" "$kind")" "$(testing "$command" "${column[$manager]}")" \
 			"$manager: the table names what '$command' needs"
 	done
@@ -137,6 +139,6 @@ echo "dnf $*"
 end
 printf '#!/usr/bin/env bash\necho 0\n' >"$scratch/bin/id"
 chmod +x "$scratch/bin/rpm" "$scratch/bin/dnf" "$scratch/bin/id"
-is "$(PATH=$scratch/bin tests/deps.sh build)" 'dnf install -y jq' \
+is "$(PATH=$scratch/bin tests/deps.sh build demo)" 'dnf install -y jq' \
 	"'make deps' installs only what no installed package provides"
 done_testing
