@@ -203,6 +203,30 @@ static void a_row_without_a_window_is_marked(void **state)
 	rf_model_free(&made.model);
 }
 
+/* Samples are evaluated between two scans, so that a row may begin after the last one. */
+static void a_row_that_begins_after_the_scan_has_no_age_yet(void **state)
+{
+	struct rf_canvas canvas = {.is_utf8 = true};
+	struct rf_view view = {.fence = "eth0", .mode = "native", .message = ""};
+	struct made made;
+	char *text;
+
+	(void)state;
+	begin(&made);
+	view.model = &made.model;
+	assert_int_equal(rf_canvas_resize(&canvas, 12, 120), 0);
+	sample(&made, 66, RF_DENIED, 4000);
+	take(&made, made.model.head.awake_ns + SECOND / 2);
+	rf_paint_list(&canvas, &view);
+	text = rf_canvas_text(&canvas);
+	assert_non_null(strstr(text, "~10.0.0.66 "));
+	assert_null(strstr(text, "213503d"));
+	assert_non_null(strstr(text, " 0s\n"));
+	free(text);
+	rf_canvas_free(&canvas);
+	rf_model_free(&made.model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +237,7 @@ int main(void)
 		cmocka_unit_test(only_the_first_256_are_shown_and_the_others_counted),
 		cmocka_unit_test(a_filter_takes_samples_as_well),
 		cmocka_unit_test(a_row_without_a_window_is_marked),
+		cmocka_unit_test(a_row_that_begins_after_the_scan_has_no_age_yet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,7 +239,8 @@ static void put_use(struct rf_canvas *canvas, int row, const struct rf_columns *
 	rf_canvas_put_right(canvas, row, at->percent + PERCENT_WIDTH, style, text);
 }
 
-/* How long its packets have been dropped, or its ban still lasts. */
+/* How long its packets have been dropped, or its ban still lasts. Samples may be later than
+ * `now_ns`. */
 static void put_since(struct rf_canvas *canvas, int row, int column, const struct rf_row *one,
 		      uint64_t now_ns)
 {
@@ -252,7 +253,8 @@ static void put_since(struct rf_canvas *canvas, int row, int column, const struc
 		rf_canvas_putf(canvas, row, column, RF_RED, "ban %.*s", (int)strcspn(text, " "),
 			       text);
 	} else if (one->dropped_since_ns) {
-		rf_format_left(now_ns - one->dropped_since_ns, text);
+		rf_format_left(now_ns > one->dropped_since_ns ? now_ns - one->dropped_since_ns : 0,
+			       text);
 		rf_canvas_put(canvas, row, column, RF_NORMAL, text);
 	}
 }
