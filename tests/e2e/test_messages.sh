@@ -422,9 +422,9 @@ nobody() {
 	inside setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/ringfence" "$@"
 }
 fails 'status needs root' 1 \
-	"ringfence: program id $(program_on 0): cannot tell whose it is: only CAP_SYS_ADMIN may open it \
-by its id, and no pin that you may read belongs to it; run it as root, or as a \
-member of group 'ringfence' once root has run 'ringfence adopt IF'" \
+	"ringfence: not permitted; run it as root, or as a member of group 'ringfence' once root has run \
+'ringfence adopt IF' (program id $(program_on 0): only CAP_SYS_ADMIN may open it by its id, and no pin that \
+you may read belongs to it)" \
 	nobody status
 fails 'attach needs root' 1 \
 	"ringfence: /run/ringfence-65534.lock: cannot lock: Permission denied; only root may change fences, or a user for whom root has made that file" \

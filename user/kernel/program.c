@@ -80,9 +80,9 @@ static int open_by_pins(struct rf_program *program, uint32_t id, struct rf_error
 	if (!rf_pins_open_program(id, program))
 		return 0;
 	return rf_error_failed(error, -EPERM,
-			       "program id %u: cannot tell whose it is: only CAP_SYS_ADMIN may "
-			       "open it by its id, and no pin that you may read belongs to it; %s",
-			       id, rf_remedy_to_read());
+			       "not permitted; %s (program id %u: only CAP_SYS_ADMIN may open it "
+			       "by its id, and no pin that you may read belongs to it)",
+			       rf_remedy_to_read(), id);
 }
 
 /* Opens a program by its id, and asks which maps it uses. Its descriptor, or a negative errno. */
