@@ -331,7 +331,7 @@ static void test_who_else(void **state)
 static void test_from(void **state)
 {
 	struct rf_prefix ten = {.version = 4, .length = 32, .word = {10 | 2 << 8}};
-	struct rf_prefixes from = {&ten, 1, 1};
+	struct rf_prefixes from = {.prefix = &ten, .count = 1, .capacity = 1};
 	struct rf_trial_run run = run_of(31);
 	struct rf_trial_result result;
 
