@@ -188,7 +188,7 @@ build/page_assets.h: $(wildcard $(PAGE)/*) $(DYGRAPHS)
 
 tools: all $(TOOLS) $(VARIANTS) ## build what the end-to-end tests need
 
-demo: ## install what building and this need, build, show the main use on two namespaces (root)
+demo: ## install what it needs, build, and show the main use on two namespaces (root)
 	$(MAKE) deps
 	@tests/deps.sh demo
 	$(MAKE) $(SIDE_BY_SIDE) all build/tests/traffic

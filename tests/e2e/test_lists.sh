@@ -273,7 +273,7 @@ END
 
 printf '%s\n' '; Example DROP List' '203.0.113.0/24 ; SBL000001' $'203.0.114.7\t12' '::ffff:203.0.115.9' \
 	'203.0.116.5/24' >"$scratch/published"
-notes="ringfence: $scratch/published: 1 prefix with bits set after the length; read as the network
+notes="ringfence: $scratch/published: 1 prefix with host bits set; read as the network
 ringfence: $scratch/published: 1 prefix in IPv4-mapped form; read as IPv4"
 check 'deny load reads a list as it is published' loads deny "$scratch/published"
 is "$(ringfence deny load "$scratch/published" replace 2>&1 >"$scratch/log")" "$notes" \
@@ -300,9 +300,15 @@ exit 3" 'deny load skip-invalid names the bad line, and has an exit status of it
 matches "$(ringfence deny load "$scratch/published" skip-invalid 2>/dev/null)" \
 	'deny: 5 prefixes loaded in [0-9.]+ s; 5 are on the list; 1 invalid line was skipped' 'it counts them'
 is "$(ringfence --json deny load "$scratch/published" skip-invalid 2>/dev/null | jq .skipped)" 1 'also in JSON'
-echo "deny load $scratch/published replace skip-invalid" >"$scratch/batch"
-ringfence batch "$scratch/batch" >"$scratch/log" 2>&1
+echo ::ffff:203.0.120.1 >"$scratch/mapped"
+printf '%s\n' "deny load $scratch/published replace skip-invalid" \
+	'limit add other rate 5/1h from ::ffff:203.0.117.1' "deny load $scratch/mapped" \
+	'deny del 203.0.120.1' >"$scratch/batch"
+ringfence batch "$scratch/batch" >"$scratch/log" 2>"$scratch/said"
 is "$?" 3 'batch has that status as well'
+is "$(tail -n +2 "$scratch/said")" "$notes
+ringfence: from: 1 prefix in IPv4-mapped form; read as IPv4
+ringfence: $scratch/mapped: 1 prefix in IPv4-mapped form; read as IPv4" 'and says all that the commands say'
 is "$(ringfence deny list | wc -l)" 5 'and loads the rest'
 printf '%s\n' 203.0.118.0/33 >"$scratch/published"
 fails 'a file without a valid line changes nothing' 1 "ringfence: \
@@ -311,11 +317,11 @@ ringfence: $scratch/published: the file has no prefix; 'deny flush' empties the 
 	ringfence deny load "$scratch/published" replace skip-invalid
 is "$(ringfence deny list | wc -l)" 5 'so the list is as it was'
 echo '<!DOCTYPE html>' >"$scratch/published"
-fails 'a page of HTML is refused as such' 1 "ringfence: $scratch/published: a page of HTML or XML instead \
-of a list; look at it, and at the address it was downloaded from" ringfence deny load "$scratch/published"
+fails 'a page of HTML is refused as such' 1 "ringfence: $scratch/published: HTML or XML, not a list; check \
+the URL that it was downloaded from" ringfence deny load "$scratch/published"
 printf '%s\n' '{' ' "prefixes": [' >"$scratch/published"
-fails 'a document of JSON is refused as such' 1 "ringfence: $scratch/published: a document of JSON; have \
-'jq' print its prefixes, one a line, and load those" ringfence deny load "$scratch/published"
+fails 'a document of JSON is refused as such' 1 "ringfence: $scratch/published: JSON other than one object per \
+line; extract the prefixes with 'jq', one per line" ringfence deny load "$scratch/published"
 rules <<-'END'
 	limit add all rate 10/1h exact
 	deny add 192.0.2.0/28
@@ -327,7 +333,7 @@ before=$(ringfence save | sed 1d | cksum)
 printf '%s\n' 192.0.2.1 '' '# a comment' 192.0.2.300 10.0.0.0/33 192.0.2.2 '192.0.2.1 for 5m' >"$scratch/bad"
 of_prefixes=":4: '192.0.2.300': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 :5: '10.0.0.0/33': invalid prefix: its length must be 0-32
-:7: 'for': entries of a file have no time; 'ringfence batch' takes lines such as 'deny add 192.0.2.1 for 1h'
+:7: 'for': entries in a file do not expire; 'ringfence batch' takes lines such as 'deny add 192.0.2.1 for 1h'
 : 3 mistakes; nothing was changed"
 # mistakes NAME: each with the program and the file.
 mistakes() {

@@ -66,7 +66,7 @@ static const struct CMUnitTest tests[] = {
 	      "192.0.2.7 "),
 	READS("a header with ';' (Spamhaus)", "; Spamhaus DROP List 2026/01/02", ""),
 	READS("a comment with ';' (Spamhaus)", "192.0.2.0/24 ; SBL000001", "192.0.2.0/24 "),
-	READS("an object of JSON (Spamhaus)",
+	READS("a JSON object (Spamhaus)",
 	      "{\"cidr\":\"192.0.2.0/24\",\"sblid\":\"SBL000001\",\"rir\":\"arin\"}",
 	      "192.0.2.0/24 "),
 	READS("what such a list says of itself",
@@ -90,15 +90,18 @@ static const struct CMUnitTest tests[] = {
 		"'ip': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32"),
 	REFUSES("an address in another column (Feodo Tracker)",
 		"\"2026-01-02 03:04:05\",\"192.0.2.7\",\"443\"",
-		"'2026-01-02 03:04:05': no address; column 2 has one, but the first is "
-		"read"),
+		"'2026-01-02 03:04:05': no address; '192.0.2.7' is one, but only the "
+		"first column is read"),
 	REFUSES("an address behind a word (Tor)", "ExitAddress 192.0.2.7 2026-01-02",
-		"'ExitAddress': no address; column 2 has one, but the first is read"),
+		"'ExitAddress': no address; '192.0.2.7' is one, but only the first column is read"),
+	REFUSES("an address in the third column (DataPlane)",
+		"64496  |  EXAMPLE, US  |  192.0.2.7  |  2026-01-02 03:04:05  |  sshclient",
+		"'64496': no address; '192.0.2.7' is one, but only the first column is read"),
 	REFUSES("two addresses", "192.0.2.1 192.0.2.9",
 		"'192.0.2.1' and '192.0.2.9': two addresses in a line; a range is written "
 		"as 192.0.2.1-192.0.2.9"),
 	REFUSES("an entry for a time", "192.0.2.7 for 5m",
-		"'for': entries of a file have no time; 'ringfence batch' takes lines such as "
+		"'for': entries in a file do not expire; 'ringfence batch' takes lines such as "
 		"'deny add 192.0.2.7 for 1h'"),
 	REFUSES("a range with another length", "192.0.2.0\t192.0.2.255\t25",
 		"'192.0.2.0' and '192.0.2.255': two addresses in a line; a range is "
@@ -110,8 +113,8 @@ static const struct CMUnitTest tests[] = {
 		"192.0.2.0/24 or 2001:db8::/32"),
 	REFUSES("a length that is none", "192.0.2.0/33",
 		"'192.0.2.0/33': invalid prefix: its length must be 0-32"),
-	REFUSES("another object", "{\"asn\": 64496}", "no object of JSON with \"cidr\" or \"ip\""),
-	REFUSES("no object", "{", "no object of JSON with \"cidr\" or \"ip\""),
+	REFUSES("another object", "{\"asn\": 64496}", "no JSON object with \"cidr\" or \"ip\""),
+	REFUSES("no object", "{", "no JSON object with \"cidr\" or \"ip\""),
 };
 
 int main(void)

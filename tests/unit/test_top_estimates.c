@@ -169,61 +169,73 @@ static void a_filter_takes_samples_as_well(void **state)
 	rf_model_free(&made.model);
 }
 
+/* What the list is painted on. Free the canvas. */
+struct screen {
+	struct rf_canvas canvas;
+	struct rf_view view;
+};
+
+static void begin_screen(struct screen *screen, struct made *made, int columns)
+{
+	begin(made);
+	*screen = (struct screen){
+		.canvas.is_utf8 = true,
+		.view = {.fence = "eth0", .mode = "native", .message = "", .model = &made->model},
+	};
+	assert_int_equal(rf_canvas_resize(&screen->canvas, 12, columns), 0);
+}
+
+static char *painted(struct screen *screen)
+{
+	rf_paint_list(&screen->canvas, &screen->view);
+	return rf_canvas_text(&screen->canvas);
+}
+
 static void a_row_without_a_window_is_marked(void **state)
 {
-	struct rf_canvas canvas = {.is_utf8 = true};
-	struct rf_view view = {.fence = "eth0", .mode = "native", .message = ""};
+	struct screen screen;
 	struct made made;
 	char *text;
 
 	(void)state;
-	begin(&made);
-	view.model = &made.model;
-	view.can_change = true;
-	assert_int_equal(rf_canvas_resize(&canvas, 12, 80), 0);
+	begin_screen(&screen, &made, 80);
+	screen.view.can_change = true;
 	made.model.head.reason[RF_DENIED].rate = made.model.head.dropped.rate = 4000;
-	rf_paint_list(&canvas, &view);
-	text = rf_canvas_text(&canvas);
+	text = painted(&screen);
 	assert_non_null(
 		strstr(text, "\n  4k/s dropped of sources without a window; ~ shows them\n"));
 	free(text);
-	view.is_sampling = true;
-	rf_paint_list(&canvas, &view);
-	text = rf_canvas_text(&canvas);
+	screen.view.is_sampling = true;
+	text = painted(&screen);
 	assert_non_null(strstr(text, "\n  sampling: rows marked ~ come soon\n"));
 	free(text);
 	sample(&made, 66, RF_DENIED, 4000);
 	take(&made, made.scan.awake_ns);
-	rf_paint_list(&canvas, &view);
-	text = rf_canvas_text(&canvas);
+	text = painted(&screen);
 	assert_non_null(strstr(text, "\n>~10.0.0.66        denied                  ~4k       0 "));
 	assert_non_null(strstr(text, "\n  ~: by one in 7 packets\n"));
 	free(text);
-	rf_canvas_free(&canvas);
+	rf_canvas_free(&screen.canvas);
 	rf_model_free(&made.model);
 }
 
 /* Samples are evaluated between two scans, so that a row may begin after the last one. */
 static void a_row_that_begins_after_the_scan_has_no_age_yet(void **state)
 {
-	struct rf_canvas canvas = {.is_utf8 = true};
-	struct rf_view view = {.fence = "eth0", .mode = "native", .message = ""};
+	struct screen screen;
 	struct made made;
 	char *text;
 
 	(void)state;
-	begin(&made);
-	view.model = &made.model;
-	assert_int_equal(rf_canvas_resize(&canvas, 12, 120), 0);
+	begin_screen(&screen, &made, 120);
 	sample(&made, 66, RF_DENIED, 4000);
 	take(&made, made.model.head.awake_ns + SECOND / 2);
-	rf_paint_list(&canvas, &view);
-	text = rf_canvas_text(&canvas);
+	text = painted(&screen);
 	assert_non_null(strstr(text, "~10.0.0.66 "));
 	assert_null(strstr(text, "213503d"));
 	assert_non_null(strstr(text, " 0s\n"));
 	free(text);
-	rf_canvas_free(&canvas);
+	rf_canvas_free(&screen.canvas);
 	rf_model_free(&made.model);
 }
 

@@ -64,6 +64,8 @@ int rf_batch_prefixes(struct rf_batch *batch, size_t line, const char *path,
 		err = rf_mistakes_add_file(&batch->mistakes, line, rf_file_name(path), &mistakes,
 					   error);
 	*is_wrong |= mistakes.count > 0;
+	if (!err && !mistakes.count)
+		rf_rules_note_read(rf_file_name(path), prefixes->cleared, prefixes->mapped);
 	rf_mistakes_free(&mistakes);
 	return err;
 }
@@ -235,6 +237,8 @@ static int read_definition(struct rf_batch *batch, struct rf_step *step, struct 
 
 	if (!err)
 		err = check_no_trial(definition->trial_ns, error);
+	if (!err)
+		rf_rules_note_definition(definition);
 	if (!err && definition->from_file)
 		err = rf_batch_prefixes(batch, step->line, definition->from_file, &definition->from,
 					&step->is_wrong, error);

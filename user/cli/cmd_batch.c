@@ -65,6 +65,8 @@ static int make_change(struct rf_batch *batch, struct rf_transaction *transactio
 	struct rf_definition *definition = &step->definition;
 	int err = rf_limit_edit_read(&transaction->rules, &step->change, definition, error);
 
+	if (!err)
+		rf_rules_note_definition(definition);
 	if (!err && definition->from_file)
 		err = rf_batch_prefixes(batch, step->line, definition->from_file, &definition->from,
 					&step->is_wrong, error);

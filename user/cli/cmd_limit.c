@@ -108,7 +108,7 @@ static int change_limit(const struct rf_options *options, struct rf_words *words
 	int err = rf_parse_limit(words, &definition, error);
 
 	if (!err)
-		err = rf_rules_definition(&definition, error);
+		err = rf_rules_read_from(&definition, error);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
@@ -144,7 +144,7 @@ int rf_cmd_limit_change(const struct rf_options *options, struct rf_words *words
 	if (!err)
 		err = rf_limit_edit_read(&transaction.rules, &change, &definition, error);
 	if (!err)
-		err = rf_rules_definition(&definition, error);
+		err = rf_rules_read_from(&definition, error);
 	if (!err)
 		err = set_limit(&transaction, &definition, options->json, error);
 	rf_transaction_end(&transaction);

@@ -18,9 +18,9 @@ static void note_count(const char *name, size_t count, const char *how, const ch
 	rf_out_note(note.text);
 }
 
-static void note_read(const char *name, size_t cleared, size_t mapped)
+void rf_rules_note_read(const char *name, size_t cleared, size_t mapped)
 {
-	note_count(name, cleared, "with bits set after the length", "the network");
+	note_count(name, cleared, "with host bits set", "the network");
 	note_count(name, mapped, "in IPv4-mapped form", "IPv4");
 }
 
@@ -34,7 +34,7 @@ int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *e
 	err = rf_rulefile_parse(text, rf_file_prefixes, file, error);
 	free(text);
 	if (!err)
-		note_read(rf_file_name(path), file->cleared, file->mapped);
+		rf_rules_note_read(rf_file_name(path), file->cleared, file->mapped);
 	return err;
 }
 
@@ -106,10 +106,15 @@ void rf_rules_note_mapped(const char *text, const struct rf_prefix *prefix)
 	rf_out_note(note.text);
 }
 
-int rf_rules_definition(struct rf_definition *definition, struct rf_error *error)
+void rf_rules_note_definition(const struct rf_definition *definition)
 {
-	note_read("from", 0, definition->from.mapped);
-	note_read("to", 0, definition->to.mapped);
+	rf_rules_note_read("from", 0, definition->from.mapped);
+	rf_rules_note_read("to", 0, definition->to.mapped);
+}
+
+int rf_rules_read_from(struct rf_definition *definition, struct rf_error *error)
+{
+	rf_rules_note_definition(definition);
 	return definition->from_file
 		       ? rf_rules_prefixes(definition->from_file, &definition->from, NULL, error)
 		       : 0;
@@ -130,6 +135,6 @@ int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, size_t *sk
 	}
 	rf_mistakes_free(&mistakes);
 	if (!err)
-		note_read(name, prefixes->cleared, prefixes->mapped);
+		rf_rules_note_read(name, prefixes->cleared, prefixes->mapped);
 	return err;
 }

@@ -21,8 +21,12 @@ int rf_rules_refuse(const char *path, const struct rf_mistakes *mistakes, const 
  */
 int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, size_t *skipped,
 		      struct rf_error *error);
-/* Adds the prefixes of the file that a definition names, if any. */
-int rf_rules_definition(struct rf_definition *definition, struct rf_error *error);
+/* Says how many prefixes are not what their text says literally. */
+void rf_rules_note_read(const char *name, size_t cleared, size_t mapped);
+/* The same, of the prefixes in the words of a definition. */
+void rf_rules_note_definition(const struct rf_definition *definition);
+/* Adds the prefixes of the file that a definition names, if any, after that note. */
+int rf_rules_read_from(struct rf_definition *definition, struct rf_error *error);
 /* Says that a prefix was written as an IPv4-mapped address. */
 void rf_rules_note_mapped(const char *text, const struct rf_prefix *prefix);
 /*

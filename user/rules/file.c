@@ -130,14 +130,13 @@ static int check_form(const char *path, const char *text, struct rf_error *error
 	if (*text == '<')
 		return rf_error_failed(
 			error, -EINVAL,
-			"%s: a page of HTML or XML instead of a list; look at it, and "
-			"at the address it was downloaded from",
+			"%s: HTML or XML, not a list; check the URL that it was downloaded from",
 			name);
 	if (*text == '[' || (*text == '{' && text[strcspn(text, "}\n")] != '}'))
 		return rf_error_failed(
 			error, -EINVAL,
-			"%s: a document of JSON; have 'jq' print its prefixes, one a "
-			"line, and load those",
+			"%s: JSON other than one object per line; extract the prefixes with "
+			"'jq', one per line",
 			name);
 	return 0;
 }

@@ -82,15 +82,15 @@ static int add_network(char *const column[COLUMNS_MAX], int count, struct rf_pre
 	return err ? err : rf_prefixes_add(prefixes, &prefix, error);
 }
 
-/* Names the column that has an address where the first one has none. */
+/* Where another column has the address, names it. */
 static int fail_columns(char *const column[COLUMNS_MAX], int count, int err, struct rf_error *error)
 {
 	for (int i = 1; i < count && err != -ENOMEM; i++)
 		if (is_address(column[i]))
 			return rf_error_usage(error,
-					      "'%.64s': no address; column %d has one, but the "
-					      "first is read",
-					      column[0], i + 1);
+					      "'%.64s': no address; '%.64s' is one, but only the "
+					      "first column is read",
+					      column[0], column[i]);
 	return err;
 }
 
@@ -102,7 +102,7 @@ static int add_columns(char *const column[COLUMNS_MAX], int count, struct rf_pre
 
 	if (count > 1 && !strcmp(column[1], "for"))
 		return rf_error_usage(error,
-				      "'for': entries of a file have no time; 'ringfence "
+				      "'for': entries in a file do not expire; 'ringfence "
 				      "batch' takes lines such as 'deny add %.64s for 1h'",
 				      column[0]);
 	if (count > 2 && !strcmp(column[1], "-"))
@@ -121,7 +121,7 @@ static int add_columns(char *const column[COLUMNS_MAX], int count, struct rf_pre
 
 /* ---- JSON ---- */
 
-/* One object a line; the last of them is about the list, and has a type. */
+/* One object per line; the last one describes the list, and has a type. */
 static int add_object(const char *line, struct rf_prefixes *prefixes, struct rf_error *error)
 {
 	json_t *object = json_loads(line, 0, NULL);
@@ -133,7 +133,7 @@ static int add_object(const char *line, struct rf_prefixes *prefixes, struct rf_
 	if (prefix)
 		err = rf_prefixes_add_network(prefixes, prefix, error);
 	else if (!json_object_get(object, "type"))
-		err = rf_error_usage(error, "no object of JSON with \"cidr\" or \"ip\"");
+		err = rf_error_usage(error, "no JSON object with \"cidr\" or \"ip\"");
 	json_decref(object);
 	return err;
 }

@@ -8,7 +8,7 @@
  *   192.0.2.7<TAB>12          the first of several columns, after which are blanks, ',' or '|'
  *   "192.0.2.7","2026-01-01"  the same in quotes
  *   192.0.2.0 192.0.2.255 24  a range and its length, as DShield writes it
- *   {"cidr":"192.0.2.0/24"}   an object of JSON, as Spamhaus writes it
+ *   {"cidr":"192.0.2.0/24"}   a JSON object, as Spamhaus writes it
  *
  * '#' and ';' begin a comment, also within a word.
  */

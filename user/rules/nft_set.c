@@ -34,11 +34,14 @@ static int fail(const struct reading *reading, const char *what)
 static int add_range(const struct reading *reading, const struct rf_address *from,
 		     const struct rf_address *to)
 {
-	const int err = rf_prefixes_add_range(reading->prefixes, from, to, reading->error);
+	struct rf_error reason;
+	const int err = rf_prefixes_add_range(reading->prefixes, from, to, &reason);
 
-	return err == -EINVAL ? fail(reading, "a range does not go from a lower address to a "
-					      "higher one")
-			      : err;
+	if (err == -EINVAL)
+		return fail(reading, reason.text);
+	if (err)
+		*reading->error = reason;
+	return err;
 }
 
 static int read_address(const struct reading *reading, const json_t *value,

@@ -68,7 +68,7 @@ static int64_t take_interval(struct rf_reader *reader, sqlite3_stmt *stmt, int64
 		return -1;
 	time = sqlite3_column_int64(stmt, 1);
 	ms = sqlite3_column_int64(stmt, 2);
-	if (time - ms < time_ms + SECOND_MS) {
+	if (time - ms < time_ms + RF_SECOND_MS) {
 		number = sqlite3_column_int64(stmt, 0);
 		recorded->from_ns = rf_from_ms(time - ms);
 		recorded->to_ns = rf_from_ms(time);
@@ -97,7 +97,7 @@ static int64_t find_last(struct rf_reader *reader, int64_t time_ms, struct rf_re
 					 "SELECT scan, time, ms, sources FROM totals WHERE time <= "
 					 "? AND time > ? AND time = (SELECT max(time) FROM totals) "
 					 "ORDER BY scan DESC LIMIT 1",
-					 "ii", time_ms, time_ms - PRESENT_MS),
+					 "ii", time_ms, time_ms - RF_PRESENT_MS),
 			     time_ms, recorded);
 }
 

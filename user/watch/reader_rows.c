@@ -60,7 +60,7 @@ static int64_t find_interval(struct rf_reader *reader, int64_t time,
 		"SELECT scan, time, ms, share FROM samples WHERE time - ms < ?1 + ?2 AND "
 		"(time > ?1 OR (time > ?1 - ?3 AND time = (SELECT max(time) FROM "
 		"samples))) AND time > ?1 - ?3 ORDER BY time, scan DESC LIMIT 1",
-		"iii", time, (int64_t)SECOND_MS, (int64_t)PRESENT_MS);
+		"iii", time, (int64_t)RF_SECOND_MS, (int64_t)RF_PRESENT_MS);
 	int64_t scan;
 
 	if (!rf_db_row(db, stmt))

@@ -7,8 +7,8 @@
 #include "watch/reader.h"
 #include "watch/schema.h"
 
-#define SECOND_MS 1000	 /* times are asked for in seconds: an interval in the second is of it */
-#define PRESENT_MS 15000 /* the interval at present is not written yet */
+#define RF_SECOND_MS 1000   /* times are asked for in seconds: what overlaps the second is found */
+#define RF_PRESENT_MS 15000 /* the current interval is not written yet */
 #define RF_USED_THOUSANDTH 1000 /* `used` is recorded in millionths */
 
 struct rf_reader {
