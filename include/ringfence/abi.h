@@ -171,6 +171,37 @@ struct rf_prefix_key6 {
 };
 
 /*
+ * That an owner put the prefix on a list, and until when. Owners are numbered: see struct
+ * rf_owners.
+ */
+struct rf_list_claim {
+	__u64 until : 56; /* jiffies; 0: no claim; RF_LIST_CLAIM_FOREVER */
+	__u64 owner : 7;
+	__u64 is_deny : 1; /* 0: of the allow list */
+};
+
+#define RF_LIST_CLAIM_FOREVER ((1ULL << 56) - 1)
+#define RF_LIST_CLAIMS 6 /* of one prefix, on both lists together */
+
+/*
+ * The names of the owners of entries of the allow and deny lists. The first few numbers have a
+ * fixed meaning; the others index `name`, where an empty name is free.
+ */
+enum rf_owner {
+	RF_OWNER_MANUAL, /* the default of `allow add` and `deny add` */
+	RF_OWNER_FLEET,	 /* a ban of another host of the fleet */
+	RF_OWNER_LOAD,	 /* the default of `load` */
+	RF_OWNERS_FIXED,
+};
+
+#define RF_OWNERS_MAX 128 /* what rf_list_claim.owner can number */
+#define RF_OWNER_SIZE 48  /* bytes of a name, with the final NUL */
+
+struct rf_owners {
+	char name[RF_OWNERS_MAX - RF_OWNERS_FIXED][RF_OWNER_SIZE];
+};
+
+/*
  * Their value. A trie finds only the longest prefix. So each value holds the result of all prefixes
  * that contain it; the `own` fields hold what the prefix itself says, for the command line.
  */
