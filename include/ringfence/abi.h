@@ -18,7 +18,7 @@
 #include "source.h"
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 9
+#define RF_ABI_VERSION 10
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -184,6 +184,21 @@ struct rf_list_claim {
 #define RF_LIST_CLAIMS 6 /* of one prefix, on both lists together */
 
 /*
+ * Their value. A trie finds only the longest prefix. So each value holds the result of all prefixes
+ * that contain it; the `own` fields hold what the prefix itself says, for the command line.
+ */
+struct rf_prefix_value {
+	__u64 allow_until; /* jiffies: 0: not allowed, RF_FOREVER: for good */
+	__u64 deny_until;
+	__u8 prefix_class; /* index into rf_bank.prefix_class */
+	__u8 is_divided;   /* IPv6: a longer prefix than /64 lies in the same /64: no leases */
+	__u8 length;	   /* of the prefix itself, for the command line */
+	__u8 reserved;
+	__u32 own_from; /* bit set of slots: limits that name this prefix */
+	struct rf_list_claim own_claim[RF_LIST_CLAIMS];
+};
+
+/*
  * The names of the owners of entries of the allow and deny lists. The first few numbers have a
  * fixed meaning; the others index `name`, where an empty name is free.
  */
@@ -199,22 +214,6 @@ enum rf_owner {
 
 struct rf_owners {
 	char name[RF_OWNERS_MAX - RF_OWNERS_FIXED][RF_OWNER_SIZE];
-};
-
-/*
- * Their value. A trie finds only the longest prefix. So each value holds the result of all prefixes
- * that contain it; the `own` fields hold what the prefix itself says, for the command line.
- */
-struct rf_prefix_value {
-	__u64 allow_until; /* jiffies: 0: not allowed, RF_FOREVER: for good */
-	__u64 deny_until;
-	__u64 own_allow_until;
-	__u64 own_deny_until;
-	__u32 own_from;	   /* bit set of slots: limits that name this prefix */
-	__u8 prefix_class; /* index into rf_bank.prefix_class */
-	__u8 is_divided;   /* IPv6: a longer prefix than /64 lies in the same /64: no leases */
-	__u8 length;	   /* of the prefix itself, for the command line */
-	__u8 of_fleet;	   /* own_deny_until is a ban of another host of the fleet */
 };
 
 /* ---- bans ---- */
@@ -628,6 +627,7 @@ struct rf_config {
 	struct rf_fleet fleet;
 	struct rf_sampling_count sampling_count[RF_SAMPLING_CPUS];
 	struct rf_interface_look look[RF_INTERFACE_PLACES];
+	struct rf_owners owners; /* of both banks */
 } __attribute__((aligned(64)));
 
 #endif /* RINGFENCE_ABI_H */

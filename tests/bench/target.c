@@ -12,7 +12,7 @@
 #include "attach/load.h"
 #include "bench.h"
 #include "fence/fence.h"
-#include "rules/ruleset.h"
+#include "rules/list_change.h"
 
 #include "build/ringfence.skel.h"
 #include "build/tests/walk.skel.h"
@@ -87,6 +87,23 @@ static void parse_words(const char *text, struct rf_definition *definition)
 	check_error(rf_parse_limit(&words, definition, &error), &error);
 }
 
+static void allow(struct rf_ruleset *rules, const struct rf_prefixes *prefixes)
+{
+	struct rf_list_changes changes = {};
+	struct rf_list_refused refused;
+	struct rf_error error = {};
+	size_t first;
+
+	for (size_t i = 0; i < prefixes->count; i++) {
+		const struct rf_list_change change = {
+			.prefix = prefixes->prefix[i], .list = RF_ALLOW, .until = RF_FOREVER};
+
+		check_error(rf_list_changes_add(&changes, &change, &error), &error);
+	}
+	check_error(rf_ruleset_change(rules, &changes, &first, &refused, &error), &error);
+	rf_list_changes_free(&changes);
+}
+
 static void set_rules(struct rf_ruleset *rules, enum family family, const struct load *load)
 {
 	struct rf_definition definition = {.limit = load->limit};
@@ -105,7 +122,7 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 	}
 	if (load->allowed) {
 		add_prefixes(&allowed, family, load->allowed);
-		check_error(rf_ruleset_list(rules, RF_ALLOW, &allowed, RF_FOREVER, &error), &error);
+		allow(rules, &allowed);
 	}
 	rules->bank.newcomers.then = load->then;
 	rules->bank.newcomers.rate = 1;

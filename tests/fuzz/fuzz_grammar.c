@@ -422,13 +422,28 @@ static void fuzz_newcomers(struct rf_words *rest)
 	check_words(rest);
 }
 
+static void fuzz_lists(struct rf_words *rest)
+{
+	static int (*const parsers[])(struct rf_words *, struct rf_list_text *,
+				      struct rf_error *) = {rf_parse_allow,   rf_parse_deny,
+							    rf_parse_unallow, rf_parse_undeny,
+							    rf_parse_load,    rf_parse_flush};
+
+	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++) {
+		struct rf_words words = *rest;
+
+		PARSER_BEGIN(struct rf_list_text, text);
+		if (!ACCEPTED(parsers[i](&words, &text, &error), text))
+			continue;
+		REQUIRE(text.time_ns <= RF_WINDOW_MAX_NS);
+		REQUIRE(!*text.by || rf_owner_name_is_valid(text.by));
+		check_words(&words);
+	}
+}
+
 static void fuzz_times(struct rf_words *rest)
 {
 	PARSER_BEGIN(uint64_t, time_ns);
-	if (!ACCEPTED(rf_parse_for(rest, &time_ns, &error), time_ns))
-		return;
-	REQUIRE(time_ns <= RF_WINDOW_MAX_NS);
-	memset(&time_ns, UNTOUCHED, sizeof(time_ns));
 	if (ACCEPTED(rf_parse_confirm(rest, &time_ns, &error), time_ns))
 		REQUIRE(time_ns <= 24 * 3600 * 1000 * RF_NS_PER_MS);
 	check_words(rest);
@@ -508,9 +523,9 @@ static const struct {
 	const char *word;
 	void (*fuzz)(struct rf_words *rest);
 } command_parsers[] = {
-	{"limit", fuzz_limit},	     {"attach", fuzz_attach}, {"newcomers", fuzz_newcomers},
-	{"times", fuzz_times},	     {"top", fuzz_top},	      {"stats", fuzz_stats},
-	{"complete", fuzz_complete},
+	{"limit", fuzz_limit}, {"attach", fuzz_attach},	    {"newcomers", fuzz_newcomers},
+	{"times", fuzz_times}, {"lists", fuzz_lists},	    {"top", fuzz_top},
+	{"stats", fuzz_stats}, {"complete", fuzz_complete},
 };
 
 static void dispatch(void)

@@ -52,7 +52,7 @@ static inline struct rf_lists_outcome change(struct program *program, enum rf_li
 					     const char *prefix, uint64_t until)
 {
 	struct rf_list_change one = change_of(list, prefix, until);
-	const struct rf_list_changes changes = {.change = &one, .count = 1};
+	struct rf_list_changes changes = {.change = &one, .count = 1};
 	struct rf_lists_outcome outcome = {};
 	struct rf_error error = {};
 
@@ -96,31 +96,30 @@ static inline struct rf_list_change random_change(uint64_t *random)
 		.until = untils[unit_below(random, 5)],
 	};
 
-	change.of_fleet = change.list == RF_DENY && unit_below(random, 3) == 0;
+	change.owner = unit_below(random, change.list == RF_DENY ? 3 : 1);
 	return change;
 }
 
-/* The same in a set of rules, by the functions for one prefix. */
+static inline void insert(struct rf_ruleset *model, const struct rf_prefix *prefix)
+{
+	size_t at = model->listed_count++;
+
+	model->listed = reallocarray(model->listed, model->listed_count, sizeof(*model->listed));
+	assert_non_null(model->listed);
+	for (; at && rf_prefix_compare(&model->listed[at - 1].prefix, prefix) > 0; at--)
+		model->listed[at] = model->listed[at - 1];
+	model->listed[at] = (struct rf_listed){.prefix = *prefix};
+}
+
+/* The same in a set of rules, by the functions for one entry. */
 static inline void change_model(struct rf_ruleset *model, const struct rf_list_change *change)
 {
-	struct rf_prefix prefix = change->prefix;
-	const struct rf_prefixes one = {.prefix = &prefix, .count = 1};
-	struct rf_listed *entry = rf_ruleset_find(model, &prefix);
-	struct rf_error error = {};
-
-	if (change->of_fleet && entry && entry->until[RF_DENY] && !entry->of_fleet)
-		return; /* this host's own */
-	if (change->list == RF_DENY && !change->of_fleet && !change->until && entry &&
-	    entry->of_fleet)
-		return; /* the fleet's */
-	if (change->until)
-		assert_done(rf_ruleset_list(model, change->list, &one, change->until, &error),
-			    &error);
-	else
-		rf_ruleset_unlist(model, change->list, &prefix);
-	entry = rf_ruleset_find(model, &prefix);
-	if (change->list == RF_DENY && entry && change->until)
-		entry->of_fleet = change->of_fleet;
+	if (!rf_ruleset_find(model, &change->prefix))
+		insert(model, &change->prefix);
+	assert_int_equal(rf_listed_claim(rf_ruleset_find(model, &change->prefix), change->list,
+					 change->owner, change->until),
+			 0);
+	rf_ruleset_expire(model, 0); /* drops empty entries */
 }
 
 /* Compares the tries of a bank with rules that are compiled as a whole. */

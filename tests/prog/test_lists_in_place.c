@@ -20,8 +20,8 @@ static void entries_are_those_of_all_rules_compiled_anew(void **state)
 	model = program_rules(program);
 	for (int round = 0; round < ROUNDS; round++) {
 		struct rf_list_change change[8];
-		const struct rf_list_changes changes = {.change = change,
-							.count = 1 + unit_below(&random, 8)};
+		struct rf_list_changes changes = {.change = change,
+						  .count = 1 + unit_below(&random, 8)};
 		struct rf_lists_outcome outcome;
 		struct rf_error error = {};
 
@@ -95,7 +95,7 @@ static void a_prefix_that_contains_many_takes_new_tries(void **state)
 static void ten_thousand_changes_are_one(void **state)
 {
 	struct rf_list_change *change = calloc(10000, sizeof(*change));
-	const struct rf_list_changes changes = {.change = change, .count = 10000};
+	struct rf_list_changes changes = {.change = change, .count = 10000};
 	struct program *program = *state;
 	struct rf_lists_outcome outcome;
 	struct rf_error error = {};
@@ -155,7 +155,7 @@ static void a_missing_prefix_changes_nothing(void **state)
 		change_of(RF_DENY, "10.0.0.1", 0),
 		change_of(RF_DENY, "10.0.0.2", RF_FOREVER),
 	};
-	const struct rf_list_changes changes = {.change = change, .count = 4};
+	struct rf_list_changes changes = {.change = change, .count = 4};
 	struct rf_lists_outcome outcome;
 	struct rf_error error = {};
 	uint64_t active;
@@ -178,7 +178,7 @@ static size_t listed_of_fleet(struct program *program)
 	size_t count = 0;
 
 	for (size_t i = 0; i < rules.listed_count; i++)
-		count += rules.listed[i].of_fleet;
+		count += rf_listed_until_by(&rules.listed[i], RF_DENY, RF_OWNER_FLEET) != 0;
 	rf_ruleset_free(&rules);
 	return count;
 }
@@ -186,23 +186,25 @@ static size_t listed_of_fleet(struct program *program)
 static struct rf_lists_outcome ban(struct program *program, const char *prefix, uint64_t until)
 {
 	struct rf_list_change one = change_of(RF_DENY, prefix, until);
-	const struct rf_list_changes changes = {.change = &one, .count = 1};
+	struct rf_list_changes changes = {.change = &one, .count = 1};
 	struct rf_lists_outcome outcome;
 	struct rf_error error = {};
 
-	one.of_fleet = true;
+	one.owner = RF_OWNER_FLEET;
 	one.must_be_there = false;
 	assert_done(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
 		    &error);
 	return outcome;
 }
 
+static const struct rf_owner_set of_fleet = {.bits = {1U << RF_OWNER_FLEET}};
+
 static void a_host_takes_off_no_ban_of_the_fleet(void **state)
 {
-	struct rf_list_changes empty = {.empty = {[RF_DENY] = true}};
+	struct rf_list_changes empty = {};
 	struct program *program = *state;
 	struct rf_list_change del = change_of(RF_DENY, "10.0.0.1", 0);
-	const struct rf_list_changes changes = {.change = &del, .count = 1};
+	struct rf_list_changes changes = {.change = &del, .count = 1};
 	struct rf_lists_outcome outcome;
 	struct rf_error error = {};
 
@@ -211,30 +213,34 @@ static void a_host_takes_off_no_ban_of_the_fleet(void **state)
 	assert_false(passes(program, "10.0.0.1"));
 	assert_int_equal(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
 			 -ENOENT);
+	assert_done(rf_list_changes_release_by(&empty, RF_DENY, "", &error), &error);
 	assert_done(rf_fence_change_lists(&program->fence, &empty, NULL, &outcome, &error), &error);
 	assert_false(passes(program, "10.0.0.1"));
 	assert_true(passes(program, "192.0.2.1"));
-	empty = (struct rf_list_changes){.empty_fleet = true};
+	assert_done(rf_list_changes_release(&empty, RF_DENY, &of_fleet, &error), &error);
 	assert_done(rf_fence_change_lists(&program->fence, &empty, NULL, &outcome, &error), &error);
 	assert_true(passes(program, "10.0.0.1"));
 }
 
-static void an_entry_of_the_host_stands_before_a_ban_of_the_fleet(void **state)
+static void an_entry_of_the_host_and_a_ban_of_the_fleet_end_separately(void **state)
 {
-	const struct rf_list_changes empty = {.empty_fleet = true};
+	struct rf_list_changes empty = {};
 	struct program *program = *state;
 	struct rf_lists_outcome outcome;
 	struct rf_error error = {};
 
 	program_apply(program, "limit add all rate 1M/10s\nallow add 10.0.1.0/24\n"
 			       "deny add 10.0.0.1\n");
-	assert_int_equal(ban(program, "10.0.0.1", 1000000).writes, 0);
+	assert_int_equal(ban(program, "10.0.0.1", 1000000).writes, 1);
 	assert_int_equal(ban(program, "10.0.0.2", 1000000).writes, 1);
 	change(program, RF_DENY, "10.0.0.2", RF_FOREVER);
-	assert_int_equal(listed_of_fleet(program), 0);
 	ban(program, "10.0.1.0/24", 1000000);
 	assert_true(passes(program, "10.0.1.1"));
-	assert_int_equal(listed_of_fleet(program), 1);
+	assert_int_equal(listed_of_fleet(program), 3);
+	change(program, RF_DENY, "10.0.0.2", 0);
+	assert_false(passes(program, "10.0.0.2"));
+	change(program, RF_DENY, "10.0.0.2", RF_FOREVER);
+	assert_done(rf_list_changes_release(&empty, RF_DENY, &of_fleet, &error), &error);
 	assert_done(rf_fence_change_lists(&program->fence, &empty, NULL, &outcome, &error), &error);
 	assert_int_equal(listed_of_fleet(program), 0);
 	assert_false(passes(program, "10.0.0.1"));
@@ -360,7 +366,7 @@ int main(void)
 		TEST(a_commit_leaves_no_old_tries),
 		TEST(a_missing_prefix_changes_nothing),
 		TEST(a_host_takes_off_no_ban_of_the_fleet),
-		TEST(an_entry_of_the_host_stands_before_a_ban_of_the_fleet),
+		TEST(an_entry_of_the_host_and_a_ban_of_the_fleet_end_separately),
 		TEST(a_source_under_two_entries_is_never_judged_by_neither),
 		TEST(no_lease_answers_by_the_old_lists),
 		TEST(a_change_that_was_killed_is_made_good),

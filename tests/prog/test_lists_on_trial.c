@@ -19,7 +19,7 @@ static void random_changes_on_trial(struct program *program, struct rf_ruleset m
 {
 	for (int round = 0; round < rounds; round++) {
 		struct rf_list_change one = random_change(random);
-		const struct rf_list_changes changes = {.change = &one, .count = 1};
+		struct rf_list_changes changes = {.change = &one, .count = 1};
 		struct rf_lists_outcome outcome;
 		struct rf_error error = {};
 
@@ -62,7 +62,7 @@ static struct rf_lists_outcome flush(struct program *program, enum rf_list list)
 	struct rf_lists_outcome outcome;
 	struct rf_error error = {};
 
-	changes.empty[list] = true;
+	assert_done(rf_list_changes_release_by(&changes, list, "", &error), &error);
 	assert_done(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
 		    &error);
 	return outcome;

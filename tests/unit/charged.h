@@ -6,6 +6,7 @@
 #ifndef RINGFENCE_UNIT_CHARGED_H
 #define RINGFENCE_UNIT_CHARGED_H
 
+#include "listing.h"
 #include "refusal.h"
 
 #include "rules/policy.h"
@@ -101,9 +102,18 @@ static inline void rules_list(struct rules *rules, enum rf_list list, const char
 	struct rf_prefixes prefixes = {};
 
 	assert_accepted(rf_parse_prefixes(text, &prefixes, &rules->error), &rules->error);
-	assert_accepted(rf_ruleset_list(&rules->ruleset, list, &prefixes, until, &rules->error),
-			&rules->error);
+	list_prefixes(&rules->ruleset, list, RF_OWNER_MANUAL, &prefixes, until);
 	rf_prefixes_free(&prefixes);
+}
+
+/* Removes the entry of an owner. Returns why that was refused. */
+static inline enum rf_list_refusal rules_unlist(struct rules *rules, enum rf_list list,
+						unsigned int owner, const struct rf_prefix *prefix)
+{
+	struct rf_list_change change = {
+		.prefix = *prefix, .list = list, .owner = owner, .must_be_there = true};
+
+	return change_list(&rules->ruleset, &change);
 }
 
 static inline int rules_try_compile(struct rules *rules)

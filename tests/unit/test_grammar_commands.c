@@ -143,9 +143,19 @@ static void parse_until(void **state)
 		assert_null(rf_words_peek(&line.words));
 }
 
+static int parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
+{
+	struct rf_list_text text;
+	int err = rf_parse_allow(words, &text, error);
+
+	if (!err)
+		*time_ns = text.time_ns;
+	return err;
+}
+
 #define FOR(title, ...)                                      \
 	UNIT_ROW_OF("reads 'for TIME': " title, parse_until, \
-		    (&(struct until_row){.parse = rf_parse_for, __VA_ARGS__}))
+		    (&(struct until_row){.parse = parse_for, __VA_ARGS__}))
 #define CONFIRM(title, ...)                                      \
 	UNIT_ROW_OF("reads 'confirm TIME': " title, parse_until, \
 		    (&(struct until_row){.parse = rf_parse_confirm, __VA_ARGS__}))

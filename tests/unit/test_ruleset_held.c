@@ -74,13 +74,13 @@ static void a_prefix_keeps_its_own_entries(void **state)
 	rules_compile(&rules);
 	assert_int_equal(rules.ruleset.listed_count, 3);
 	value = rules.compiled.value;
-	assert_int_equal(value[0].own_deny_until, 100);
+	assert_int_equal(rf_list_claims_until(value[0].own_claim, RF_DENY), 100);
 	assert_int_equal(value[0].own_from, 0);
-	assert_int_equal(value[1].own_deny_until, 0);
+	assert_int_equal(rf_list_claims_until(value[1].own_claim, RF_DENY), 0);
 	assert_int_equal(value[1].deny_until, 100);
 	assert_int_equal(value[1].own_from, 1 << 5);
-	assert_int_equal(value[2].own_allow_until, 50);
-	assert_int_equal(value[2].own_deny_until, 0);
+	assert_int_equal(rf_list_claims_until(value[2].own_claim, RF_ALLOW), 50);
+	assert_int_equal(rf_list_claims_until(value[2].own_claim, RF_DENY), 0);
 	assert_int_equal(value[2].own_from, 1 << 5);
 	rules_free(&rules);
 }
@@ -93,22 +93,183 @@ static void entries_of_lists_are_added_and_deleted(void **state)
 
 	(void)state;
 	assert_null(rf_ruleset_find(ruleset, &net));
-	assert_int_equal(rf_ruleset_unlist(ruleset, RF_DENY, &net), -ENOENT);
+	assert_int_equal(rules_unlist(&rules, RF_DENY, RF_OWNER_MANUAL, &net), RF_LIST_MISSING);
 	rules_list(&rules, RF_DENY, "10.0.0.1,10.0.0.0/8,10.0.0.1", 100);
 	assert_int_equal(ruleset->listed_count, 2);
 	rules_list(&rules, RF_DENY, "10.0.0.1", 90);
 	rules_list(&rules, RF_ALLOW, "10.0.0.1", 80);
 	assert_int_equal(ruleset->listed_count, 2);
-	assert_int_equal(rf_ruleset_find(ruleset, &host)->until[RF_DENY], 90);
-	assert_int_equal(rf_ruleset_find(ruleset, &host)->until[RF_ALLOW], 80);
-	assert_int_equal(rf_ruleset_unlist(ruleset, RF_ALLOW, &net), -ENOENT);
-	assert_int_equal(rf_ruleset_unlist(ruleset, RF_DENY, &net), 0);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(ruleset, &host), RF_DENY), 90);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(ruleset, &host), RF_ALLOW), 80);
+	assert_int_equal(rules_unlist(&rules, RF_ALLOW, RF_OWNER_MANUAL, &net), RF_LIST_MISSING);
+	assert_int_equal(rules_unlist(&rules, RF_DENY, RF_OWNER_MANUAL, &net), RF_LIST_ACCEPTED);
 	assert_null(rf_ruleset_find(ruleset, &net));
-	assert_int_equal(rf_ruleset_unlist(ruleset, RF_DENY, &host), 0);
-	assert_int_equal(rf_ruleset_unlist(ruleset, RF_DENY, &host), -ENOENT);
+	assert_int_equal(rules_unlist(&rules, RF_DENY, RF_OWNER_MANUAL, &host), RF_LIST_ACCEPTED);
+	assert_int_equal(rules_unlist(&rules, RF_DENY, RF_OWNER_MANUAL, &host), RF_LIST_MISSING);
 	assert_non_null(rf_ruleset_find(ruleset, &host));
-	assert_int_equal(rf_ruleset_unlist(ruleset, RF_ALLOW, &host), 0);
+	assert_int_equal(rules_unlist(&rules, RF_ALLOW, RF_OWNER_MANUAL, &host), RF_LIST_ACCEPTED);
 	assert_int_equal(ruleset->listed_count, 0);
+	rules_free(&rules);
+}
+
+/* ---- owners ---- */
+
+#define BLOCKLIST RF_OWNERS_FIXED
+#define JAIL (RF_OWNERS_FIXED + 1)
+
+static struct rules rules_of_two_owners(void)
+{
+	struct rules rules = RULES_NEW;
+	struct rf_error error = {};
+
+	assert_int_equal(rf_owner_add(&rules.ruleset.owners, "blocklist", &error), BLOCKLIST);
+	assert_int_equal(rf_owner_add(&rules.ruleset.owners, "fail2ban-sshd", &error), JAIL);
+	assert_int_equal(rf_owner_add(&rules.ruleset.owners, "blocklist", &error), BLOCKLIST);
+	return rules;
+}
+
+static enum rf_list_refusal claim(struct rules *rules, unsigned int owner, const char *prefix,
+				  uint64_t until)
+{
+	struct rf_list_change change = {.prefix = prefix_of(prefix),
+					.list = RF_DENY,
+					.owner = owner,
+					.until = until,
+					.must_be_there = true};
+
+	return change_list(&rules->ruleset, &change);
+}
+
+static void an_entry_lasts_until_its_last_owner_lets_go(void **state)
+{
+	const struct rf_prefix host = prefix_of("10.0.0.1");
+	struct rules rules = rules_of_two_owners();
+
+	(void)state;
+	claim(&rules, BLOCKLIST, "10.0.0.1", RF_FOREVER);
+	claim(&rules, JAIL, "10.0.0.1", 100);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(&rules.ruleset, &host), RF_DENY),
+			 RF_FOREVER);
+	assert_int_equal(claim(&rules, RF_OWNER_MANUAL, "10.0.0.1", 0), RF_LIST_MISSING);
+	assert_int_equal(claim(&rules, RF_OWNER_ONLY, "10.0.0.1", 0), RF_LIST_SEVERAL);
+	assert_int_equal(claim(&rules, BLOCKLIST, "10.0.0.1", 0), RF_LIST_ACCEPTED);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(&rules.ruleset, &host), RF_DENY), 100);
+	claim(&rules, JAIL, "10.0.0.1", 90);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(&rules.ruleset, &host), RF_DENY), 90);
+	assert_int_equal(claim(&rules, RF_OWNER_ONLY, "10.0.0.1", 0), RF_LIST_ACCEPTED);
+	assert_null(rf_ruleset_find(&rules.ruleset, &host));
+	claim(&rules, BLOCKLIST, "10.0.0.1", RF_FOREVER);
+	claim(&rules, JAIL, "10.0.0.1", 100);
+	assert_int_equal(claim(&rules, RF_OWNER_ALL, "10.0.0.1", 0), RF_LIST_ACCEPTED);
+	assert_null(rf_ruleset_find(&rules.ruleset, &host));
+	rules_free(&rules);
+}
+
+static void the_claims_of_an_entry_expire_one_by_one(void **state)
+{
+	const struct rf_prefix host = prefix_of("10.0.0.1");
+	struct rules rules = rules_of_two_owners();
+
+	(void)state;
+	claim(&rules, BLOCKLIST, "10.0.0.1", 50);
+	claim(&rules, JAIL, "10.0.0.1", 100);
+	rf_ruleset_expire(&rules.ruleset, 50);
+	assert_int_equal(claim(&rules, BLOCKLIST, "10.0.0.1", 0), RF_LIST_MISSING);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(&rules.ruleset, &host), RF_DENY), 100);
+	rf_ruleset_expire(&rules.ruleset, 100);
+	assert_int_equal(rules.ruleset.listed_count, 0);
+	rules_free(&rules);
+}
+
+/* Only the fleet ends its bans. */
+static void a_host_ends_no_ban_of_the_fleet(void **state)
+{
+	struct rules rules = rules_of_two_owners();
+
+	(void)state;
+	claim(&rules, RF_OWNER_FLEET, "10.0.0.1", 100);
+	assert_int_equal(claim(&rules, RF_OWNER_ONLY, "10.0.0.1", 0), RF_LIST_MISSING);
+	assert_int_equal(claim(&rules, RF_OWNER_ALL, "10.0.0.1", 0), RF_LIST_MISSING);
+	claim(&rules, JAIL, "10.0.0.1", 200);
+	assert_int_equal(claim(&rules, RF_OWNER_ONLY, "10.0.0.1", 0), RF_LIST_ACCEPTED);
+	assert_int_equal(rules.ruleset.listed_count, 1);
+	rules_free(&rules);
+}
+
+static void a_prefix_has_six_owners_at_most(void **state)
+{
+	struct rules rules = rules_of_two_owners();
+	struct rf_error error = {};
+	char name[8];
+
+	(void)state;
+	for (int i = 0; i <= RF_LIST_CLAIMS; i++) {
+		sprintf(name, "owner%d", i);
+		assert_int_equal(claim(&rules, rf_owner_add(&rules.ruleset.owners, name, &error),
+				       "10.0.0.1", 100),
+				 i < RF_LIST_CLAIMS ? RF_LIST_ACCEPTED : RF_LIST_FULL);
+	}
+	rules_free(&rules);
+}
+
+/* In their order: what a line before a release added is released, what comes after it remains. */
+static void a_release_ends_the_claims_of_its_owners(void **state)
+{
+	struct rules rules = rules_of_two_owners();
+	struct rf_list_changes changes = {.owners = rules.ruleset.owners};
+	const struct rf_prefix before = prefix_of("10.0.0.1"), after = prefix_of("10.0.0.2");
+	struct rf_list_change change = {
+		.prefix = before, .list = RF_DENY, .owner = BLOCKLIST, .until = RF_FOREVER};
+	struct rf_list_refused refused;
+	struct rf_error error = {};
+	size_t first;
+
+	(void)state;
+	claim(&rules, BLOCKLIST, "10.0.0.3", RF_FOREVER);
+	claim(&rules, JAIL, "10.0.0.3", 100);
+	claim(&rules, RF_OWNER_FLEET, "10.0.0.4", 100);
+	assert_int_equal(rf_list_changes_add(&changes, &change, &error), 0);
+	assert_int_equal(rf_list_changes_release_by(&changes, RF_DENY, "blocklist", &error), 0);
+	change.prefix = after;
+	assert_int_equal(rf_list_changes_add(&changes, &change, &error), 0);
+	assert_int_equal(rf_ruleset_change(&rules.ruleset, &changes, &first, &refused, &error), 0);
+	assert_int_equal(rules.ruleset.listed_count, 3);
+	assert_null(rf_ruleset_find(&rules.ruleset, &before));
+	assert_int_equal(claim(&rules, RF_OWNER_ONLY, "10.0.0.3", 0), RF_LIST_ACCEPTED);
+	assert_int_equal(claim(&rules, JAIL, "10.0.0.2", 0), RF_LIST_MISSING);
+	assert_int_equal(rf_list_changes_release_by(&changes, RF_DENY, "", &error), 0);
+	assert_int_equal(rf_ruleset_change(&rules.ruleset, &changes, &first, &refused, &error), 0);
+	assert_int_equal(rules.ruleset.listed_count, 1); /* the fleet's */
+	rf_list_changes_free(&changes);
+	rules_free(&rules);
+}
+
+/* Two rule sets have learned the same names in another order. */
+static void owners_are_joined_by_name(void **state)
+{
+	const struct rf_prefix host = prefix_of("10.0.0.1");
+	struct rules rules = rules_of_two_owners();
+	struct rf_owners owners = {};
+	struct rf_error error = {};
+	char name[16];
+
+	(void)state;
+	claim(&rules, BLOCKLIST, "10.0.0.1", 100);
+	assert_int_equal(rf_owner_add(&owners, "other", &error), BLOCKLIST);
+	assert_int_equal(rf_ruleset_join_owners(&rules.ruleset, &owners, &error), 0);
+	assert_int_equal(rf_listed_until_by(rf_ruleset_find(&rules.ruleset, &host), RF_DENY,
+					    rf_owner_find(&owners, "blocklist")),
+			 100);
+	for (int i = 0; i < RF_OWNERS_MAX; i++) {
+		sprintf(name, "owner%d", i);
+		rf_owner_add(&owners, name, &error);
+	}
+	assert_int_equal(rf_owner_find(&owners, "owner124"), -1); /* 3 fixed, 3 before */
+	assert_true(rf_owner_find(&owners, "owner121") > 0);
+	memset(owners.name[0], 0, RF_OWNER_SIZE);
+	memset(owners.name[1], 0, RF_OWNER_SIZE);
+	memset(owners.name[2], 0, RF_OWNER_SIZE);
+	assert_int_equal(rf_owner_add(&owners, "last", &error), RF_OWNERS_FIXED);
 	rules_free(&rules);
 }
 
@@ -124,12 +285,12 @@ static void expired_entries_are_dropped(void **state)
 	rules_list(&rules, RF_DENY, "10.0.0.3", 101);
 	rf_ruleset_expire(ruleset, 99);
 	assert_int_equal(ruleset->listed_count, 3);
-	assert_int_equal(rf_ruleset_find(ruleset, &a)->until[RF_ALLOW], 100);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(ruleset, &a), RF_ALLOW), 100);
 	rf_ruleset_expire(ruleset, 100);
 	assert_int_equal(ruleset->listed_count, 2);
-	assert_int_equal(rf_ruleset_find(ruleset, &a)->until[RF_ALLOW], 0);
-	assert_int_equal(rf_ruleset_find(ruleset, &a)->until[RF_DENY], RF_FOREVER);
-	assert_int_equal(rf_ruleset_find(ruleset, &c)->until[RF_DENY], 101);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(ruleset, &a), RF_ALLOW), 0);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(ruleset, &a), RF_DENY), RF_FOREVER);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(ruleset, &c), RF_DENY), 101);
 	rf_ruleset_expire(ruleset, RF_FOREVER - 1);
 	assert_int_equal(ruleset->listed_count, 1);
 	rules_free(&rules);
@@ -168,8 +329,8 @@ static void a_divided_64_is_marked_throughout(void **state)
 
 	rules_compile(&rules); /* again, nothing is added */
 	assert_int_equal(rules.ruleset.listed_count, 7);
-	assert_int_equal(rf_ruleset_unlist(&rules.ruleset, RF_DENY, &added), -ENOENT);
-	assert_int_equal(rf_ruleset_unlist(&rules.ruleset, RF_DENY, &host), 0);
+	assert_int_equal(rules_unlist(&rules, RF_DENY, RF_OWNER_MANUAL, &added), RF_LIST_MISSING);
+	assert_int_equal(rules_unlist(&rules, RF_DENY, RF_OWNER_MANUAL, &host), RF_LIST_ACCEPTED);
 	rules_compile(&rules);
 	assert_int_equal(rules.ruleset.listed_count, 5);
 	assert_false(is_divided(&rules, "2001:db8:0:2::1"));
@@ -247,7 +408,7 @@ static void limit_set_and_del_replace_from_and_ports(void **state)
 	rf_ruleset_del_limit(ruleset, 6);
 	assert_int_equal(ruleset->listed_count, 1);
 	assert_int_equal(rf_ruleset_find(ruleset, &kept)->from, 0);
-	assert_int_equal(rf_ruleset_find(ruleset, &kept)->until[RF_DENY], 9);
+	assert_int_equal(rf_listed_until(rf_ruleset_find(ruleset, &kept), RF_DENY), 9);
 	assert_int_equal(rf_bank_count(&ruleset->bank), 0);
 	rules_free(&rules);
 }
@@ -329,8 +490,7 @@ static void add_many(struct rules *rules, enum rf_list list, uint64_t until, uns
 			};
 		assert_accepted(rf_prefixes_add(&prefixes, &prefix, &rules->error), &rules->error);
 	}
-	assert_accepted(rf_ruleset_list(&rules->ruleset, list, &prefixes, until, &rules->error),
-			&rules->error);
+	list_prefixes(&rules->ruleset, list, RF_OWNER_MANUAL, &prefixes, until);
 	rf_prefixes_free(&prefixes);
 }
 
@@ -367,6 +527,12 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_prefix_keeps_its_own_entries),
 	cmocka_unit_test(entries_of_lists_are_added_and_deleted),
 	cmocka_unit_test(expired_entries_are_dropped),
+	cmocka_unit_test(an_entry_lasts_until_its_last_owner_lets_go),
+	cmocka_unit_test(the_claims_of_an_entry_expire_one_by_one),
+	cmocka_unit_test(a_host_ends_no_ban_of_the_fleet),
+	cmocka_unit_test(a_prefix_has_six_owners_at_most),
+	cmocka_unit_test(a_release_ends_the_claims_of_its_owners),
+	cmocka_unit_test(owners_are_joined_by_name),
 	cmocka_unit_test(a_divided_64_is_marked_throughout),
 
 	cmocka_unit_test(counters_of_a_new_limit_are_its_own),

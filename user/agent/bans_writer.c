@@ -27,7 +27,7 @@ static int make_changes(struct rf_fence *fence, const struct rf_taken_ban *sorte
 		struct rf_list_change change = {
 			.prefix = sorted[i].prefix,
 			.list = RF_DENY,
-			.of_fleet = true,
+			.owner = RF_OWNER_FLEET,
 		};
 		uint64_t until_ns = 0;
 
@@ -52,11 +52,12 @@ static int end_expired(const struct rf_fence *fence, struct rf_list_changes *cha
 		const struct rf_list_change change = {
 			.prefix = ruleset.listed[i].prefix,
 			.list = RF_DENY,
-			.of_fleet = true,
+			.owner = RF_OWNER_FLEET,
 		};
+		const uint64_t until =
+			rf_listed_until_by(&ruleset.listed[i], RF_DENY, RF_OWNER_FLEET);
 
-		if (ruleset.listed[i].of_fleet &&
-		    ruleset.listed[i].until[RF_DENY] <= rf_fence_jiffies(fence))
+		if (until && until <= rf_fence_jiffies(fence))
 			err = rf_list_changes_add(changes, &change, error);
 	}
 	rf_ruleset_free(&ruleset);

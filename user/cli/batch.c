@@ -83,19 +83,6 @@ static bool is_of_lists(int command)
 	       command != RF_CMD_ALLOW_LIST && command != RF_CMD_DENY_LIST;
 }
 
-/* What the lines before did to the list no longer matters. */
-static void empty_list(struct rf_batch *batch, enum rf_list list)
-{
-	struct rf_list_changes *lists = &batch->lists;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < lists->count; i++)
-		if (lists->change[i].list != list)
-			lists->change[kept++] = lists->change[i];
-	lists->count = kept;
-	lists->empty[list] = true;
-}
-
 static int add_prefixes(struct rf_batch *batch, struct rf_list_change *change,
 			const struct rf_prefixes *prefixes, struct rf_error *error)
 {
@@ -125,27 +112,58 @@ static int read_load(struct rf_batch *batch, const char *path, struct rf_list_ch
 		     struct rf_words *words, struct rf_error *error)
 {
 	struct rf_prefixes prefixes = {};
-	struct rf_load_text load = {};
+	struct rf_owner_set owners = {};
+	struct rf_list_text text = {};
 	bool is_wrong = false;
-	int err = rf_parse_load(words, &load, error);
+	int err = rf_parse_load(words, &text, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = load.skip_invalid ? skip_invalid(batch, path, &prefixes, error)
+		err = rf_list_changes_by(&batch->lists, text.by, RF_OWNER_LOAD, &change->owner,
+					 error);
+	if (!err)
+		err = text.skip_invalid ? skip_invalid(batch, path, &prefixes, error)
 					: rf_batch_prefixes(batch, change->line, path, &prefixes,
 							    &is_wrong, error);
 	if (!err && !prefixes.count && !is_wrong)
 		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix",
 				      rf_file_name(path));
-	if (!err && load.replace)
-		empty_list(batch, change->list);
+	if (!err && text.replace) {
+		rf_owner_set_add(&owners, change->owner);
+		err = rf_list_changes_release(&batch->lists, change->list, &owners, error);
+	}
 	if (!err)
 		err = add_prefixes(batch, change, &prefixes, error);
 	rf_prefixes_free(&prefixes);
 	if ((err || is_wrong) && !batch->wrong_load[change->list])
 		batch->wrong_load[change->list] = change->line;
 	return err;
+}
+
+static int read_flush(struct rf_batch *batch, enum rf_list list, struct rf_words *words,
+		      struct rf_error *error)
+{
+	struct rf_list_text text = {};
+	int err = rf_parse_flush(words, &text, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	return err ? err : rf_list_changes_release_by(&batch->lists, list, text.by, error);
+}
+
+/* What follows the prefix. */
+static int parse_entry(enum rf_command_id command, struct rf_words *words,
+		       struct rf_list_text *text, struct rf_error *error)
+{
+	int err = command == RF_CMD_ALLOW_ADD	? rf_parse_allow(words, text, error)
+		  : command == RF_CMD_ALLOW_DEL ? rf_parse_unallow(words, text, error)
+		  : command == RF_CMD_DENY_ADD	? rf_parse_deny(words, text, error)
+						: rf_parse_undeny(words, text, error);
+
+	if (!err)
+		err = rf_list_text_refuse_fleet(text, error);
+	return err ? err : rf_words_end(words, error);
 }
 
 static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t line,
@@ -159,29 +177,27 @@ static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t 
 		.must_be_there = dels,
 		.line = line,
 	};
+	struct rf_list_text text = {};
 	const char *operand;
 	int err;
 
-	if (command == RF_CMD_ALLOW_FLUSH || command == RF_CMD_DENY_FLUSH) {
-		err = rf_words_end(words, error);
-		if (!err)
-			empty_list(batch, change.list);
-		return err;
-	}
+	if (command == RF_CMD_ALLOW_FLUSH || command == RF_CMD_DENY_FLUSH)
+		return read_flush(batch, change.list, words, error);
 	operand = rf_take_operand(command, words, error);
 	if (!operand)
 		return -EINVAL;
 	if (!adds && !dels)
 		return read_load(batch, operand, &change, words, error);
 	err = rf_parse_prefix(operand, &change.prefix, error);
-	if (!err && adds)
-		err = command == RF_CMD_ALLOW_ADD
-			      ? rf_parse_for(words, &change.time_ns, error)
-			      : rf_parse_deny(words, &change.time_ns, NULL, error);
 	if (!err)
-		err = rf_words_end(words, error);
+		err = parse_entry(command, words, &text, error);
+	if (!err)
+		err = rf_list_changes_by(&batch->lists, text.by,
+					 dels ? RF_OWNER_ONLY : RF_OWNER_MANUAL, &change.owner,
+					 error);
 	if (!err && adds)
 		rf_rules_note_mapped(operand, &change.prefix);
+	change.time_ns = text.time_ns;
 	return err ? err : rf_list_changes_add(&batch->lists, &change, error);
 }
 

@@ -177,8 +177,8 @@ static int find_last(const void *context, const struct rf_bank *bank, uint32_t s
 
 /* ---- lists and bans ---- */
 
-/* Notes each prefix that is to be taken off its list, and is not there. */
-static int note_missing(struct rf_batch *batch, struct rf_error *error)
+/* Notes each change of a list that is refused. */
+static int note_refused(struct rf_batch *batch, struct rf_error *error)
 {
 	int err = 0;
 
@@ -188,9 +188,9 @@ static int note_missing(struct rf_batch *batch, struct rf_error *error)
 		struct rf_error reason = {};
 
 		/* A file that could not be loaded might have had it. */
-		if (!batch->lists.is_missing[i] || (wrong && wrong < change->line))
+		if (!batch->lists.refused[i].why || (wrong && wrong < change->line))
 			continue;
-		err = rf_list_fail_missing(change, &reason);
+		err = rf_list_fail(change, &batch->lists.refused[i], &batch->lists.owners, &reason);
 		err = rf_batch_note(batch, change->line, err, &reason, error);
 	}
 	return err;
@@ -199,18 +199,22 @@ static int note_missing(struct rf_batch *batch, struct rf_error *error)
 static int edit_lists(struct rf_batch *batch, struct rf_transaction *transaction,
 		      struct rf_error *error)
 {
-	size_t missing;
-	int err;
+	struct rf_list_changes *lists = &batch->lists;
+	struct rf_list_refused first;
+	size_t change;
+	int err = rf_list_changes_join(lists, &transaction->rules.owners, error);
 
-	batch->lists.is_missing = calloc(batch->lists.count + 1, sizeof(bool));
-	if (!batch->lists.is_missing)
+	if (err)
+		return err;
+	lists->refused = calloc(lists->count + 1, sizeof(*lists->refused));
+	if (!lists->refused)
 		return rf_error_failed(error, -ENOMEM, "out of memory for the prefixes");
-	rf_transaction_set_times(transaction, &batch->lists);
-	err = rf_ruleset_change(&transaction->rules, &batch->lists, &missing, error);
+	rf_transaction_set_times(transaction, lists);
+	err = rf_ruleset_change(&transaction->rules, lists, &change, &first, error);
 	if (!err)
-		err = note_missing(batch, error);
-	free(batch->lists.is_missing);
-	batch->lists.is_missing = NULL;
+		err = note_refused(batch, error);
+	free(lists->refused);
+	lists->refused = NULL;
 	return err;
 }
 
@@ -286,7 +290,7 @@ static int commit_lists(struct rf_batch *batch, struct rf_transaction *transacti
 	struct rf_error ignored;
 	int err = rf_transaction_change_lists(transaction, &batch->lists, &outcome, error);
 
-	if (err == -ENOENT)
+	if (err == -ENOENT || err == -EEXIST || err == -ENOSPC)
 		edit_rules(batch, transaction, &ignored);
 	return err;
 }

@@ -245,7 +245,8 @@ static json_t *diff_json(const struct diff *diff)
 
 static int compare(struct diff *diff, struct rf_error *error)
 {
-	int err = 0;
+	struct rf_owners owners = diff->before.owners;
+	int err = rf_ruleset_join_owners(&diff->after, &owners, error);
 
 	for (int list = 0; list < RF_LIST_COUNT && !err; list++) {
 		err = rf_list_change_find(&diff->before, &diff->after, list, &diff->clock,

@@ -38,9 +38,15 @@ static json_int_t host_of(const struct listing *listing, const char *prefix)
 	return -1;
 }
 
+/* 0: the fleet does not ban it. */
+static uint64_t ban_until(const struct rf_listed *listed)
+{
+	return rf_listed_until_by(listed, RF_DENY, RF_OWNER_FLEET);
+}
+
 static uint64_t left_ns(const struct listing *listing, const struct rf_listed *listed)
 {
-	return rf_fence_left_ns(listing->fence, listing->now, listed->until[RF_DENY]);
+	return rf_fence_left_ns(listing->fence, listing->now, ban_until(listed));
 }
 
 static int print_json(const struct listing *listing, struct rf_error *error)
@@ -53,7 +59,7 @@ static int print_json(const struct listing *listing, struct rf_error *error)
 		char text[RF_PREFIX_TEXT_SIZE];
 		json_int_t host;
 
-		if (!listed->of_fleet)
+		if (!ban_until(listed))
 			continue;
 		rf_format_prefix(&listed->prefix, text);
 		host = host_of(listing, text);
@@ -87,7 +93,7 @@ static void print_text(const struct listing *listing)
 	const json_t *takes = json_object_get(listing->agent, "takes");
 
 	for (size_t i = 0; i < listing->rules->listed_count; i++)
-		if (listing->rules->listed[i].of_fleet)
+		if (ban_until(&listing->rules->listed[i]))
 			print_one(listing, &listing->rules->listed[i]);
 	if (rf_view_count_fleet(listing->rules))
 		return;
@@ -139,7 +145,8 @@ static int print_ended(const struct rf_options *options, size_t count, bool has_
 /* The agent first: so it does not put them back. */
 static int flush_bans(const struct rf_options *options, struct rf_error *error)
 {
-	const struct rf_list_changes changes = {.empty_fleet = true};
+	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
+	struct rf_list_changes changes = {};
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_lists_outcome outcome;
@@ -147,6 +154,8 @@ static int flush_bans(const struct rf_options *options, struct rf_error *error)
 	size_t count = 0;
 	int err = rf_fence_open(&fence, options->dev, error);
 
+	if (!err)
+		err = rf_list_changes_release(&changes, RF_DENY, &fleet, error);
 	if (!err) {
 		err = rf_fleet_ban_flush(fence.name, error);
 		has_agent = !err;
@@ -162,6 +171,7 @@ static int flush_bans(const struct rf_options *options, struct rf_error *error)
 		count = rf_view_count_fleet(&transaction.rules);
 	if (!err && count)
 		err = rf_transaction_change_lists(&transaction, &changes, &outcome, error);
+	rf_list_changes_free(&changes);
 	rf_transaction_end(&transaction);
 	return err ? err : print_ended(options, count, has_agent, error);
 }

@@ -48,13 +48,16 @@ static int change_lists(const struct rf_options *options, struct rf_list_changes
 	return err;
 }
 
-static int change_one(const struct rf_options *options, const struct rf_list_change *change,
-		      struct rf_error *error)
+/* `by` empty: `by_default`. */
+static int change_one(const struct rf_options *options, struct rf_list_change *change,
+		      const char *by, uint8_t by_default, struct rf_error *error)
 {
 	struct rf_list_changes changes = {};
 	struct rf_lists_outcome outcome;
-	int err = rf_list_changes_add(&changes, change, error);
+	int err = rf_list_changes_by(&changes, by, by_default, &change->owner, error);
 
+	if (!err)
+		err = rf_list_changes_add(&changes, change, error);
 	return err ? err : change_lists(options, &changes, &outcome, error);
 }
 
@@ -63,22 +66,23 @@ static int add_prefix(const struct rf_options *options, struct rf_words *words, 
 {
 	const enum rf_command_id command = command_of(list, RF_CMD_ALLOW_ADD);
 	struct rf_list_change change = {.list = list, .until = RF_FOREVER};
-	bool in_fleet = false;
+	struct rf_list_text text = {};
 	int err = parse_prefix(words, command, &change.prefix, error);
 
 	if (!err)
-		err = list == RF_ALLOW ? rf_parse_for(words, &change.time_ns, error)
-				       : rf_parse_deny(words, &change.time_ns, &in_fleet, error);
+		err = list == RF_ALLOW ? rf_parse_allow(words, &text, error)
+				       : rf_parse_deny(words, &text, error);
 	if (!err)
 		err = rf_words_end(words, error);
-	if (!err && in_fleet)
+	change.time_ns = text.time_ns;
+	if (!err && text.in_fleet)
 		err = rf_check_fleet_ban(&change.prefix, change.time_ns, error);
-	if (!err && in_fleet)
+	if (!err && text.in_fleet)
 		err = rf_fleet_ban_tell(options, &change.prefix, change.time_ns, error);
-	return err ? err : change_one(options, &change, error);
+	return err ? err : change_one(options, &change, text.by, RF_OWNER_MANUAL, error);
 }
 
-/* Is the prefix there, but by another host? */
+/* Does another host of the fleet deny the prefix? */
 static bool is_of_fleet(const struct rf_options *options, const struct rf_prefix *prefix)
 {
 	struct rf_ruleset rules = RF_RULESET_NONE;
@@ -90,7 +94,7 @@ static bool is_of_fleet(const struct rf_options *options, const struct rf_prefix
 	if (!rf_fence_open(&fence, options->dev, &ignored) &&
 	    !rf_fence_ruleset(&fence, &rules, &ignored))
 		listed = rf_ruleset_find(&rules, prefix);
-	found = listed && listed->of_fleet;
+	found = listed && rf_listed_until_by(listed, RF_DENY, RF_OWNER_FLEET);
 	rf_ruleset_free(&rules);
 	rf_fence_close(&fence);
 	return found;
@@ -116,18 +120,19 @@ static int del_prefix(const struct rf_options *options, struct rf_words *words, 
 		      struct rf_error *error)
 {
 	struct rf_list_change change = {.list = list, .must_be_there = true};
-	bool in_fleet = false;
+	struct rf_list_text text = {};
 	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_DEL), &change.prefix, error);
 
-	if (!err && list == RF_DENY)
-		err = rf_parse_undeny(words, &in_fleet, error);
+	if (!err)
+		err = list == RF_ALLOW ? rf_parse_unallow(words, &text, error)
+				       : rf_parse_undeny(words, &text, error);
 	if (!err)
 		err = rf_words_end(words, error);
-	if (!err && in_fleet)
+	if (!err && text.in_fleet)
 		err = rf_fleet_ban_tell(options, &change.prefix, 0, error);
 	if (err)
 		return err;
-	err = change_one(options, &change, error);
+	err = change_one(options, &change, text.by, RF_OWNER_ONLY, error);
 	return list == RF_DENY ? fail_missing(options, &change.prefix, err, error) : err;
 }
 
@@ -136,9 +141,13 @@ static int flush_list(const struct rf_options *options, struct rf_words *words, 
 {
 	struct rf_list_changes changes = {};
 	struct rf_lists_outcome outcome;
-	int err = rf_words_end(words, error);
+	struct rf_list_text text = {};
+	int err = rf_parse_flush(words, &text, error);
 
-	changes.empty[list] = true;
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err)
+		err = rf_list_changes_release_by(&changes, list, text.by, error);
 	return err ? err : change_lists(options, &changes, &outcome, error);
 }
 
@@ -185,10 +194,10 @@ static int fail_no_prefix(const char *path, enum rf_list list, struct rf_error *
 			       rf_file_name(path), list_names[list]);
 }
 
-static int read_prefixes(const char *path, enum rf_list list, size_t *skipped,
+static int read_prefixes(const char *path, enum rf_list list, uint8_t owner, size_t *skipped,
 			 struct rf_list_changes *changes, struct rf_error *error)
 {
-	struct rf_list_change change = {.list = list, .until = RF_FOREVER};
+	struct rf_list_change change = {.list = list, .owner = owner, .until = RF_FOREVER};
 	struct rf_prefixes prefixes = {};
 	int err = rf_rules_prefixes(path, &prefixes, skipped, error);
 
@@ -210,23 +219,28 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	const char *path = rf_take_operand(command_of(list, RF_CMD_ALLOW_LOAD), words, error);
 	struct rf_list_changes changes = {};
 	struct rf_lists_outcome outcome;
-	struct rf_load_text load;
+	struct rf_list_text text;
 	struct loaded loaded = {};
 	struct timespec start;
+	uint8_t owner;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (!path)
 		return -EINVAL;
-	err = rf_parse_load(words, &load, error);
+	err = rf_parse_load(words, &text, error);
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = read_prefixes(path, list, load.skip_invalid ? &loaded.skipped : NULL,
+		err = rf_list_changes_by(&changes, text.by, RF_OWNER_LOAD, &owner, error);
+	if (!err && text.replace)
+		err = rf_list_changes_release_by(&changes, list,
+						 rf_owner_name(&changes.owners, owner), error);
+	if (!err)
+		err = read_prefixes(path, list, owner, text.skip_invalid ? &loaded.skipped : NULL,
 				    &changes, error);
 	if (err)
 		return err;
-	changes.empty[list] = load.replace;
 	loaded.added = changes.count;
 	err = change_lists(options, &changes, &outcome, error);
 	if (err)
@@ -239,54 +253,79 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 
 /* ---- list ---- */
 
+static json_t *left_json(const struct rf_fence *fence, uint64_t now, uint64_t until)
+{
+	return until == RF_FOREVER
+		       ? json_null()
+		       : json_integer(rf_fence_left_ns(fence, now, until) / RF_NS_PER_MS);
+}
+
+static json_t *entry_json(const struct rf_fence *fence, const struct rf_ruleset *rules,
+			  const struct rf_listed *listed, enum rf_list list, uint64_t now)
+{
+	uint8_t owner[RF_LIST_CLAIMS];
+	const int owners = rf_listed_owners(listed, list, &RF_OWNERS_ALL, owner);
+	char prefix[RF_PREFIX_TEXT_SIZE];
+	json_t *by = json_array();
+
+	for (int i = 0; i < owners; i++)
+		json_array_append_new(
+			by, json_pack("{s:s, s:o}", "by", rf_owner_name(&rules->owners, owner[i]),
+				      "left_ms",
+				      left_json(fence, now,
+						rf_listed_until_by(listed, list, owner[i]))));
+	rf_format_prefix(&listed->prefix, prefix);
+	return json_pack("{s:s, s:o, s:o}", "prefix", prefix, "left_ms",
+			 left_json(fence, now, rf_listed_until(listed, list)), "owners", by);
+}
+
 static int print_json(const struct rf_fence *fence, const struct rf_ruleset *rules,
 		      enum rf_list list, uint64_t now, struct rf_error *error)
 {
 	json_t *prefixes = json_array();
 
-	for (size_t i = 0; i < rules->listed_count; i++) {
-		const struct rf_listed *listed = &rules->listed[i];
-		const uint64_t until = listed->until[list];
-		char text[RF_PREFIX_TEXT_SIZE];
-		json_t *row;
-
-		if (!until)
-			continue;
-		rf_format_prefix(&listed->prefix, text);
-		row = json_pack(
-			"{s:s, s:o}", "prefix", text, "left_ms",
-			until == RF_FOREVER
-				? json_null()
-				: json_integer(rf_fence_left_ns(fence, now, until) / RF_NS_PER_MS));
-		if (list == RF_DENY && listed->of_fleet)
-			json_object_set_new(row, "of_fleet", json_true());
-		json_array_append_new(prefixes, row);
-	}
+	for (size_t i = 0; i < rules->listed_count; i++)
+		if (rf_listed_until(&rules->listed[i], list))
+			json_array_append_new(
+				prefixes, entry_json(fence, rules, &rules->listed[i], list, now));
 	return rf_out_json(json_pack("{s:s, s:o}", "list", list_names[list], "prefixes", prefixes),
 			   false, error);
+}
+
+/* "192.0.2.1 for another 9m by fail2ban-sshd, by load" */
+static void print_entry(const struct rf_fence *fence, const struct rf_ruleset *rules,
+			const struct rf_listed *listed, enum rf_list list, uint64_t now)
+{
+	uint8_t owner[RF_LIST_CLAIMS];
+	const int owners = rf_listed_owners(listed, list, &RF_OWNERS_ALL, owner);
+	char prefix[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
+
+	rf_format_prefix(&listed->prefix, prefix);
+	rf_out("%s", prefix);
+	for (int i = 0; i < owners; i++) {
+		const uint64_t until = rf_listed_until_by(listed, list, owner[i]);
+
+		rf_out("%s", i ? "," : "");
+		if (until != RF_FOREVER) {
+			rf_format_left(rf_fence_left_ns(fence, now, until), left);
+			rf_out(" for another %s", left);
+		}
+		if (owners > 1 || owner[i] != RF_OWNER_MANUAL)
+			rf_out(" by %s", rf_owner_name(&rules->owners, owner[i]));
+	}
+	rf_out("\n");
 }
 
 static void print_text(const struct rf_fence *fence, const struct rf_ruleset *rules,
 		       enum rf_list list, uint64_t now)
 {
-	const char *by;
 	size_t printed = 0;
 
 	for (size_t i = 0; i < rules->listed_count; i++) {
-		const uint64_t until = rules->listed[i].until[list];
-		char text[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
-
-		if (!until)
+		if (!rf_listed_until(&rules->listed[i], list))
 			continue;
-		rf_format_prefix(&rules->listed[i].prefix, text);
+		print_entry(fence, rules, &rules->listed[i], list, now);
 		printed++;
-		if (until == RF_FOREVER) {
-			rf_out("%s\n", text);
-			continue;
-		}
-		rf_format_left(rf_fence_left_ns(fence, now, until), left);
-		by = rf_listed_is_own(&rules->listed[i], list) ? "" : ", by another host";
-		rf_out("%s for another %s%s\n", text, left, by);
 	}
 	if (!printed)
 		rf_out("the %s list is empty\n", list_names[list]);

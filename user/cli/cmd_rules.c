@@ -44,7 +44,8 @@ static size_t count_both(const struct rf_ruleset *rules)
 	size_t count = 0;
 
 	for (size_t i = 0; i < rules->listed_count; i++)
-		count += rules->listed[i].until[RF_ALLOW] && rules->listed[i].until[RF_DENY];
+		count += rf_listed_until(&rules->listed[i], RF_ALLOW) &&
+			 rf_listed_until(&rules->listed[i], RF_DENY);
 	return count;
 }
 
@@ -260,24 +261,33 @@ static int save_limits(const struct rf_ruleset *rules)
 	return 0;
 }
 
+/* A line for each owner; the bans of the fleet are not this host's. */
+static void save_entry(const struct rf_fence *fence, const struct rf_ruleset *rules,
+		       const struct rf_listed *listed, enum rf_list list, uint64_t now)
+{
+	const char *command = list == RF_ALLOW ? "allow add" : "deny add";
+	char prefix[RF_PREFIX_TEXT_SIZE], time[RF_DURATION_TEXT_SIZE], by[RF_BY_TEXT_SIZE];
+	uint8_t owner[RF_LIST_CLAIMS];
+	const int owners = rf_listed_owners(listed, list, &RF_OWNERS_LOCAL, owner);
+
+	rf_format_prefix(&listed->prefix, prefix);
+	for (int i = 0; i < owners; i++) {
+		const uint64_t until = rf_listed_until_by(listed, list, owner[i]);
+
+		rf_format_by(&rules->owners, owner[i], by);
+		rf_format_for(rf_fence_left_ns(fence, now, until), time);
+		if (until == RF_FOREVER)
+			rf_out("%s %s%s\n", command, prefix, by);
+		else
+			rf_out("%s %s for %s%s\n", command, prefix, time, by);
+	}
+}
+
 static void save_list(const struct rf_fence *fence, const struct rf_ruleset *rules,
 		      enum rf_list list, uint64_t now)
 {
-	const char *command = list == RF_ALLOW ? "allow add" : "deny add";
-
-	for (size_t i = 0; i < rules->listed_count; i++) {
-		const uint64_t until = rules->listed[i].until[list];
-		char prefix[RF_PREFIX_TEXT_SIZE], time[RF_DURATION_TEXT_SIZE];
-
-		if (!rf_listed_is_own(&rules->listed[i], list))
-			continue;
-		rf_format_prefix(&rules->listed[i].prefix, prefix);
-		rf_format_for(rf_fence_left_ns(fence, now, until), time);
-		if (until == RF_FOREVER)
-			rf_out("%s %s\n", command, prefix);
-		else
-			rf_out("%s %s for %s\n", command, prefix, time);
-	}
+	for (size_t i = 0; i < rules->listed_count; i++)
+		save_entry(fence, rules, &rules->listed[i], list, now);
 }
 
 /* What becomes of the rules in the file, where there are others as well, or none in force. */

@@ -105,10 +105,19 @@ static void print_listed(const struct rf_fence *fence, const struct question *qu
 
 	if (!rf_fence_ruleset(fence, &rules, &error))
 		for (size_t i = 0; i < rules.listed_count; i++)
-			if (rules.listed[i].until[list] &&
+			if (rf_listed_until(&rules.listed[i], list) &&
 			    !print_prefix(question, &rules.listed[i].prefix, what, &count))
 				break;
 	rf_ruleset_free(&rules);
+}
+
+static void print_owners(const struct rf_fence *fence)
+{
+	const struct rf_owners *owners = &fence->config->owners;
+
+	for (int owner = RF_OWNERS_FIXED; owner < RF_OWNERS_MAX; owner++)
+		if (rf_owner_name_is_valid(owners->name[owner - RF_OWNERS_FIXED]))
+			rf_out("%s\towner\n", rf_owner_name(owners, owner));
 }
 
 static void print_banned(const struct rf_fence *fence, const struct question *question)
@@ -152,6 +161,8 @@ static void print_of_fence(const struct question *question, const char *dev)
 			print_listed(&fence, question, RF_ALLOW, "allowed");
 		if (question->asked[RF_KIND_DENIED])
 			print_listed(&fence, question, RF_DENY, "denied");
+		if (question->asked[RF_KIND_OWNER])
+			print_owners(&fence);
 		if (question->asked[RF_KIND_BANNED])
 			print_banned(&fence, question);
 	}
@@ -239,7 +250,8 @@ void rf_completion_words(struct rf_words *words)
 	if (question.asked[RF_KIND_FENCE] || question.asked[RF_KIND_DEV])
 		print_fences(question.asked[RF_KIND_DEV]);
 	if (question.asked[RF_KIND_LIMIT] || question.asked[RF_KIND_ALLOWED] ||
-	    question.asked[RF_KIND_DENIED] || question.asked[RF_KIND_BANNED])
+	    question.asked[RF_KIND_DENIED] || question.asked[RF_KIND_BANNED] ||
+	    question.asked[RF_KIND_OWNER])
 		print_of_fence(&question, dev);
 }
 

@@ -22,18 +22,23 @@ enum rf_entry_change {
 
 struct rf_list_row {
 	struct rf_prefix prefix;
+	unsigned int owner;
 	enum rf_entry_change change;
 	uint64_t left_ns[2]; /* before and after; 0: not on the list; RF_FOREVER */
 };
 
 struct rf_list_change {
 	enum rf_list list;
-	struct rf_list_row *row; /* sorted by prefix */
+	const struct rf_owners *owners; /* of both rule sets */
+	struct rf_list_row *row;	/* sorted by prefix */
 	size_t count;
 	size_t count_of[RF_ENTRY_CHANGES];
 };
 
-/* Finds the entries in which two rule sets differ. Free the change, even after an error. */
+/*
+ * Finds the entries of this host in which two rule sets differ. Their owners must be numbered
+ * alike, as in those of `after`. Free the change, even after an error.
+ */
 int rf_list_change_find(const struct rf_ruleset *before, const struct rf_ruleset *after,
 			enum rf_list list, const struct rf_list_clock *clock,
 			struct rf_list_change *change, struct rf_error *error);

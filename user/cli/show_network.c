@@ -61,7 +61,8 @@ static int read_network(struct network *network, struct rf_error *error)
 static bool is_listed_here(const struct network *network, const struct rf_listed *listed,
 			   enum rf_list list)
 {
-	return listed->until[list] > network->bans.now && overlaps(network, &listed->prefix);
+	return rf_listed_until(listed, list) > network->bans.now &&
+	       overlaps(network, &listed->prefix);
 }
 
 static bool is_banned_here(const struct network *network, const struct rf_ban_row *ban)
@@ -85,7 +86,7 @@ static json_t *list_json(const struct network *network, enum rf_list list)
 
 	for (size_t i = 0; i < network->rules.listed_count; i++) {
 		const struct rf_listed *listed = &network->rules.listed[i];
-		const uint64_t left = left_ns(network, listed->until[list]);
+		const uint64_t left = left_ns(network, rf_listed_until(listed, list));
 		char prefix[RF_PREFIX_TEXT_SIZE];
 
 		if (!is_listed_here(network, listed, list))
@@ -154,15 +155,16 @@ static size_t print_list(const struct network *network, enum rf_list list)
 
 	for (size_t i = 0; i < network->rules.listed_count; i++) {
 		const struct rf_listed *listed = &network->rules.listed[i];
+		const uint64_t until = rf_listed_until(listed, list);
 		char prefix[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
 
 		if (!is_listed_here(network, listed, list))
 			continue;
 		rf_format_prefix(&listed->prefix, prefix);
-		rf_format_left(left_ns(network, listed->until[list]), left);
+		rf_format_left(left_ns(network, until), left);
 		rf_out_text("%s list: %s%s%s\n", list_names[list], prefix,
-			    listed->until[list] == RF_FOREVER ? "" : ", for another ",
-			    listed->until[list] == RF_FOREVER ? "" : left);
+			    until == RF_FOREVER ? "" : ", for another ",
+			    until == RF_FOREVER ? "" : left);
 		printed++;
 	}
 	return printed;

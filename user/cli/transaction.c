@@ -70,8 +70,7 @@ void rf_transaction_set_times(const struct rf_transaction *transaction,
 	}
 }
 
-int rf_transaction_change_lists(struct rf_transaction *transaction,
-				const struct rf_list_changes *changes,
+int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
 				struct rf_lists_outcome *outcome, struct rf_error *error)
 {
 	const struct rf_progress progress = {.report = report};

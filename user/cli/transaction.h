@@ -28,8 +28,7 @@ int rf_transaction_read(struct rf_transaction *transaction, struct rf_error *err
 void rf_transaction_set_times(const struct rf_transaction *transaction,
 			      const struct rf_list_changes *changes);
 /* Changes lists only, also while rules are on trial. No rules need to be read. */
-int rf_transaction_change_lists(struct rf_transaction *transaction,
-				const struct rf_list_changes *changes,
+int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
 				struct rf_lists_outcome *outcome, struct rf_error *error);
 /*
  * Takes the lock, opens the fence and reads its rules, without expired entries. Fails while rules

@@ -175,7 +175,7 @@ size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list)
 	size_t count = 0;
 
 	for (size_t i = 0; i < rules->listed_count; i++)
-		count += rf_listed_is_own(&rules->listed[i], list);
+		count += rf_listed_local_until(&rules->listed[i], list) != 0;
 	return count;
 }
 
@@ -184,7 +184,7 @@ size_t rf_view_count_fleet(const struct rf_ruleset *rules)
 	size_t count = 0;
 
 	for (size_t i = 0; i < rules->listed_count; i++)
-		count += rules->listed[i].of_fleet;
+		count += rf_listed_until_by(&rules->listed[i], RF_DENY, RF_OWNER_FLEET) != 0;
 	return count;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 #include "base/units.h"
+#include "fence/lists.h"
 #include "fence/newcomers.h"
 #include "fence/private.h"
 #include "fence/tries.h"
@@ -387,6 +388,8 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 	take_births(&ruleset->bank, &commit.present);
 	rf_ruleset_expire(ruleset, rf_fence_jiffies(fence));
 	err = check_trial(&commit, error);
+	if (!err)
+		err = rf_fence_join_owners(fence, ruleset, error);
 	if (!err)
 		err = check_fleet(fence, &ruleset->bank, error);
 	if (!err)

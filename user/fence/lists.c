@@ -5,6 +5,7 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <string.h>
 
 #include "fence/lists_private.h"
 #include "fence/private.h"
@@ -13,10 +14,11 @@
 
 /* Changes the rules of a bank, without those that have expired. */
 static int change_rules(const struct rf_fence *fence, const struct rf_list_changes *changes,
-			struct rf_ruleset *ruleset, size_t *missing, struct rf_error *error)
+			struct rf_ruleset *ruleset, size_t *first, struct rf_list_refused *refused,
+			struct rf_error *error)
 {
 	rf_ruleset_expire(ruleset, rf_fence_jiffies(fence));
-	return rf_ruleset_change(ruleset, changes, missing, error);
+	return rf_ruleset_change(ruleset, changes, first, refused, error);
 }
 
 /* ---- a commit ---- */
@@ -26,13 +28,14 @@ static int commit(struct rf_fence *fence, const struct rf_list_changes *changes,
 		  const struct rf_progress *progress, struct rf_error *error)
 {
 	struct rf_ruleset ruleset = RF_RULESET_NONE;
-	size_t missing;
+	struct rf_list_refused refused;
+	size_t first;
 	int err = rf_fence_ruleset(fence, &ruleset, error);
 
 	if (!err)
-		err = change_rules(fence, changes, &ruleset, &missing, error);
-	if (!err && missing < changes->count && !unfinished)
-		err = rf_list_fail_missing(&changes->change[missing], error);
+		err = change_rules(fence, changes, &ruleset, &first, &refused, error);
+	if (!err && first < changes->count && !unfinished)
+		err = rf_list_fail(&changes->change[first], &refused, &changes->owners, error);
 	if (!err)
 		err = rf_fence_commit(fence, &ruleset, NULL, progress, error);
 	rf_ruleset_free(&ruleset);
@@ -72,13 +75,13 @@ static int make_tries(struct side *side, const struct rf_progress *progress, str
 }
 
 static int prepare(const struct rf_fence *fence, const struct rf_list_changes *changes,
-		   struct side *side, size_t *missing, const struct rf_progress *progress,
-		   struct rf_error *error)
+		   struct side *side, size_t *first, struct rf_list_refused *refused,
+		   const struct rf_progress *progress, struct rf_error *error)
 {
 	int err = rf_fence_ruleset_of(fence, side->bank, &side->ruleset, error);
 
 	if (!err)
-		err = change_rules(fence, changes, &side->ruleset, missing, error);
+		err = change_rules(fence, changes, &side->ruleset, first, refused, error);
 	if (!err)
 		err = rf_ruleset_compile(&side->ruleset, &side->compiled, error);
 	return err ? err : make_tries(side, progress, error);
@@ -138,15 +141,17 @@ static int change_sides(struct rf_fence *fence, const struct rf_sides *sides,
 			const struct rf_progress *progress, struct rf_error *error)
 {
 	struct side side[2] = {{.tries = RF_TRIES_NONE}, {.tries = RF_TRIES_NONE}};
-	size_t missing;
+	struct rf_list_refused refused;
+	size_t first;
 	int err = 0;
 
 	for (int i = 0; i < sides->count && !err; i++) {
 		side[i].bank = sides->bank[i];
-		err = prepare(fence, changes, &side[i], &missing, progress, error);
+		err = prepare(fence, changes, &side[i], &first, &refused, progress, error);
 		/* Of the rules in force: those are the ones that 'deny list' shows. */
-		if (!err && !i && missing < changes->count && !unfinished)
-			err = rf_list_fail_missing(&changes->change[missing], error);
+		if (!err && !i && first < changes->count && !unfinished)
+			err = rf_list_fail(&changes->change[first], &refused, &changes->owners,
+					   error);
 	}
 	if (!err)
 		err = put_all_in_force(fence, sides, side, error);
@@ -158,9 +163,52 @@ static int change_sides(struct rf_fence *fence, const struct rf_sides *sides,
 	return err;
 }
 
+/* ---- owners ---- */
+
+/* Frees the names of owners that have no entry in either bank. */
+static int sweep_owners(struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_owner_set used = {};
+	int err = 0;
+
+	for (int bank = 0; bank < 2 && !err; bank++) {
+		struct rf_ruleset ruleset = RF_RULESET_NONE;
+
+		err = rf_fence_ruleset_of(fence, bank, &ruleset, error);
+		for (size_t i = 0; i < ruleset.listed_count && !err; i++)
+			for (int j = 0; j < RF_LIST_CLAIMS; j++)
+				rf_owner_set_add(&used, ruleset.listed[i].claim[j].owner);
+		rf_ruleset_free(&ruleset);
+	}
+	for (int owner = RF_OWNERS_FIXED; owner < RF_OWNERS_MAX && !err; owner++)
+		if (!rf_owner_set_has(&used, owner))
+			memset(fence->config->owners.name[owner - RF_OWNERS_FIXED], 0,
+			       RF_OWNER_SIZE);
+	return err;
+}
+
+int rf_fence_join_owners(struct rf_fence *fence, struct rf_ruleset *ruleset, struct rf_error *error)
+{
+	int err = rf_ruleset_join_owners(ruleset, &fence->config->owners, error);
+
+	if (err == -ENOSPC && !sweep_owners(fence, error))
+		err = rf_ruleset_join_owners(ruleset, &fence->config->owners, error);
+	return err;
+}
+
+static int join_changes(struct rf_fence *fence, struct rf_list_changes *changes,
+			struct rf_error *error)
+{
+	int err = rf_list_changes_join(changes, &fence->config->owners, error);
+
+	if (err == -ENOSPC && !sweep_owners(fence, error))
+		err = rf_list_changes_join(changes, &fence->config->owners, error);
+	return err;
+}
+
 /* ---- all of it ---- */
 
-int rf_fence_change_lists(struct rf_fence *fence, const struct rf_list_changes *changes,
+int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *changes,
 			  const struct rf_progress *progress, struct rf_lists_outcome *outcome,
 			  struct rf_error *error)
 {
@@ -168,10 +216,13 @@ int rf_fence_change_lists(struct rf_fence *fence, const struct rf_list_changes *
 	const bool both = standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_BACK;
 	struct rf_sides sides = {.bank = {standing.in_force & 1, ~standing.in_force & 1},
 				 .count = both ? 2 : 1};
-	int err = -EAGAIN;
+	int err = join_changes(fence, changes, error);
 
 	*outcome = (struct rf_lists_outcome){};
+	if (err)
+		return err;
 	/* After a trial that failed, a commit settles it first. */
+	err = -EAGAIN;
 	if (standing.state != RF_FELL_BACK)
 		err = rf_lists_change_in_place(fence, &sides, changes, outcome, error);
 	if (err == -EAGAIN && both)

@@ -19,11 +19,18 @@ struct rf_lists_outcome {
  * Makes all changes or none. Few changes, each of a prefix that contains few others, are written
  * into the tries in force: the data path sees each prefix as it was or as it is, and no lease
  * answers by the old lists afterwards. Otherwise the tries are made anew, and put in force at once.
- * Only with the lock held, the clock measured and the leases made. -ENOENT: a prefix that must be
- * on its list is not.
+ * Only with the lock held, the clock measured and the leases made. Afterwards the owners of the
+ * changes are numbered as the fence does. An error of rf_list_fail(): a change is refused.
  */
-int rf_fence_change_lists(struct rf_fence *fence, const struct rf_list_changes *changes,
+int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *changes,
 			  const struct rf_progress *progress, struct rf_lists_outcome *outcome,
 			  struct rf_error *error);
+
+/*
+ * Numbers the owners of rules as the fence does, which learns those that are new. Names that no
+ * entry uses make room for them. Only with the lock held.
+ */
+int rf_fence_join_owners(struct rf_fence *fence, struct rf_ruleset *ruleset,
+			 struct rf_error *error);
 
 #endif /* RINGFENCE_LISTS_H */

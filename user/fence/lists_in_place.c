@@ -138,10 +138,10 @@ static bool fits_lease_mask(const struct rf_bank *bank, const struct rf_prefix *
 
 static void count_listed(struct plan *plan, const struct rf_trie_entry *entry, size_t count, int by)
 {
-	for (size_t i = 0; i < count; i++) {
-		plan->listed[RF_ALLOW] += entry[i].value.own_allow_until ? by : 0;
-		plan->listed[RF_DENY] += entry[i].value.own_deny_until ? by : 0;
-	}
+	for (size_t i = 0; i < count; i++)
+		for (int list = 0; list < RF_LIST_COUNT; list++)
+			plan->listed[list] +=
+				rf_list_claims_until(entry[i].value.own_claim, list) ? by : 0;
 }
 
 /* Plans what differs between the entries of a region before and after. */
@@ -173,15 +173,21 @@ static int plan_difference(struct plan *plan, const struct rf_region *region,
 	return err ? fail_memory(error) : 0;
 }
 
-/* `missing`: the first change so far that takes off a prefix that is not there. */
+/* The first change so far that is refused; NULL: none is. */
+struct first_refused {
+	const struct rf_list_change *change;
+	struct rf_list_refused why;
+};
+
 static int plan_region(struct plan *plan, const struct rf_prefix *root,
 		       const struct rf_list_changes *changes, uint64_t now,
-		       const struct rf_list_change **missing, struct rf_error *error)
+		       struct first_refused *first, struct rf_error *error)
 {
 	const int fd = plan->tries.fd[root->version == 6];
 	struct rf_trie_entry within[WITHIN_MAX + 1], *after = NULL;
 	struct rf_region region = {.root = *root, .entry = within};
-	size_t count, lacking;
+	struct rf_list_refused refused;
+	size_t count, at;
 	int err;
 
 	if (fd < 0)
@@ -191,10 +197,10 @@ static int plan_region(struct plan *plan, const struct rf_prefix *root,
 	if (region.count > WITHIN_MAX && rf_prefix_compare(&within[0].prefix, root) != 0)
 		return -EAGAIN;
 	read_around(fd, root, &region.around);
-	err = rf_region_change(&region, changes, now, &after, &count, &lacking, error);
-	if (!err && lacking < changes->count &&
-	    (!*missing || changes->change[lacking].line < (*missing)->line))
-		*missing = &changes->change[lacking];
+	err = rf_region_change(&region, changes, now, &after, &count, &at, &refused, error);
+	if (!err && at < changes->count &&
+	    (!first->change || changes->change[at].line < first->change->line))
+		*first = (struct first_refused){&changes->change[at], refused};
 	if (!err)
 		err = plan_difference(plan, &region, after, count, error);
 	free(after);
@@ -202,7 +208,7 @@ static int plan_region(struct plan *plan, const struct rf_prefix *root,
 }
 
 static int make_plan(struct plan *plan, const struct rf_fence *fence,
-		     const struct located_changes *by_region, const struct rf_list_change **missing,
+		     const struct located_changes *by_region, struct first_refused *first,
 		     struct rf_error *error)
 {
 	const uint64_t now = rf_fence_jiffies(fence);
@@ -217,7 +223,7 @@ static int make_plan(struct plan *plan, const struct rf_fence *fence,
 		err = plan_region(plan, root,
 				  &(struct rf_list_changes){.change = by_region->change + from,
 							    .count = to - from},
-				  now, missing, error);
+				  now, first, error);
 	}
 	return err;
 }
@@ -336,8 +342,7 @@ static int make_changes(struct rf_fence *fence, const struct rf_sides *sides,
 static bool may_be_in_place(const struct rf_fence *fence, const struct rf_sides *sides,
 			    const struct rf_list_changes *changes)
 {
-	if (changes->count > CHANGES_MAX || changes->empty[RF_ALLOW] || changes->empty[RF_DENY] ||
-	    changes->empty_fleet)
+	if (changes->count > CHANGES_MAX || changes->releases)
 		return false;
 	for (int i = 0; i < sides->count; i++) {
 		const struct rf_bank *bank = &fence->config->bank[sides->bank[i]];
@@ -353,18 +358,19 @@ static int plan_sides(struct rf_fence *fence, const struct rf_sides *sides,
 		      const struct located_changes *by_region, struct plan *plan,
 		      struct rf_error *error)
 {
-	const struct rf_list_change *missing = NULL;
+	struct first_refused first = {};
 	int err = 0;
 
 	for (int i = 0; i < sides->count && !err; i++) {
 		plan[i].bank = &fence->config->bank[sides->bank[i]];
 		err = rf_tries_open(fence, sides->bank[i], &plan[i].tries, error);
 		if (!err)
-			err = make_plan(&plan[i], fence, by_region, &missing, error);
+			err = make_plan(&plan[i], fence, by_region, &first, error);
 		if (!err && changes_flags(&plan[i]))
 			err = -EAGAIN;
-		if (!err && !i && missing)
-			return rf_list_fail_missing(missing, error);
+		if (!err && !i && first.change)
+			return rf_list_fail(first.change, &first.why, &fence->config->owners,
+					    error);
 	}
 	return !err && sides->count > 1 ? settle_shared(plan) : err;
 }

@@ -205,11 +205,12 @@ static struct rf_listed convert_prefix(const struct rf_past_layout *layout, int 
 {
 	struct rf_listed listed = {
 		.prefix = {.version = family ? 6 : 4, .length = load32(key)},
-		.until = {load64(value + layout->own_allow_until),
-			  load64(value + layout->own_deny_until)},
 		.from = load32(value + layout->own_from),
 	};
 
+	rf_listed_claim(&listed, RF_ALLOW, RF_OWNER_MANUAL,
+			load64(value + layout->own_allow_until));
+	rf_listed_claim(&listed, RF_DENY, RF_OWNER_MANUAL, load64(value + layout->own_deny_until));
 	memcpy(listed.prefix.word, key + 4, key_sizes[family] - 4);
 	for (unsigned int i = 0; i < 4; i++) /* a trie keeps any bits beyond the length */
 		listed.prefix.word[i] &= rf_prefix_mask(listed.prefix.length, i);

@@ -118,23 +118,22 @@ static int read_prefixes(struct rf_ruleset *ruleset, const struct rf_tries *trie
 			err = rf_error_failed(error, -ENOMEM, "cannot read the prefixes: %s",
 					      strerror(ENOMEM));
 	}
-	for (int i = 0; i < RF_FAMILIES && !err; i++) {
-		for (size_t j = 0; j < content[i].count; j++) {
-			const struct rf_trie_entry *entry = &content[i].entry[j];
-
-			listed[ruleset->listed_count++] = (struct rf_listed){
-				.prefix = entry->prefix,
-				.until = {entry->value.own_allow_until,
-					  entry->value.own_deny_until},
-				.from = entry->value.own_from,
-				.of_fleet = entry->value.of_fleet,
-			};
-		}
-	}
+	for (int i = 0; i < RF_FAMILIES && !err; i++)
+		for (size_t j = 0; j < content[i].count; j++)
+			listed[ruleset->listed_count++] = rf_listed_of(&content[i].entry[j]);
 	ruleset->listed = listed;
 	free(content[0].entry);
 	free(content[1].entry);
 	return err;
+}
+
+/* After the prefixes, since a name is written before the first claim by it. */
+static void read_owners(const struct rf_fence *fence, struct rf_owners *owners)
+{
+	*owners = fence->config->owners;
+	for (int i = 0; i < RF_OWNERS_MAX - RF_OWNERS_FIXED; i++)
+		if (!rf_owner_name_is_valid(owners->name[i]))
+			memset(owners->name[i], 0, RF_OWNER_SIZE);
 }
 
 int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_ruleset *ruleset,
@@ -159,6 +158,7 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 		err = rf_tries_open(fence, bank, &tries, error);
 	if (!err)
 		err = read_prefixes(ruleset, &tries, error);
+	read_owners(fence, &ruleset->owners);
 	rf_tries_close(&tries);
 	return err;
 }
@@ -254,11 +254,6 @@ int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address 
 	return rf_fence_value_around(fence, &whole, value, error);
 }
 
-static uint64_t own_until(const struct rf_prefix_value *value, enum rf_list list)
-{
-	return list == RF_ALLOW ? value->own_allow_until : value->own_deny_until;
-}
-
 /*
  * The trie finds the longest prefix of at most the length that is asked for. So the length at which
  * a prefix is found first is its own.
@@ -278,7 +273,7 @@ int rf_fence_listed_prefix(const struct rf_fence *fence, const struct rf_address
 		if (rf_trie_find(tries.fd[family], source->word, prefix->length, &value))
 			err = rf_error_failed(error, -errno, "cannot read the prefixes: %s",
 					      strerror(errno));
-		else if (own_until(&value, list) == until)
+		else if (rf_list_claims_until(value.own_claim, list) == until)
 			break;
 		else if (prefix->length++ == RF_LENGTH_MAX(family))
 			err = -ENOENT;

@@ -355,9 +355,8 @@ static bool find_first(int fd, const struct rf_prefix *root, struct rf_trie_entr
 /* As find_first() has found: the same answer, and nothing of its own. */
 static int put_mark(int fd, struct rf_trie_entry *first)
 {
-	first->value.own_allow_until = first->value.own_deny_until = 0;
+	memset(first->value.own_claim, 0, sizeof(first->value.own_claim));
 	first->value.own_from = 0;
-	first->value.of_fleet = 0;
 	first->value.length = first->prefix.length;
 	return rf_trie_put(fd, first);
 }

@@ -43,14 +43,12 @@ static int compile_value(const struct rf_ruleset *ruleset, size_t i,
 	*value = (struct rf_prefix_value){
 		.allow_until = place->until[RF_ALLOW],
 		.deny_until = place->until[RF_DENY],
-		.own_allow_until = listed->until[RF_ALLOW],
-		.own_deny_until = listed->until[RF_DENY],
 		.own_from = listed->from,
 		.prefix_class = prefix_class,
 		.is_divided = rf_ruleset_is_divided(ruleset, i),
 		.length = listed->prefix.length,
-		.of_fleet = listed->of_fleet,
 	};
+	memcpy(value->own_claim, listed->claim, sizeof(value->own_claim));
 	return 0;
 }
 
@@ -222,7 +220,8 @@ static void count_listed(struct rf_ruleset *ruleset)
 	for (int list = 0; list < RF_LIST_COUNT; list++) {
 		ruleset->bank.listed[list] = 0;
 		for (size_t i = 0; i < ruleset->listed_count; i++)
-			ruleset->bank.listed[list] += ruleset->listed[i].until[list] != 0;
+			ruleset->bank.listed[list] +=
+				rf_listed_until(&ruleset->listed[i], list) != 0;
 	}
 }
 

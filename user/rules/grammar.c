@@ -209,30 +209,49 @@ int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error
 	return 0;
 }
 
-bool rf_name_is_valid(const char name[RF_NAME_SIZE])
+static bool is_name(const char *name, size_t size)
 {
-	const size_t length = strnlen(name, RF_NAME_SIZE);
-	bool valid = length > 0 && length < RF_NAME_SIZE && isalpha((unsigned char)name[0]);
+	const size_t length = strnlen(name, size);
+	bool valid = length > 0 && length < size && isalpha((unsigned char)name[0]);
 
 	for (size_t i = 0; valid && i < length; i++)
 		valid = isalnum((unsigned char)name[i]) || name[i] == '_' || name[i] == '-';
 	return valid;
 }
 
-int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
-		  struct rf_error *error)
+bool rf_name_is_valid(const char name[RF_NAME_SIZE])
 {
-	size_t length = strlen(text);
+	return is_name(name, RF_NAME_SIZE);
+}
 
-	if (!rf_name_is_valid(text))
+bool rf_owner_name_is_valid(const char name[RF_OWNER_SIZE])
+{
+	return is_name(name, RF_OWNER_SIZE);
+}
+
+static int parse_name(const char *text, const char *what, char *name, size_t size,
+		      struct rf_error *error)
+{
+	if (!is_name(text, size))
 		return rf_error_usage(
 			error,
 			"'%s': invalid %s: a letter, then letters, digits, '_' and '-', "
-			"%d at most",
-			text, what, RF_NAME_SIZE - 1);
-	memset(name, 0, RF_NAME_SIZE);
-	memcpy(name, text, length);
+			"%zu at most",
+			text, what, size - 1);
+	memset(name, 0, size);
+	memcpy(name, text, strlen(text));
 	return 0;
+}
+
+int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
+		  struct rf_error *error)
+{
+	return parse_name(text, what, name, RF_NAME_SIZE, error);
+}
+
+int rf_parse_owner(const char *text, char name[RF_OWNER_SIZE], struct rf_error *error)
+{
+	return parse_name(text, "name of an owner", name, RF_OWNER_SIZE, error);
 }
 
 int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,

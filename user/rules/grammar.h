@@ -211,8 +211,11 @@ int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error
  */
 int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 		  struct rf_error *error);
+/* The same of the owner of entries of a list, RF_OWNER_SIZE - 1 at most. */
+int rf_parse_owner(const char *text, char name[RF_OWNER_SIZE], struct rf_error *error);
 /* Is a name that was read from a fence well formed and terminated? */
 bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
+bool rf_owner_name_is_valid(const char name[RF_OWNER_SIZE]);
 /* A whole number from `min` to `max`. `what` names it in errors. */
 int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
 		    uint32_t *number, struct rf_error *error);
@@ -256,25 +259,34 @@ int rf_parse_try(struct rf_words *words, struct rf_try *asked, struct rf_error *
 int rf_parse_metrics(struct rf_words *words, const char **path, struct rf_error *error);
 /* Parses the words after `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
-/* [for TIME], after `allow add PREFIX`: 0 if it is not given. */
-int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
-/* [for TIME] [fleet], after `deny add PREFIX`. `in_fleet` NULL: `fleet` is refused here. */
-int rf_parse_deny(struct rf_words *words, uint64_t *time_ns, bool *in_fleet,
-		  struct rf_error *error);
-/* [fleet], after `deny del PREFIX`. */
-int rf_parse_undeny(struct rf_words *words, bool *in_fleet, struct rf_error *error);
+/* What follows the prefix or the file of a command of a list. */
+struct rf_list_text {
+	uint64_t time_ns; /* of `for`; 0: not given */
+	bool in_fleet;	  /* `fleet` */
+	bool replace;
+	bool skip_invalid;	/* loads the other lines where some are wrong */
+	char by[RF_OWNER_SIZE]; /* empty: not given */
+};
+
+/* [for TIME] [by NAME], after `allow add PREFIX`. */
+int rf_parse_allow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
+/* [for TIME] [by NAME] [fleet], after `deny add PREFIX`. */
+int rf_parse_deny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
+/* [by NAME|all], after `allow del PREFIX`. */
+int rf_parse_unallow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
+/* [by NAME|all] [fleet], after `deny del PREFIX`. */
+int rf_parse_undeny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
+/* [replace] [skip-invalid] [by NAME], after `load FILE`. */
+int rf_parse_load(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
+/* [by NAME], after `flush`. */
+int rf_parse_flush(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
+/* An error where `fleet` is given, in a place that has no fleet. */
+int rf_list_text_refuse_fleet(const struct rf_list_text *text, struct rf_error *error);
 /* May a host tell the fleet to ban that prefix for that time? */
 int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct rf_error *error);
 /* The words after `unban`: PREFIX or all. */
 int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 		   struct rf_error *error);
-struct rf_load_text {
-	bool replace;
-	bool skip_invalid; /* loads the other lines where some are wrong */
-};
-
-/* [replace] [skip-invalid], after `load FILE`. */
-int rf_parse_load(struct rf_words *words, struct rf_load_text *load, struct rf_error *error);
 /* [confirm TIME]: 0 if it is not given. */
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /* Parses the words after `save`: without the rules on trial? */

@@ -48,72 +48,113 @@ int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error 
 	return parse_time_option(rf_trial_options, parse_confirm, words, time_ns, error);
 }
 
-int rf_parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
-{
-	return parse_time_option(rf_for_options, parse_for, words, time_ns, error);
-}
+/* ---- lists ---- */
 
-struct entry {
-	uint64_t time_ns; /* first, as parse_for() takes it */
-	bool in_fleet;
-};
+static int parse_list_time(const char *value, void *into, struct rf_error *error)
+{
+	return parse_for(value, &((struct rf_list_text *)into)->time_ns, error);
+}
 
 static int parse_in_fleet(const char *value, void *into, struct rf_error *error)
 {
-	(void)value;
-	(void)error;
-	((struct entry *)into)->in_fleet = true;
+	(void)value, (void)error;
+	((struct rf_list_text *)into)->in_fleet = true;
 	return 0;
 }
-
-int rf_parse_deny(struct rf_words *words, uint64_t *time_ns, bool *in_fleet, struct rf_error *error)
-{
-	static const rf_option_parser parsers[RF_DENY_OPTIONS] = {
-		[RF_OPT_DENY_FOR] = parse_for,
-		[RF_OPT_DENY_FLEET] = parse_in_fleet,
-	};
-	struct entry entry = {};
-	unsigned int given = 0;
-	int err = rf_parse_options(rf_deny_options, parsers, words, &entry, &given, error);
-
-	if (!err && entry.in_fleet && !in_fleet)
-		err = rf_error_usage(error, "'fleet': only the command 'ringfence deny add' takes "
-					    "it; leave it out here");
-	if (err)
-		return err;
-	*time_ns = entry.time_ns;
-	if (in_fleet)
-		*in_fleet = entry.in_fleet;
-	return 0;
-}
-
-int rf_parse_undeny(struct rf_words *words, bool *in_fleet, struct rf_error *error)
-{
-	const rf_option_parser parser = parse_in_fleet;
-	struct entry entry = {};
-	unsigned int given = 0;
-	int err = rf_parse_options(rf_undeny_options, &parser, words, &entry, &given, error);
-
-	*in_fleet = entry.in_fleet;
-	return err;
-}
-
-/* ---- load ---- */
 
 static int parse_replace(const char *value, void *into, struct rf_error *error)
 {
-	(void)value;
-	(void)error;
-	((struct rf_load_text *)into)->replace = true;
+	(void)value, (void)error;
+	((struct rf_list_text *)into)->replace = true;
 	return 0;
 }
 
 static int parse_skip_invalid(const char *value, void *into, struct rf_error *error)
 {
-	(void)value;
-	(void)error;
-	((struct rf_load_text *)into)->skip_invalid = true;
+	(void)value, (void)error;
+	((struct rf_list_text *)into)->skip_invalid = true;
 	return 0;
+}
+
+static int parse_owners(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_list_text *text = into;
+
+	if (strcmp(value, rf_owner_name(NULL, RF_OWNER_FLEET)) == 0)
+		return rf_error_usage(error, "'by fleet': the agent of the fleet adds and removes "
+					     "those entries; 'ringfence fleet bans flush' removes "
+					     "all of them");
+	return rf_parse_owner(value, text->by, error);
+}
+
+static int parse_owner(const char *value, void *into, struct rf_error *error)
+{
+	if (strcmp(value, "all") == 0)
+		return rf_error_usage(error, "'by all': expects the name of one owner");
+	return parse_owners(value, into, error);
+}
+
+static int parse_list_text(const struct rf_option *table, const rf_option_parser *parsers,
+			   struct rf_words *words, struct rf_list_text *text,
+			   struct rf_error *error)
+{
+	struct rf_list_text parsed = {};
+	unsigned int given = 0;
+	int err = rf_parse_options(table, parsers, words, &parsed, &given, error);
+
+	if (!err)
+		*text = parsed;
+	return err;
+}
+
+int rf_parse_allow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_list_time, parse_owner};
+
+	return parse_list_text(rf_allow_options, parsers, words, text, error);
+}
+
+int rf_parse_deny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_list_time, parse_owner, parse_in_fleet};
+
+	return parse_list_text(rf_deny_options, parsers, words, text, error);
+}
+
+int rf_parse_unallow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_owners};
+
+	return parse_list_text(rf_unallow_options, parsers, words, text, error);
+}
+
+int rf_parse_undeny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_owners, parse_in_fleet};
+
+	return parse_list_text(rf_undeny_options, parsers, words, text, error);
+}
+
+int rf_parse_load(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_replace, parse_skip_invalid, parse_owner};
+
+	return parse_list_text(rf_load_options, parsers, words, text, error);
+}
+
+int rf_parse_flush(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_owner};
+
+	return parse_list_text(rf_flush_options, parsers, words, text, error);
+}
+
+int rf_list_text_refuse_fleet(const struct rf_list_text *text, struct rf_error *error)
+{
+	if (!text->in_fleet)
+		return 0;
+	return rf_error_usage(error, "'fleet': only the command 'ringfence deny add' takes it; "
+				     "leave it out here");
 }
 
 int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
@@ -128,18 +169,6 @@ int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 	if (!*all)
 		err = rf_parse_prefix(text, prefix, error);
 	return err ? err : rf_words_end(words, error);
-}
-
-int rf_parse_load(struct rf_words *words, struct rf_load_text *load, struct rf_error *error)
-{
-	static const rf_option_parser parsers[] = {parse_replace, parse_skip_invalid};
-	struct rf_load_text parsed = {};
-	unsigned int given = 0;
-	int err = rf_parse_options(rf_load_options, parsers, words, &parsed, &given, error);
-
-	if (!err)
-		*load = parsed;
-	return err;
 }
 
 /* ---- newcomers ---- */

@@ -34,6 +34,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_ALLOWED] = "a prefix",
 	[RF_KIND_DENIED] = "a prefix",
 	[RF_KIND_BANNED] = "an address",
+	[RF_KIND_OWNER] = "the name of an owner, like blocklist",
 	[RF_KIND_MOMENT] = "a time, like 14:02, 2026-11-22T14:02 or -2h",
 	[RF_KIND_ID] = "the id of an event",
 	[RF_KIND_TYPES] = "types of events, like source_limited; 'ringfence help events' lists "

@@ -235,34 +235,57 @@ const struct rf_option rf_newcomers_options[] = {
 	{},
 };
 
-const struct rf_option rf_for_options[] = {
-	{"for", RF_KIND_TIME, "TIME", .summary = "the entry ends after TIME (default: it stays)"},
+#define LIST_FOR \
+	"for", RF_KIND_TIME, "TIME", .summary = "the entry ends after TIME (default: it stays)"
+#define LIST_BY(default)                                                                     \
+	"by", RF_KIND_OWNER, "NAME",                                                         \
+		.summary = "the owner of the entry; an entry of several ends with the last " \
+			   "(default: " default ")"
+#define LIST_UNTIL_BY                \
+	"by", RF_KIND_OWNER, "NAME", \
+		.words = by_words,   \
+		.summary = "removes only the entry of that owner (default: of the only one)"
+
+static const struct rf_option by_words[] = {{"all", .summary = "of every owner"}, {}};
+
+const struct rf_option rf_allow_options[] = {
+	{LIST_FOR, .flags = RF_OPTION_SHOWN},
+	{LIST_BY("manual"), .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{},
 };
 
-const struct rf_option rf_deny_options[RF_DENY_OPTIONS + 1] = {
-	[RF_OPT_DENY_FOR] = {"for", RF_KIND_TIME, "TIME",
-			     .summary = "the entry ends after TIME (default: it stays)",
-			     .flags = RF_OPTION_SHOWN},
-	[RF_OPT_DENY_FLEET] = {"fleet",
-			       .summary = "on all hosts of the fleet that take bans, by way of its "
-					  "agent; TIME of 1h at most, a prefix of /24 or longer, "
-					  "of IPv6 /48",
-			       .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+const struct rf_option rf_deny_options[] = {
+	{LIST_FOR, .flags = RF_OPTION_SHOWN},
+	{LIST_BY("manual"), .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{"fleet",
+	 .summary = "on all hosts of the fleet that take bans, by way of its agent; TIME of 1h at "
+		    "most, a prefix of /24 or longer, of IPv6 /48",
+	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{},
+};
+
+const struct rf_option rf_unallow_options[] = {
+	{LIST_UNTIL_BY, NAMES},
 	{},
 };
 
 const struct rf_option rf_undeny_options[] = {
+	{LIST_UNTIL_BY, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{"fleet", .summary = "also on the hosts that took this host's ban",
-	 .flags = RF_OPTION_NAMES},
+	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{},
 };
 
 const struct rf_option rf_load_options[] = {
-	{"replace",
-	 .summary = "afterwards the list has the prefixes in the file, and no others, all at once"},
+	{"replace", .summary = "afterwards the owner's entries are those of the file, all at once"},
 	{"skip-invalid",
 	 .summary = "loads the other lines where some are wrong, names those, and exits with 3"},
+	{LIST_BY("load"), NAMES},
+	{},
+};
+
+const struct rf_option rf_flush_options[] = {
+	{"by", RF_KIND_OWNER, "NAME", .summary = "only the entries of that owner", NAMES},
 	{},
 };
 
@@ -368,19 +391,21 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			      {"", RF_KIND_LIMIT, "NAME"},
 			      rf_try_options},
 	[RF_CMD_ALLOW_ADD] = {"allow add", "never drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
-			      rf_for_options},
+			      rf_allow_options},
 	[RF_CMD_ALLOW_DEL] = {"allow del", "take a network off the list",
-			      PREFIX_OPERAND(RF_KIND_ALLOWED)},
+			      PREFIX_OPERAND(RF_KIND_ALLOWED), rf_unallow_options},
 	[RF_CMD_ALLOW_LIST] = {"allow list", "show the list"},
 	[RF_CMD_ALLOW_LOAD] = {"allow load", "add many at once", FILE_OPERAND, rf_load_options},
-	[RF_CMD_ALLOW_FLUSH] = {"allow flush", "empty the list", .flags = RF_OPTION_NAMES},
+	[RF_CMD_ALLOW_FLUSH] = {"allow flush", "empty the list", .options = rf_flush_options,
+				.flags = RF_OPTION_NAMES},
 	[RF_CMD_DENY_ADD] = {"deny add", "drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
 			     rf_deny_options},
 	[RF_CMD_DENY_DEL] = {"deny del", "take a network off the list",
 			     PREFIX_OPERAND(RF_KIND_DENIED), rf_undeny_options},
 	[RF_CMD_DENY_LIST] = {"deny list", "show the list"},
 	[RF_CMD_DENY_LOAD] = {"deny load", "add many at once", FILE_OPERAND, rf_load_options},
-	[RF_CMD_DENY_FLUSH] = {"deny flush", "empty the list", .flags = RF_OPTION_NAMES},
+	[RF_CMD_DENY_FLUSH] = {"deny flush", "empty the list", .options = rf_flush_options,
+			       .flags = RF_OPTION_NAMES},
 	[RF_CMD_NEWCOMERS] = {"newcomers", "limit sources that are new, as a group",
 			      .options = rf_newcomers_options},
 	[RF_CMD_FLEET_JOIN] = {"fleet join",

@@ -34,6 +34,7 @@ enum rf_kind {
 	RF_KIND_ALLOWED, /* a prefix on the allow list */
 	RF_KIND_DENIED,	 /* a prefix on the deny list */
 	RF_KIND_BANNED,	 /* a source with a ban, or a prefix */
+	RF_KIND_OWNER,	 /* of entries of a list */
 	RF_KIND_MOMENT,	 /* a time of the clock, or a time back */
 	RF_KIND_ID,	 /* of an event */
 	RF_KIND_TYPES,	 /* of events */
@@ -238,12 +239,6 @@ enum rf_join_option {
 	RF_JOIN_OPTIONS,
 };
 
-enum rf_deny_option {
-	RF_OPT_DENY_FOR,
-	RF_OPT_DENY_FLEET,
-	RF_DENY_OPTIONS,
-};
-
 enum rf_fleet_top_option {
 	RF_OPT_FLEET_BY,
 	RF_FLEET_TOP_OPTIONS,
@@ -283,11 +278,13 @@ enum rf_capture_option {
 extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
 extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
-extern const struct rf_option rf_for_options[]; /* for TIME */
-extern const struct rf_option rf_deny_options[RF_DENY_OPTIONS + 1];
-extern const struct rf_option rf_undeny_options[];
+extern const struct rf_option rf_allow_options[];   /* for TIME, by NAME */
+extern const struct rf_option rf_deny_options[];    /* for TIME, by NAME, fleet */
+extern const struct rf_option rf_unallow_options[]; /* by NAME */
+extern const struct rf_option rf_undeny_options[];  /* by NAME, fleet */
 extern const struct rf_option rf_fleet_bans_words[];
-extern const struct rf_option rf_load_options[];  /* replace, skip-invalid */
+extern const struct rf_option rf_load_options[];  /* replace, skip-invalid, by NAME */
+extern const struct rf_option rf_flush_options[]; /* by NAME */
 extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
 extern const struct rf_option rf_save_options[];  /* confirmed */
 extern const struct rf_option rf_diff_options[];  /* all */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +33,133 @@ int rf_list_changes_add(struct rf_list_changes *changes, const struct rf_list_ch
 void rf_list_changes_free(struct rf_list_changes *changes)
 {
 	free(changes->change);
+	free(changes->release);
 	*changes = (struct rf_list_changes){};
 }
 
-int rf_list_fail_missing(const struct rf_list_change *change, struct rf_error *error)
+int rf_list_changes_by(struct rf_list_changes *changes, const char *by, uint8_t by_default,
+		       uint8_t *owner, struct rf_error *error)
+{
+	int number = by_default;
+
+	if (strcmp(by, "all") == 0)
+		number = RF_OWNER_ALL;
+	else if (*by)
+		number = rf_owner_add(&changes->owners, by, error);
+	if (number < 0)
+		return number;
+	*owner = number;
+	return 0;
+}
+
+int rf_list_changes_release(struct rf_list_changes *changes, enum rf_list list,
+			    const struct rf_owner_set *owners, struct rf_error *error)
+{
+	struct rf_list_release *grown =
+		reallocarray(changes->release, changes->releases + 1, sizeof(*grown));
+
+	if (!grown)
+		return fail_memory(error);
+	changes->release = grown;
+	changes->release[changes->releases++] = (struct rf_list_release){
+		.list = list,
+		.owners = *owners,
+		.at = changes->count,
+	};
+	return 0;
+}
+
+int rf_list_changes_release_by(struct rf_list_changes *changes, enum rf_list list, const char *by,
+			       struct rf_error *error)
+{
+	struct rf_owner_set one = {};
+	uint8_t owner;
+	int err;
+
+	if (!*by)
+		return rf_list_changes_release(changes, list, &RF_OWNERS_LOCAL, error);
+	err = rf_list_changes_by(changes, by, RF_OWNER_ALL, &owner, error);
+	if (err)
+		return err;
+	rf_owner_set_add(&one, owner);
+	return rf_list_changes_release(changes, list, &one, error);
+}
+
+static bool is_number(unsigned int owner)
+{
+	return owner < RF_OWNERS_MAX;
+}
+
+static void renumber(struct rf_owner_set *owners, const uint8_t number[RF_OWNERS_MAX])
+{
+	const struct rf_owner_set before = *owners;
+
+	/* All local owners are all of them, whatever their numbers. */
+	if (memcmp(&before, &RF_OWNERS_LOCAL, sizeof(before)) == 0)
+		return;
+	*owners = (struct rf_owner_set){};
+	for (unsigned int owner = 0; owner < RF_OWNERS_MAX; owner++)
+		if (rf_owner_set_has(&before, owner))
+			rf_owner_set_add(owners, number[owner]);
+}
+
+int rf_list_changes_join(struct rf_list_changes *changes, struct rf_owners *owners,
+			 struct rf_error *error)
+{
+	uint8_t number[RF_OWNERS_MAX];
+
+	if (rf_owners_join(owners, &changes->owners, number))
+		return rf_error_failed(error, -ENOSPC,
+				       "the lists have %d owners, the most there can be; 'deny "
+				       "flush by NAME' removes the entries of one",
+				       RF_OWNERS_MAX);
+	for (size_t i = 0; i < changes->count; i++)
+		if (is_number(changes->change[i].owner))
+			changes->change[i].owner = number[changes->change[i].owner];
+	for (size_t i = 0; i < changes->releases; i++)
+		renumber(&changes->release[i].owners, number);
+	changes->owners = *owners;
+	return 0;
+}
+
+/* ---- refusals ---- */
+
+/* "load and fail2ban-sshd" */
+static void format_owners(const struct rf_list_refused *refused, const struct rf_owners *owners,
+			  char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = '\0';
+	for (int i = 0; i < refused->owners && at < size; i++)
+		at += snprintf(text + at, size - at, "%s%s",
+			       !i			 ? ""
+			       : i < refused->owners - 1 ? ", "
+							 : " and ",
+			       rf_owner_name(owners, refused->owner[i]));
+}
+
+int rf_list_fail(const struct rf_list_change *change, const struct rf_list_refused *refused,
+		 const struct rf_owners *owners, struct rf_error *error)
 {
 	const char *list = change->list == RF_ALLOW ? "allow" : "deny";
-	char text[RF_PREFIX_TEXT_SIZE];
+	char text[RF_PREFIX_TEXT_SIZE], names[RF_LIST_CLAIMS * (RF_OWNER_SIZE + 5)];
 
 	rf_format_prefix(&change->prefix, text);
+	format_owners(refused, owners, names, sizeof(names));
+	if (refused->why == RF_LIST_SEVERAL)
+		return rf_error_failed(error, -EEXIST,
+				       "'%s': on the %s list by %s; add 'by NAME' to remove the "
+				       "entry of one, or 'by all'",
+				       text, list, names);
+	if (refused->why == RF_LIST_FULL)
+		return rf_error_failed(error, -ENOSPC,
+				       "'%s': it has %d entries, by %s, the most there can be; '%s "
+				       "del %s by NAME' removes one",
+				       text, refused->owners, names, list, text);
+	if (refused->owners && is_number(change->owner))
+		return rf_error_failed(error, -ENOENT, "'%s': not on the %s list by %s, but by %s",
+				       text, list, rf_owner_name(owners, change->owner), names);
 	return rf_error_failed(
 		error, -ENOENT,
 		"'%s': not on the %s list; '%s list' shows its prefixes as they were added", text,
@@ -70,57 +189,97 @@ static const struct rf_list_change **sort_changes(const struct rf_list_changes *
 	return sorted;
 }
 
-/* The entry is the other's: the fleet changes none of this host, this host takes off none of the
- * fleet. */
-static bool is_of_other(const struct rf_listed *entry, const struct rf_list_change *change)
+/* Whose claims a removal is about. */
+static struct rf_owner_set owners_of(const struct rf_list_change *change)
 {
-	return entry->until[change->list] &&
-	       rf_listed_is_own(entry, change->list) == change->of_fleet &&
-	       (change->of_fleet || !change->until);
+	struct rf_owner_set one = {};
+
+	if (!is_number(change->owner))
+		return RF_OWNERS_LOCAL;
+	rf_owner_set_add(&one, change->owner);
+	return one;
 }
 
-/* False: the prefix is not on the list, and must be. */
-static bool change_entry(struct rf_listed *entry, const struct rf_list_change *change)
+static enum rf_list_refusal make_change(struct rf_listed *entry,
+					const struct rf_list_change *change)
 {
-	const bool was_there = entry->until[change->list];
+	const struct rf_owner_set owners = owners_of(change);
+	uint8_t owner[RF_LIST_CLAIMS];
+	int count;
 
-	if (is_of_other(entry, change))
-		return !change->must_be_there;
-	entry->until[change->list] = change->until;
-	if (change->list == RF_DENY)
-		entry->of_fleet = change->of_fleet && change->until;
-	return was_there || change->until || !change->must_be_there;
+	if (change->until)
+		return rf_listed_claim(entry, change->list, change->owner, change->until)
+			       ? RF_LIST_FULL
+			       : RF_LIST_ACCEPTED;
+	count = rf_listed_owners(entry, change->list, &owners, owner);
+	if (!count)
+		return change->must_be_there ? RF_LIST_MISSING : RF_LIST_ACCEPTED;
+	if (count > 1 && change->owner == RF_OWNER_ONLY)
+		return RF_LIST_SEVERAL;
+	rf_listed_release(entry, change->list, &owners);
+	return RF_LIST_ACCEPTED;
 }
 
-/* Takes the entry off the lists that are emptied first. */
-static void empty_entry(struct rf_listed *entry, const struct rf_list_changes *changes)
+/* The first of the changes that are refused. */
+struct first_refused {
+	size_t change;
+	struct rf_list_refused *refused;
+};
+
+static void note_refused(const struct rf_list_changes *changes, size_t change,
+			 enum rf_list_refusal why, const struct rf_listed *entry,
+			 struct first_refused *first)
 {
-	for (int list = 0; list < RF_LIST_COUNT; list++)
-		if (changes->empty[list] && rf_listed_is_own(entry, list))
-			entry->until[list] = 0;
-	if (!changes->empty_fleet || !entry->of_fleet)
+	struct rf_list_refused refused = {.why = why};
+	const enum rf_list list = changes->change[change].list;
+
+	refused.owners = rf_listed_owners(
+		entry, list, why == RF_LIST_SEVERAL ? &RF_OWNERS_LOCAL : &RF_OWNERS_ALL,
+		refused.owner);
+	if (changes->refused)
+		changes->refused[change] = refused;
+	if (change >= first->change)
 		return;
-	entry->until[RF_DENY] = 0;
-	entry->of_fleet = false;
+	first->change = change;
+	*first->refused = refused;
 }
 
-static void note_missing(const struct rf_list_changes *changes, size_t change, size_t *missing)
+/* Makes the releases that come before a change, from the one numbered `from` on. */
+static size_t release(struct rf_listed *entry, const struct rf_list_changes *changes, size_t from,
+		      size_t change)
 {
-	if (changes->is_missing)
-		changes->is_missing[change] = true;
-	if (change < *missing)
-		*missing = change;
+	while (from < changes->releases && changes->release[from].at <= change) {
+		const struct rf_list_release *release = &changes->release[from++];
+
+		rf_listed_release(entry, release->list, &release->owners);
+	}
+	return from;
 }
 
-static bool is_empty(const struct rf_listed *listed)
+/* Changes an entry by the sorted changes, of which the first `count` may be of its prefix. */
+static size_t change_entry(struct rf_listed *entry, const struct rf_list_changes *changes,
+			   const struct rf_list_change *const *sorted, size_t count,
+			   struct first_refused *first)
 {
-	return !listed->until[RF_ALLOW] && !listed->until[RF_DENY] && !listed->from;
+	size_t at = 0, released = 0;
+
+	for (; at < count && rf_prefix_compare(&sorted[at]->prefix, &entry->prefix) == 0; at++) {
+		const size_t change = sorted[at] - changes->change;
+		enum rf_list_refusal why;
+
+		released = release(entry, changes, released, change);
+		why = make_change(entry, sorted[at]);
+		if (why)
+			note_refused(changes, change, why, entry, first);
+	}
+	release(entry, changes, released, changes->count);
+	return at;
 }
 
 /* Merges the changes into the sorted entries. `merged` has room for all. Returns how many. */
 static size_t merge(const struct rf_ruleset *ruleset, const struct rf_list_changes *changes,
 		    const struct rf_list_change *const *sorted, struct rf_listed *merged,
-		    size_t *missing)
+		    struct first_refused *first)
 {
 	size_t at = 0, to = 0, next = 0;
 
@@ -134,31 +293,28 @@ static size_t merge(const struct rf_ruleset *ruleset, const struct rf_list_chang
 		struct rf_listed *entry = &merged[to];
 
 		*entry = order <= 0 ? ruleset->listed[at++] : (struct rf_listed){.prefix = *prefix};
-		empty_entry(entry, changes);
-		for (; order >= 0 && next < changes->count &&
-		       rf_prefix_compare(&sorted[next]->prefix, &entry->prefix) == 0;
-		     next++)
-			if (!change_entry(entry, sorted[next]))
-				note_missing(changes, sorted[next] - changes->change, missing);
-		to += !is_empty(entry);
+		next += change_entry(entry, changes, sorted + next,
+				     order >= 0 ? changes->count - next : 0, first);
+		to += !rf_listed_is_empty(entry);
 	}
 	return to;
 }
 
 int rf_ruleset_change(struct rf_ruleset *ruleset, const struct rf_list_changes *changes,
-		      size_t *missing, struct rf_error *error)
+		      size_t *first, struct rf_list_refused *refused, struct rf_error *error)
 {
 	const struct rf_list_change **sorted = sort_changes(changes);
 	struct rf_listed *merged =
 		calloc(ruleset->listed_count + changes->count + 1, sizeof(*merged));
+	struct first_refused noted = {changes->count, refused};
 
-	*missing = changes->count;
 	if (!sorted || !merged) {
 		free(sorted);
 		free(merged);
 		return fail_memory(error);
 	}
-	ruleset->listed_count = merge(ruleset, changes, sorted, merged, missing);
+	ruleset->listed_count = merge(ruleset, changes, sorted, merged, &noted);
+	*first = noted.change;
 	free(sorted);
 	free(ruleset->listed);
 	ruleset->listed = merged;
@@ -168,8 +324,9 @@ int rf_ruleset_change(struct rf_ruleset *ruleset, const struct rf_list_changes *
 int rf_ruleset_keep_fleet(struct rf_ruleset *ruleset, const struct rf_ruleset *from,
 			  struct rf_error *error)
 {
-	struct rf_list_changes changes = {};
-	size_t missing;
+	struct rf_list_changes changes = {.owners = ruleset->owners};
+	struct rf_list_refused refused;
+	size_t first;
 	int err = 0;
 
 	for (size_t i = 0; i < from->listed_count && !err; i++) {
@@ -177,15 +334,15 @@ int rf_ruleset_keep_fleet(struct rf_ruleset *ruleset, const struct rf_ruleset *f
 		const struct rf_list_change ban = {
 			.prefix = listed->prefix,
 			.list = RF_DENY,
-			.until = listed->until[RF_DENY],
-			.of_fleet = true,
+			.owner = RF_OWNER_FLEET,
+			.until = rf_listed_until_by(listed, RF_DENY, RF_OWNER_FLEET),
 		};
 
-		if (listed->of_fleet)
+		if (ban.until)
 			err = rf_list_changes_add(&changes, &ban, error);
 	}
 	if (!err && changes.count)
-		err = rf_ruleset_change(ruleset, &changes, &missing, error);
+		err = rf_ruleset_change(ruleset, &changes, &first, &refused, error);
 	rf_list_changes_free(&changes);
 	return err;
 }
@@ -233,8 +390,8 @@ static const struct place *enter(const struct rf_region *region, struct place *p
 	*place = place[-1];
 	place->prefix = &listed->prefix;
 	for (int list = 0; list < RF_LIST_COUNT; list++)
-		if (listed->until[list] > place->until[list])
-			place->until[list] = listed->until[list];
+		if (rf_listed_until(listed, list) > place->until[list])
+			place->until[list] = rf_listed_until(listed, list);
 	if (before)
 		place->prefix_class = before->value.prefix_class;
 	return place;
@@ -259,16 +416,22 @@ static void compile(const struct rf_region *region, const struct rf_ruleset *rul
 				{
 					.allow_until = place->until[RF_ALLOW],
 					.deny_until = place->until[RF_DENY],
-					.own_allow_until = listed->until[RF_ALLOW],
-					.own_deny_until = listed->until[RF_DENY],
 					.own_from = listed->from,
 					.prefix_class = place->prefix_class,
 					.is_divided = rf_ruleset_is_divided(ruleset, i),
 					.length = listed->prefix.length,
-					.of_fleet = listed->of_fleet,
 				},
 		};
+		memcpy(entry[i].value.own_claim, listed->claim, sizeof(listed->claim));
 	}
+}
+
+struct rf_listed rf_listed_of(const struct rf_trie_entry *entry)
+{
+	struct rf_listed listed = {.prefix = entry->prefix, .from = entry->value.own_from};
+
+	memcpy(listed.claim, entry->value.own_claim, sizeof(listed.claim));
+	return listed;
 }
 
 /* The entries as rules: what each prefix itself says. */
@@ -278,20 +441,14 @@ static int read_region(const struct rf_region *region, struct rf_ruleset *rulese
 	if (!ruleset->listed)
 		return -ENOMEM;
 	for (size_t i = 0; i < region->count; i++)
-		ruleset->listed[i] = (struct rf_listed){
-			.prefix = region->entry[i].prefix,
-			.until = {region->entry[i].value.own_allow_until,
-				  region->entry[i].value.own_deny_until},
-			.from = region->entry[i].value.own_from,
-			.of_fleet = region->entry[i].value.of_fleet,
-		};
+		ruleset->listed[i] = rf_listed_of(&region->entry[i]);
 	ruleset->listed_count = region->count;
 	return 0;
 }
 
 int rf_region_change(const struct rf_region *region, const struct rf_list_changes *changes,
-		     uint64_t now, struct rf_trie_entry **changed, size_t *count, size_t *missing,
-		     struct rf_error *error)
+		     uint64_t now, struct rf_trie_entry **changed, size_t *count, size_t *first,
+		     struct rf_list_refused *refused, struct rf_error *error)
 {
 	struct rf_ruleset ruleset = RF_RULESET_NONE;
 	int err = read_region(region, &ruleset) ? fail_memory(error) : 0;
@@ -300,7 +457,7 @@ int rf_region_change(const struct rf_region *region, const struct rf_list_change
 	*count = 0;
 	if (!err) {
 		rf_ruleset_expire(&ruleset, now);
-		err = rf_ruleset_change(&ruleset, changes, missing, error);
+		err = rf_ruleset_change(&ruleset, changes, first, refused, error);
 	}
 	if (!err)
 		err = rf_ruleset_add_divided(&ruleset, error);

@@ -9,48 +9,89 @@
 
 #include "rules/ruleset.h"
 
-/* Puts a prefix on a list, or takes it off. */
+/* Of a removal: in place of the number of an owner. */
+enum {
+	RF_OWNER_ONLY = RF_OWNERS_MAX, /* the one local owner that the entry has */
+	RF_OWNER_ALL,		       /* every local owner */
+};
+
+/* Sets an owner's claim of a prefix, or removes it. */
 struct rf_list_change {
 	struct rf_prefix prefix;
 	enum rf_list list;
-	uint64_t until;	    /* jiffies; 0: takes it off */
+	uint8_t owner;	    /* its number in the owners of the changes, or RF_OWNER_… */
+	bool must_be_there; /* else there may be no claim to remove */
+	uint64_t until;	    /* jiffies; 0: removes it */
 	uint64_t time_ns;   /* of `until`, before the clock of a fence is known; 0: for good */
-	bool must_be_there; /* else a prefix that is not on the list may be taken off */
-	bool of_fleet;	    /* of the deny list: a ban of another host, or its end */
-	size_t line;	    /* of a file: of two that are missing, the first is named */
+	size_t line;	    /* of a file: of two that are refused, the first is named */
+};
+
+enum rf_list_refusal {
+	RF_LIST_ACCEPTED,
+	RF_LIST_MISSING, /* there is no such claim to remove */
+	RF_LIST_SEVERAL, /* there are several, and the change names none */
+	RF_LIST_FULL,	 /* the prefix has RF_LIST_CLAIMS claims */
+};
+
+/* Why a change is refused, and by whom its prefix was claimed when it came. */
+struct rf_list_refused {
+	enum rf_list_refusal why;
+	int owners;
+	uint8_t owner[RF_LIST_CLAIMS];
+};
+
+/* Ends the claims of a set of owners, of all prefixes on a list. */
+struct rf_list_release {
+	enum rf_list list;
+	struct rf_owner_set owners;
+	size_t at; /* so many changes come before it */
 };
 
 struct rf_list_changes {
 	struct rf_list_change *change;
 	size_t count;
 	size_t capacity;
-	bool empty[RF_LIST_COUNT]; /* first takes all prefixes off these lists, */
-	bool empty_fleet;	   /* or off the deny list the bans of other hosts */
-	bool *is_missing;	   /* of each: rf_ruleset_change() sets it; NULL: nobody asks */
+	struct rf_list_release *release; /* in their order */
+	size_t releases;
+	struct rf_owners owners;
+	struct rf_list_refused *refused; /* rf_ruleset_change() sets that of each; or NULL */
 };
 
 int rf_list_changes_add(struct rf_list_changes *changes, const struct rf_list_change *change,
 			struct rf_error *error);
 void rf_list_changes_free(struct rf_list_changes *changes);
+/*
+ * The number of the owner of the word `by`, which joins those of the changes, or RF_OWNER_ALL;
+ * `by_default` where `by` is empty.
+ */
+int rf_list_changes_by(struct rf_list_changes *changes, const char *by, uint8_t by_default,
+		       uint8_t *owner, struct rf_error *error);
+/* After the changes so far, ends the claims of those owners. */
+int rf_list_changes_release(struct rf_list_changes *changes, enum rf_list list,
+			    const struct rf_owner_set *owners, struct rf_error *error);
+/* The same of one owner; of every local owner where `by` is empty. */
+int rf_list_changes_release_by(struct rf_list_changes *changes, enum rf_list list, const char *by,
+			       struct rf_error *error);
+/* Numbers the owners as `owners` does, to which it adds those that are missing. */
+int rf_list_changes_join(struct rf_list_changes *changes, struct rf_owners *owners,
+			 struct rf_error *error);
 
 /*
- * A prefix has one entry on the deny list, by this host or by the fleet. What this host puts there
- * takes the place of the fleet's ban; a change of the fleet leaves alone what is this host's, and a
- * change of this host takes off nothing of the fleet's.
- *
- * Makes all changes, in their order for each prefix, at the cost of one sort. `missing` gets the
- * index of the first one that takes off a prefix that must be there and is not; else their count.
- * `is_missing` of the changes tells all of them.
+ * Makes all changes, in their order for each prefix, at the cost of one sort. The owners of the
+ * changes must be numbered as those of the rules. `first` gets the index of the first change that
+ * is refused, which is left out, and `refused` its reason; else their count. `changes->refused`
+ * gets those of all changes.
  */
 int rf_ruleset_change(struct rf_ruleset *ruleset, const struct rf_list_changes *changes,
-		      size_t *missing, struct rf_error *error);
+		      size_t *first, struct rf_list_refused *refused, struct rf_error *error);
 
 /* Adds the bans of other hosts that `from` has. */
 int rf_ruleset_keep_fleet(struct rf_ruleset *ruleset, const struct rf_ruleset *from,
 			  struct rf_error *error);
 
-/* The error of a change that takes off a prefix that is not on its list. */
-int rf_list_fail_missing(const struct rf_list_change *change, struct rf_error *error);
+/* The error of a change that is refused: -ENOENT, -EEXIST or -ENOSPC. */
+int rf_list_fail(const struct rf_list_change *change, const struct rf_list_refused *refused,
+		 const struct rf_owners *owners, struct rf_error *error);
 
 /* ---- in place ---- */
 
@@ -59,6 +100,9 @@ struct rf_trie_entry {
 	struct rf_prefix prefix;
 	struct rf_prefix_value value;
 };
+
+/* What the prefix itself says. */
+struct rf_listed rf_listed_of(const struct rf_trie_entry *entry);
 
 /*
  * The prefix within which a change of `prefix` may change entries: itself, or its /64, whose
@@ -78,10 +122,11 @@ struct rf_region {
 /*
  * The entries after `changes`, all of which lie in the region, and after the time `now`. The caller
  * frees `changed`, also after an error. Their values are those that rf_ruleset_compile() makes of
- * all prefixes: to be on a list changes no prefix class.
+ * all prefixes: to be on a list changes no prefix class. `first`, `refused`: as of
+ * rf_ruleset_change().
  */
 int rf_region_change(const struct rf_region *region, const struct rf_list_changes *changes,
-		     uint64_t now, struct rf_trie_entry **changed, size_t *count, size_t *missing,
-		     struct rf_error *error);
+		     uint64_t now, struct rf_trie_entry **changed, size_t *count, size_t *first,
+		     struct rf_list_refused *refused, struct rf_error *error);
 
 #endif /* RINGFENCE_LIST_CHANGE_H */

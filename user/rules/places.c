@@ -134,8 +134,8 @@ const struct rf_place *rf_places_enter(struct rf_places *places, const struct rf
 	place->prefix = &listed->prefix;
 	place->from = listed->from;
 	for (int list = 0; list < RF_LIST_COUNT; list++)
-		if (listed->until[list] > place->until[list])
-			place->until[list] = listed->until[list];
+		if (rf_listed_until(listed, list) > place->until[list])
+			place->until[list] = rf_listed_until(listed, list);
 	if (!listed->from)
 		return place;
 	for (int i = places->depth - 1; i >= 0; i--)

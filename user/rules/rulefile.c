@@ -124,8 +124,8 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 	return err;
 }
 
-static int add_entry(struct rf_rulefile *file, const struct rf_prefix *prefix, enum rf_list list,
-		     uint64_t time_ns, struct rf_error *error)
+static int add_entry(struct rf_rulefile *file, const struct rf_rulefile_entry *entry,
+		     struct rf_error *error)
 {
 	if (file->entries == file->capacity) {
 		size_t capacity = file->capacity ? file->capacity * 2 : 1024;
@@ -137,12 +137,8 @@ static int add_entry(struct rf_rulefile *file, const struct rf_prefix *prefix, e
 		file->entry = grown;
 		file->capacity = capacity;
 	}
-	file->entry[file->entries] = (struct rf_rulefile_entry){
-		.prefix = *prefix,
-		.list = list,
-		.time_ns = time_ns,
-		.order = file->entries,
-	};
+	file->entry[file->entries] = *entry;
+	file->entry[file->entries].order = file->entries;
 	file->entries++;
 	return 0;
 }
@@ -152,41 +148,78 @@ static enum rf_list list_of(enum rf_command_id command)
 	return command == RF_CMD_ALLOW_ADD || command == RF_CMD_ALLOW_LOAD ? RF_ALLOW : RF_DENY;
 }
 
+static int take_owner(struct rf_rulefile *file, const struct rf_list_text *text,
+		      enum rf_owner by_default, uint8_t *owner, struct rf_error *error)
+{
+	const int number =
+		*text->by ? rf_owner_add(&file->owners, text->by, error) : (int)by_default;
+
+	if (number < 0)
+		return number;
+	*owner = number;
+	return 0;
+}
+
 static int parse_add(struct parser *parser, struct rf_words *words, enum rf_command_id command,
 		     struct rf_error *error)
 {
-	const char *text = rf_take_operand(command, words, error);
-	struct rf_prefix prefix;
-	uint64_t time_ns = 0;
+	const char *operand = rf_take_operand(command, words, error);
+	struct rf_rulefile_entry entry = {.list = list_of(command)};
+	struct rf_list_text text;
 	int err;
 
-	if (!text)
+	if (!operand)
 		return -EINVAL;
-	err = rf_parse_prefix(text, &prefix, error);
+	err = rf_parse_prefix(operand, &entry.prefix, error);
 	if (!err)
-		parser->file->mapped += rf_prefix_was_mapped(text, &prefix);
+		parser->file->mapped += rf_prefix_was_mapped(operand, &entry.prefix);
 	if (!err)
-		err = command == RF_CMD_ALLOW_ADD ? rf_parse_for(words, &time_ns, error)
-						  : rf_parse_deny(words, &time_ns, NULL, error);
+		err = command == RF_CMD_ALLOW_ADD ? rf_parse_allow(words, &text, error)
+						  : rf_parse_deny(words, &text, error);
+	if (!err)
+		err = rf_list_text_refuse_fleet(&text, error);
 	if (!err)
 		err = rf_words_end(words, error);
-	return err ? err : add_entry(parser->file, &prefix, list_of(command), time_ns, error);
+	if (!err)
+		err = take_owner(parser->file, &text, RF_OWNER_MANUAL, &entry.owner, error);
+	entry.time_ns = err ? 0 : text.time_ns;
+	return err ? err : add_entry(parser->file, &entry, error);
+}
+
+/* A rules file as a whole replaces all rules, and is refused where any line is wrong. */
+static int parse_load_words(struct rf_words *words, struct rf_list_text *text,
+			    struct rf_error *error)
+{
+	int err = rf_parse_load(words, text, error);
+
+	if (!err && (text->replace || text->skip_invalid))
+		err = rf_error_usage(error,
+				     "'%s': it is not for a rule file; use it with the "
+				     "command itself",
+				     text->replace ? "replace" : "skip-invalid");
+	return err ? err : rf_words_end(words, error);
 }
 
 static int parse_load(struct parser *parser, struct rf_words *words, enum rf_command_id command,
 		      struct rf_error *error)
 {
 	const char *path = rf_take_operand(command, words, error);
+	struct rf_rulefile_entry entry = {.list = list_of(command)};
 	struct rf_prefixes prefixes = {};
+	struct rf_list_text text;
 	int err;
 
 	if (!path)
 		return -EINVAL;
-	err = rf_words_end(words, error);
+	err = parse_load_words(words, &text, error);
+	if (!err)
+		err = take_owner(parser->file, &text, RF_OWNER_LOAD, &entry.owner, error);
 	if (!err)
 		err = read_file(parser, path, &prefixes, error);
-	for (size_t i = 0; i < prefixes.count && !err; i++)
-		err = add_entry(parser->file, &prefixes.prefix[i], list_of(command), 0, error);
+	for (size_t i = 0; i < prefixes.count && !err; i++) {
+		entry.prefix = prefixes.prefix[i];
+		err = add_entry(parser->file, &entry, error);
+	}
 	count_read(parser->file, &prefixes);
 	rf_prefixes_free(&prefixes);
 	return err;
@@ -320,15 +353,26 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : left->order < right->order ? -1 : left->order > right->order;
 }
 
+static int fail_full(const struct rf_rulefile_entry *entry, struct rf_error *error)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(&entry->prefix, text);
+	return rf_error_failed(error, -ENOSPC,
+			       "'%s': it has more than %d entries with different owners; leave out "
+			       "one",
+			       text, RF_LIST_CLAIMS);
+}
+
 /* Makes all entries by one sort. A sort for each time could be a sort for each prefix. */
 static int make_listed(const struct rf_rulefile *file, const struct rf_rulefile_place *place,
-		       struct rf_ruleset *ruleset)
+		       struct rf_ruleset *ruleset, struct rf_error *error)
 {
 	struct rf_listed *listed = calloc(file->entries + 1, sizeof(*listed));
 	size_t count = 0;
 
 	if (!listed)
-		return -ENOMEM;
+		return fail_memory(error);
 	if (file->entries)
 		rf_sort(file->entry, file->entries, sizeof(*file->entry), compare_entries);
 	for (size_t i = 0; i < file->entries; i++) {
@@ -336,12 +380,17 @@ static int make_listed(const struct rf_rulefile *file, const struct rf_rulefile_
 
 		if (!count || rf_prefix_compare(&listed[count - 1].prefix, &entry->prefix) != 0)
 			listed[count++].prefix = entry->prefix;
-		listed[count - 1].until[entry->list] =
-			entry->time_ns ? rf_ticks_after(place->now, entry->time_ns, place->tick_ns)
-				       : RF_FOREVER;
+		if (rf_listed_claim(&listed[count - 1], entry->list, entry->owner,
+				    entry->time_ns ? rf_ticks_after(place->now, entry->time_ns,
+								    place->tick_ns)
+						   : RF_FOREVER)) {
+			free(listed);
+			return fail_full(entry, error);
+		}
 	}
 	ruleset->listed = listed;
 	ruleset->listed_count = count;
+	ruleset->owners = file->owners;
 	return 0;
 }
 
@@ -421,13 +470,16 @@ static int put_limits(const struct rf_rulefile *file, struct rf_rulefile_place *
 int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *place,
 		      struct rf_ruleset *ruleset, struct rf_error *error)
 {
+	int err;
+
 	*ruleset = (struct rf_ruleset){.bank = *place->present};
 	/* The file says them all: a limit that comes later in it must not hold on to its old ones.
 	 */
 	memset(ruleset->bank.shapes.to4, 0, sizeof(ruleset->bank.shapes.to4));
 	memset(ruleset->bank.shapes.to6, 0, sizeof(ruleset->bank.shapes.to6));
-	if (make_listed(file, place, ruleset))
-		return fail_memory(error);
+	err = make_listed(file, place, ruleset, error);
+	if (err)
+		return err;
 	if (file->hosts)
 		ruleset->bank.hosts = file->hosts; /* before its limits are put */
 	ruleset->bank.newcomers.rate = file->newcomers.rate;

@@ -21,8 +21,9 @@
 struct rf_rulefile_entry {
 	struct rf_prefix prefix;
 	enum rf_list list;
+	uint8_t owner;	  /* its number in the owners of the file */
 	uint64_t time_ns; /* 0: for good */
-	size_t order;	  /* of two entries for one prefix, the later one applies */
+	size_t order;	  /* of two entries of an owner for one prefix, the later one applies */
 };
 
 /* The content of a rule file. Free it, whether parsing succeeded or not. */
@@ -34,6 +35,7 @@ struct rf_rulefile {
 	struct rf_rulefile_entry *entry;
 	size_t entries;
 	size_t capacity;
+	struct rf_owners owners;
 	struct rf_newcomers_text newcomers; /* off where the file has no such line */
 	bool has_newcomers;
 	uint32_t hosts; /* of the fleet; 0: not in the file, and the fence keeps its number */

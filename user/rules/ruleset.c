@@ -44,26 +44,14 @@ static void put_ports(uint64_t **place, uint64_t *ports)
 
 /* ---- prefixes ---- */
 
-static bool is_empty(const struct rf_listed *listed)
-{
-	return !listed->until[RF_ALLOW] && !listed->until[RF_DENY] && !listed->from;
-}
-
 static void drop_empty(struct rf_ruleset *ruleset)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < ruleset->listed_count; i++)
-		if (!is_empty(&ruleset->listed[i]))
+		if (!rf_listed_is_empty(&ruleset->listed[i]))
 			ruleset->listed[count++] = ruleset->listed[i];
 	ruleset->listed_count = count;
-}
-
-static void take_off(struct rf_listed *entry, enum rf_list list)
-{
-	entry->until[list] = 0;
-	if (list == RF_DENY)
-		entry->of_fleet = false;
 }
 
 static int compare_prefixes(const void *a, const void *b)
@@ -95,20 +83,10 @@ static struct rf_prefix *sort_prefixes(const struct rf_prefixes *prefixes)
 	return sorted;
 }
 
-/* Adds to the entry the lists and limits of `added`. */
-static void add_to_entry(struct rf_listed *entry, const struct rf_listed *added)
-{
-	for (int list = 0; list < RF_LIST_COUNT; list++)
-		if (added->until[list])
-			entry->until[list] = added->until[list];
-	if (added->until[RF_DENY])
-		entry->of_fleet = added->of_fleet;
-	entry->from |= added->from;
-}
-
-/* Merges sorted prefixes into the sorted entries. `merged` has room for all. Returns how many. */
+/* Adds a limit to the sorted entries of its prefixes. `merged` has room for all. Returns how many.
+ */
 static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_prefix *sorted,
-			   size_t count, const struct rf_listed *added, struct rf_listed *merged)
+			   size_t count, uint32_t from, struct rf_listed *merged)
 {
 	size_t at = 0, to = 0;
 
@@ -118,7 +96,7 @@ static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_pre
 			merged[to++] = ruleset->listed[at++];
 		if (!to || rf_prefix_compare(&merged[to - 1].prefix, &sorted[i]) != 0)
 			merged[to++] = (struct rf_listed){.prefix = sorted[i]};
-		add_to_entry(&merged[to - 1], added);
+		merged[to - 1].from |= from;
 	}
 	while (at < ruleset->listed_count)
 		merged[to++] = ruleset->listed[at++];
@@ -126,8 +104,8 @@ static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_pre
 }
 
 /* Changes nothing where it fails. */
-static int add_prefixes(struct rf_ruleset *ruleset, const struct rf_prefixes *prefixes,
-			const struct rf_listed *added, struct rf_error *error)
+static int add_from(struct rf_ruleset *ruleset, const struct rf_prefixes *prefixes, uint32_t from,
+		    struct rf_error *error)
 {
 	const size_t capacity = ruleset->listed_count + prefixes->count;
 	struct rf_prefix *sorted;
@@ -142,45 +120,38 @@ static int add_prefixes(struct rf_ruleset *ruleset, const struct rf_prefixes *pr
 		free(merged);
 		return fail_memory(error);
 	}
-	ruleset->listed_count = merge_sorted(ruleset, sorted, prefixes->count, added, merged);
+	ruleset->listed_count = merge_sorted(ruleset, sorted, prefixes->count, from, merged);
 	free(sorted);
 	free(ruleset->listed);
 	ruleset->listed = merged;
 	return 0;
 }
 
-int rf_ruleset_list(struct rf_ruleset *ruleset, enum rf_list list,
-		    const struct rf_prefixes *prefixes, uint64_t until, struct rf_error *error)
-{
-	struct rf_listed added = {};
-
-	added.until[list] = until;
-	return add_prefixes(ruleset, prefixes, &added, error);
-}
-
-int rf_ruleset_unlist(struct rf_ruleset *ruleset, enum rf_list list, const struct rf_prefix *prefix)
-{
-	struct rf_listed *entry = rf_ruleset_find(ruleset, prefix);
-
-	if (!entry || !entry->until[list])
-		return -ENOENT;
-	take_off(entry, list);
-	drop_empty(ruleset);
-	return 0;
-}
-
 void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies)
 {
 	for (size_t i = 0; i < ruleset->listed_count; i++)
-		for (int list = 0; list < RF_LIST_COUNT; list++)
-			if (ruleset->listed[i].until[list] <= jiffies)
-				take_off(&ruleset->listed[i], list);
+		rf_listed_expire(&ruleset->listed[i], jiffies);
 	drop_empty(ruleset);
 }
 
-bool rf_listed_is_own(const struct rf_listed *listed, enum rf_list list)
+int rf_ruleset_join_owners(struct rf_ruleset *ruleset, struct rf_owners *owners,
+			   struct rf_error *error)
 {
-	return listed->until[list] && !(list == RF_DENY && listed->of_fleet);
+	uint8_t number[RF_OWNERS_MAX];
+
+	if (rf_owners_join(owners, &ruleset->owners, number))
+		return rf_error_failed(error, -ENOSPC,
+				       "the lists have more than %d owners; remove the entries of "
+				       "one with 'deny flush by NAME'",
+				       RF_OWNERS_MAX);
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		for (int j = 0; j < RF_LIST_CLAIMS; j++) {
+			struct rf_list_claim *claim = &ruleset->listed[i].claim[j];
+
+			claim->owner = number[claim->owner];
+		}
+	ruleset->owners = *owners;
+	return 0;
 }
 
 /* ---- limits ---- */
@@ -238,7 +209,6 @@ int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 			 uint32_t tick_ns, uint32_t *next_id, struct rf_error *error)
 {
 	const struct rf_limit *limit = &definition->limit;
-	const struct rf_listed added = {.from = 1U << slot};
 	const struct rf_shapes shapes = ruleset->bank.shapes;
 	uint64_t *ports = NULL, *sports = NULL;
 	int err = rf_definition_check_from(definition, error);
@@ -251,7 +221,7 @@ int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 		err = fail_memory(error);
 	if (!err) {
 		forget_from(ruleset, slot);
-		err = add_prefixes(ruleset, &definition->from, &added, error);
+		err = add_from(ruleset, &definition->from, 1U << slot, error);
 	}
 	if (err) {
 		ruleset->bank.shapes = shapes;

@@ -13,23 +13,7 @@
 #include "base/prefix.h"
 #include "ringfence/abi.h"
 #include "rules/grammar.h"
-
-enum rf_list {
-	RF_ALLOW,
-	RF_DENY,
-	RF_LIST_COUNT,
-};
-
-/*
- * A prefix that a list or a limit's `from` names. An empty entry marks a /64 of which only a part
- * is named; rf_ruleset_compile() adds it, and it has no other use.
- */
-struct rf_listed {
-	struct rf_prefix prefix;
-	uint64_t until[RF_LIST_COUNT]; /* jiffies; 0: not on that list; RF_FOREVER */
-	uint32_t from;		       /* bit set of slots */
-	bool of_fleet;		       /* denied by another host of the fleet, not by this one */
-};
+#include "rules/listed.h"
 
 struct rf_ruleset {
 	struct rf_bank bank;
@@ -37,6 +21,7 @@ struct rf_ruleset {
 	uint64_t *sports[RF_LIMITS_MAX]; /* the same, where limit[].has_sports */
 	struct rf_listed *listed;	 /* sorted, each prefix once; empty ones are marks */
 	size_t listed_count;
+	struct rf_owners owners; /* of their claims */
 };
 
 /* What the data path reads in addition to the bank. */
@@ -66,18 +51,7 @@ void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot);
 
 /* The entry of exactly that prefix, or NULL. */
 struct rf_listed *rf_ruleset_find(const struct rf_ruleset *ruleset, const struct rf_prefix *prefix);
-/*
- * Puts prefixes on a list until the time `until`, at the cost of one sort. Prefixes that are on the
- * list already get the new time.
- */
-int rf_ruleset_list(struct rf_ruleset *ruleset, enum rf_list list,
-		    const struct rf_prefixes *prefixes, uint64_t until, struct rf_error *error);
-/* Takes a prefix off a list; -ENOENT where it is not on the list. */
-int rf_ruleset_unlist(struct rf_ruleset *ruleset, enum rf_list list,
-		      const struct rf_prefix *prefix);
-/* Is it on the list by this host's own rules? */
-bool rf_listed_is_own(const struct rf_listed *listed, enum rf_list list);
-/* Takes prefixes off lists on which they have expired at `jiffies`, and drops empty entries. */
+/* Removes the claims that have expired at `jiffies`, and empty entries. */
 void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies);
 
 /*
@@ -112,6 +86,10 @@ struct rf_pairs {
 };
 
 void rf_ruleset_find_pairs(const struct rf_ruleset *ruleset, struct rf_pairs *pairs);
+
+/* Numbers the owners of all claims as `owners` does, to which it adds those that are missing. */
+int rf_ruleset_join_owners(struct rf_ruleset *ruleset, struct rf_owners *owners,
+			   struct rf_error *error);
 
 /* ---- as text ---- */
 

@@ -73,6 +73,13 @@ static int write_limits(FILE *file, const struct rf_ruleset *rules, enum rf_told
 	return 0;
 }
 
+static const char *comment_of(const struct rf_listed *listed, enum rf_list list)
+{
+	const uint64_t until = rf_listed_local_until(listed, list);
+
+	return !until ? " # by another host" : until == RF_FOREVER ? "" : " # for a time";
+}
+
 /* Entries end, so their times would make new rules each second: they are left out. */
 static void write_list(FILE *file, const struct rf_ruleset *rules, enum rf_list list,
 		       enum rf_told told)
@@ -84,15 +91,13 @@ static void write_list(FILE *file, const struct rf_ruleset *rules, enum rf_list 
 	for (size_t i = 0; i < rules->listed_count; i++) {
 		char prefix[RF_PREFIX_TEXT_SIZE];
 
-		if (!rules->listed[i].until[list])
+		if (!rf_listed_until(&rules->listed[i], list))
 			continue;
 		if (++count > LISTED_MAX || told != RF_TELL_FULL)
 			continue;
 		rf_format_prefix(&rules->listed[i].prefix, prefix);
 		snprintf(text, sizeof(text), "%s add %s%s\n", command, prefix,
-			 !rf_listed_is_own(&rules->listed[i], list)   ? " # by another host"
-			 : rules->listed[i].until[list] == RF_FOREVER ? ""
-								      : " # for a time");
+			 comment_of(&rules->listed[i], list));
 		fputs(text, file);
 		written++;
 	}
