@@ -25,7 +25,7 @@ export PATH=$scratch/bin:$PATH HOME=$scratch/home
 
 for command in 'attach eth0' 'limit add all rate 20k/1s' 'limit add only rate 1/1h match udp ban 1h' \
 	'allow add 203.0.113.0/24' 'allow add 2001:db8:a::/48' 'allow add 2001:db8:b::/48' \
-	'deny add 192.0.2.66 for 1h'; do
+	'deny add 192.0.2.66 for 1h by blocklist'; do
 	# shellcheck disable=SC2086 # words
 	ringfence $command >"$scratch/out" || bail "cannot $command"
 done
@@ -153,8 +153,8 @@ completes 'ringfence newcomers rate 1k/1s then ' 'open closed aggregate'
 completes 'ringfence newcomers off ' ''
 completes 'ringfence ban' 'bans'
 offers 'ringfence bans ' list --json
-completes 'ringfence allow add 192.0.2.1 ' "for $common"
-completes 'ringfence allow add 2001:db8::/32 ' "for $common"
+completes 'ringfence allow add 192.0.2.1 ' "by for $common"
+completes 'ringfence allow add 2001:db8::/32 ' "by for $common"
 completes 'ringfence top ' "at by limit sample within $common"
 completes 'ringfence events ' "watch since until of from $common"
 completes 'ringfence events of f' 'flood_started flood_ended fleet_alone fleet_back'
@@ -199,6 +199,7 @@ completes 'ringfence limit del dev eth0 ' 'all only'
 completes 'ringfence limit del dev eth1 ' ''
 completes 'ringfence allow del 20' '203.0.113.0/24 2001:db8:a::/48 2001:db8:b::/48'
 completes 'ringfence deny del ' '192.0.2.66'
+completes 'ringfence deny del 192.0.2.66 by b' 'blocklist'
 completes 'ringfence unban ' 'all 198.51.100.7'
 
 # Bash puts what it is given behind the last colon of what is there.

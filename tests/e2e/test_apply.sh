@@ -72,9 +72,9 @@ limit add even rate 100/1s algorithm leaky burst 5 match proto 47
 limit add login rate 5/1m algorithm log match tcp syn ban 10m dport 22
 limit add heavy rate 10mbit algorithm token burst 1M match udp count rejected exact dport 443
 limit add esp rate 10/1s match proto 50 from 192.0.2.0/24,2001:db8:1::/48
-allow add 192.0.2.0/24
+allow add 192.0.2.0/24 by load
 allow add 203.0.113.0/24
-allow add 2001:db8:1::/48
+allow add 2001:db8:1::/48 by load
 deny add 203.0.113.66
 deny add 2001:db8:bad::/48
 newcomers rate 10k/1s then aggregate' 'save prints every rule that was applied'

@@ -66,9 +66,9 @@ matches "$(printf 'deny add 192.0.2.9\ndeny add 2001:db8::/32 for 2h' | ringfenc
 matches "$(ringfence deny list | tail -n 1)" '2001:db8::/32 for another (2h|1h 5[0-9]m.*)' \
 	'the last line of a batch needs no newline'
 echo 192.0.2.40 >"$scratch/few"
-printf 'deny add 192.0.2.41\ndeny load %s replace\nallow flush\nallow add 192.0.2.42\n' "$scratch/few" |
+printf 'deny add 192.0.2.41\ndeny flush\ndeny load %s replace\nallow flush\nallow add 192.0.2.42\n' "$scratch/few" |
 	ringfence batch - >"$scratch/log"
-is "$(ringfence deny list; ringfence allow list)" $'192.0.2.40\n192.0.2.42' \
+is "$(ringfence deny list; ringfence allow list)" $'192.0.2.40 by load\n192.0.2.42' \
 	'a batch replaces one list and empties another, in the order of its lines'
 matches "$(ringfence batch - </dev/null)" 'standard input: 0 commands done in [0-9.]+m?s' \
 	'an empty batch changes nothing'

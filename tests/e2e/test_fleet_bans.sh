@@ -122,10 +122,10 @@ check 'the other host drops the source' eventually drops 2 "$source4"
 check 'so does the one that has told it' drops 1 "$source4"
 check 'a host without the word takes nothing' passes 3 "$source4"
 check 'others pass there' passes 2 192.0.2.67
-matches "$(on 2 deny list)" "$source4 for another (1h|[1-5]?[0-9]m( [0-9]+s)?), by another host" 'deny list says whose it is'
+matches "$(on 2 deny list)" "$source4 for another (1h|[1-5]?[0-9]m( [0-9]+s)?) by fleet" 'deny list says whose it is'
 matches "$(on 2 fleet bans list)" "$source4 for another (1h|[1-5]?[0-9]m( [0-9]+s)?), by host [0-3]" 'fleet bans names the host'
-is "$(on 2 deny list --json | jq -c '[.prefixes[] | .prefix, .of_fleet]')" "[\"$source4\",true]" 'deny list --json as well'
-is "$(on 1 deny list --json | jq -c '[.prefixes[] | .prefix, has("of_fleet")]')" "[\"$source4\",false]" \
+is "$(on 2 deny list --json | jq -c '[.prefixes[] | .prefix, .owners[].by]')" "[\"$source4\",\"fleet\"]" 'deny list --json as well'
+is "$(on 1 deny list --json | jq -c '[.prefixes[] | .prefix, .owners[].by]')" "[\"$source4\",\"manual\"]" \
 	'on the host that told it, it is its own'
 is "$(on 2 status --json | jq -c '.fences[0].lists')" '{"allow":0,"deny":0,"fleet":1}' 'status counts it'
 check 'and says how to list it' grep -q '1 banned by other hosts;' <(on 2 status)
