@@ -36,7 +36,7 @@ configure() { # LINES
 }
 
 bouncer() { # [COMMAND]
-	inside packaging/crowdsec/ringfence-crowdsec --config "$scratch/conf" --state "$scratch/entries" "${1:-once}" 2>"$scratch/log"
+	inside packaging/crowdsec/ringfence-crowdsec --config "$scratch/conf" "${1:-once}" 2>"$scratch/log"
 }
 
 denied() {

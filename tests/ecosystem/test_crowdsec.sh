@@ -80,7 +80,7 @@ cat >"$scratch/conf" <<-end
 end
 
 bouncer() { # COMMAND
-	inside packaging/crowdsec/ringfence-crowdsec --config "$scratch/conf" --state "$scratch/entries" "$1"
+	inside packaging/crowdsec/ringfence-crowdsec --config "$scratch/conf" "$1"
 }
 
 bouncer_fails() {
@@ -88,7 +88,7 @@ bouncer_fails() {
 }
 
 start_bouncer() {
-	start inside packaging/crowdsec/ringfence-crowdsec --config "$scratch/conf" --state "$scratch/entries" \
+	start inside packaging/crowdsec/ringfence-crowdsec --config "$scratch/conf" \
 		>>"$scratch/bouncer.log" 2>&1
 	runner=$started_pid
 }
