@@ -106,8 +106,14 @@ check 'a source that the log names often enough is denied' \
 	denies '192.0.2.66 192.0.2.67 198.51.100.7 2001:db8::66'
 
 ringfence deny add 203.0.113.0/24
+printf '%s\n' 192.0.2.66 192.0.2.68 >"$scratch/blocklist"
+ringfence deny load "$scratch/blocklist" replace by blocklist >/dev/null
 client set probe unbanip 192.0.2.66 >/dev/null
-check 'unbanip deletes its entry, and no other' \
+check 'unbanip leaves an entry of a blocklist' \
+	denies '192.0.2.66 192.0.2.67 192.0.2.68 198.51.100.7 203.0.113.0/24 2001:db8::66'
+echo 203.0.113.0/24 >"$scratch/blocklist"
+ringfence deny load "$scratch/blocklist" replace by blocklist >/dev/null
+check 'unbanip deletes its entry, and no other; a blocklist that is loaded again deletes none of them' \
 	denies '192.0.2.67 198.51.100.7 203.0.113.0/24 2001:db8::66'
 
 stop_server
