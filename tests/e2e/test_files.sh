@@ -173,9 +173,9 @@ is "$(ringfence diff --json "$scratch/other" | jq -c '.differs, .limits[], .orde
 1
 1
 2
-["192.0.2.1","changed",["after_ms","before_ms"]]
-["192.0.2.2","changed",["after_ms","before_ms"]]
-["192.0.2.3","deleted",["before_ms"]]
+["192.0.2.1","changed",["after_ms","before_ms","by"]]
+["192.0.2.2","changed",["after_ms","before_ms","by"]]
+["192.0.2.3","deleted",["before_ms","by"]]
 ["2001:db8::/32","added",["after_ms"]]' 'diff --json names the same'
 {
 	cat "$scratch/rules"

@@ -160,10 +160,14 @@ run_command() {
 	inside env -C "$work" bash -c "$1" >"$scratch/stdout" 2>"$scratch/stderr"
 }
 
-# Two days, for the examples that ask for a time.
-mkdir "$scratch/history"
+# Two days up to now, for an example that asks for a time.
 export RINGFENCE_HISTORY=$scratch/history
-build/tests/recorder "$RINGFENCE_HISTORY" eth0 172800 172800 full 60 || bail 'cannot record a history'
+record() {
+	rm -rf "$RINGFENCE_HISTORY"
+	mkdir "$RINGFENCE_HISTORY"
+	build/tests/recorder "$RINGFENCE_HISTORY" eth0 172800 172800 full 60 || bail 'cannot record a history'
+}
+record
 
 # What the daemon leaves, for the example that asks where its page is.
 mkdir /run/ringfence-watch
@@ -175,6 +179,7 @@ try_example() { # WORDS OF THE EXAMPLE
 
 	# shellcheck disable=SC2086 # words
 	prepare $1
+	[[ $1 = *' at -'* ]] && record
 	run_example "$1"
 	status=$?
 	[[ $status = 1 && $1 = 'ringfence diff '* ]] && status=0 # there are differences

@@ -160,13 +160,13 @@ is "$(jq -r '.limits[] | "\(.name) \(.rate) \(.shadow) \(.passed) \(.dropped) \(
 	"all 5/1h false 5 $((packets - 5)) 0"$'\ndns 5/1h true 5 0 0' 'it has each limit'
 is "$(jq '[.limits[].use | length] | unique[]' "$scratch/live")" 11 'with the use of it, in elevenths'
 is "$(jq -r '[.sources[] | .[0]] | unique[]' "$scratch/live")" 192.0.2.66 'and each source'
-has_source_of() {
-	get "${right[@]}" "$url/api/recent" >"$scratch/recent" && [ "$(jq '.sources != []' "$scratch/recent")" = true ] && return
+has_both_limits() {
+	get "${right[@]}" "$url/api/recent" >"$scratch/recent" && [ "$(jq '.sources | length' "$scratch/recent")" = 2 ] && return
 	deliver 0 src=192.0.2.66,count=1,proto=udp,dport=53
 	packets=$((packets + 1))
 	return 1
 }
-eventually has_source_of
+eventually has_both_limits
 is "$(jq -c '[(.times | length > 1), (.times == (.times | sort))], [.sources[] | .[0], .[1]]' "$scratch/recent")" \
 	$'[true,true]\n["192.0.2.66","all","192.0.2.66","dns"]' 'the last scans are there for who comes later'
 is "$(jq -c '.times as $t | [.sources[] | (.[2] | length) == ($t | length)], (.sources[0][2] | add > 0)' "$scratch/recent")" \

@@ -12,7 +12,6 @@
 
 #include "base/time.h"
 #include "base/units.h"
-#include "fence/lists.h"
 #include "fence/newcomers.h"
 #include "fence/private.h"
 #include "fence/tries.h"

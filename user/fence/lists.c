@@ -5,7 +5,6 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <string.h>
 
 #include "fence/lists_private.h"
 #include "fence/private.h"
@@ -163,49 +162,6 @@ static int change_sides(struct rf_fence *fence, const struct rf_sides *sides,
 	return err;
 }
 
-/* ---- owners ---- */
-
-/* Frees the names of owners that have no entry in either bank. */
-static int sweep_owners(struct rf_fence *fence, struct rf_error *error)
-{
-	struct rf_owner_set used = {};
-	int err = 0;
-
-	for (int bank = 0; bank < 2 && !err; bank++) {
-		struct rf_ruleset ruleset = RF_RULESET_NONE;
-
-		err = rf_fence_ruleset_of(fence, bank, &ruleset, error);
-		for (size_t i = 0; i < ruleset.listed_count && !err; i++)
-			for (int j = 0; j < RF_LIST_CLAIMS; j++)
-				rf_owner_set_add(&used, ruleset.listed[i].claim[j].owner);
-		rf_ruleset_free(&ruleset);
-	}
-	for (int owner = RF_OWNERS_FIXED; owner < RF_OWNERS_MAX && !err; owner++)
-		if (!rf_owner_set_has(&used, owner))
-			memset(fence->config->owners.name[owner - RF_OWNERS_FIXED], 0,
-			       RF_OWNER_SIZE);
-	return err;
-}
-
-int rf_fence_join_owners(struct rf_fence *fence, struct rf_ruleset *ruleset, struct rf_error *error)
-{
-	int err = rf_ruleset_join_owners(ruleset, &fence->config->owners, error);
-
-	if (err == -ENOSPC && !sweep_owners(fence, error))
-		err = rf_ruleset_join_owners(ruleset, &fence->config->owners, error);
-	return err;
-}
-
-static int join_changes(struct rf_fence *fence, struct rf_list_changes *changes,
-			struct rf_error *error)
-{
-	int err = rf_list_changes_join(changes, &fence->config->owners, error);
-
-	if (err == -ENOSPC && !sweep_owners(fence, error))
-		err = rf_list_changes_join(changes, &fence->config->owners, error);
-	return err;
-}
-
 /* ---- all of it ---- */
 
 int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *changes,
@@ -216,7 +172,7 @@ int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *change
 	const bool both = standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_BACK;
 	struct rf_sides sides = {.bank = {standing.in_force & 1, ~standing.in_force & 1},
 				 .count = both ? 2 : 1};
-	int err = join_changes(fence, changes, error);
+	int err = rf_fence_join_changes(fence, changes, error);
 
 	*outcome = (struct rf_lists_outcome){};
 	if (err)

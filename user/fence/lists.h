@@ -26,11 +26,4 @@ int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *change
 			  const struct rf_progress *progress, struct rf_lists_outcome *outcome,
 			  struct rf_error *error);
 
-/*
- * Numbers the owners of rules as the fence does, which learns those that are new. Names that no
- * entry uses make room for them. Only with the lock held.
- */
-int rf_fence_join_owners(struct rf_fence *fence, struct rf_ruleset *ruleset,
-			 struct rf_error *error);
-
 #endif /* RINGFENCE_LISTS_H */

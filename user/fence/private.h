@@ -4,6 +4,7 @@
 #define RINGFENCE_FENCE_PRIVATE_H
 
 #include "fence/fence.h"
+#include "rules/list_change.h"
 
 /*
  * If a fence may only be read, a copy stands for the shared memory of a map. This function updates
@@ -71,5 +72,15 @@ void rf_fence_read_name(struct rf_fence *fence);
 /* Reads a window by its key, without the share that it may have. -ENOENT: there is none. */
 int rf_fence_look_up(const struct rf_fence *fence, enum rf_map map, const void *key,
 		     struct rf_source *state);
+
+/*
+ * Numbers the owners of rules as the fence does, which learns those that are new. Names that no
+ * entry uses make room for them. Only with the lock held.
+ */
+int rf_fence_join_owners(struct rf_fence *fence, struct rf_ruleset *ruleset,
+			 struct rf_error *error);
+/* The same of changes of the lists. */
+int rf_fence_join_changes(struct rf_fence *fence, struct rf_list_changes *changes,
+			  struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_PRIVATE_H */

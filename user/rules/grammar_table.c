@@ -246,7 +246,7 @@ const struct rf_option rf_newcomers_options[] = {
 		.words = by_words,   \
 		.summary = "removes only the entry of that owner (default: of the only one)"
 
-static const struct rf_option by_words[] = {{"all", .summary = "of every owner"}, {}};
+static const struct rf_option by_words[] = {{"all", .summary = "of every owner", NAMES}, {}};
 
 const struct rf_option rf_allow_options[] = {
 	{LIST_FOR, .flags = RF_OPTION_SHOWN},
