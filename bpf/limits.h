@@ -239,7 +239,8 @@ static __always_inline int is_for_several(struct question *question, int is_ipv6
 	const __u32 limits = bank->packet_class[rf_rules_packet_class(question->who.rules)].limits &
 			     bank->prefix_class[0];
 
-	if (bank->flags & listed || bank->bans_all || !(limits & (limits - 1)))
+	if (bank->flags & listed || bank->bans_all | (limits & bank->rate0) ||
+	    !(limits & (limits - 1)))
 		return 0;
 	question->limits = limits;
 	return 1;

@@ -64,7 +64,7 @@ static __always_inline int is_closed_out(const struct question *question,
 	if ((bank->flags & (RF_BANK_CLOSED | listed)) != RF_BANK_CLOSED)
 		return 0;
 	in_force = limits & bank->prefix_class[0] & ~bank->shadows;
-	if (!in_force ||
+	if (!in_force || in_force & bank->rate0 ||
 	    !guard_is_exhausted(&config.guard[newcomers->guard & 1].limits, &newcomers->policy,
 				read_clock(&newcomers->policy, question->jiffies)))
 		return 0;

@@ -22,6 +22,7 @@
 #include "limits.h"
 #include "lists.h"
 #include "parsed.h"
+#include "rate0.h"
 #include "ringfence/abi.h"
 #include "ringfence/packet.h"
 #include "sample.h"
@@ -54,6 +55,11 @@ static __always_inline enum rf_reason ask(struct question *question, int is_ipv6
 	}
 	limits = bank->packet_class[rf_rules_packet_class(question->who.rules)].limits & applies;
 	question->limits = limits;
+	if (reason == RF_ASK_LIMITS && limits & bank->rate0) {
+		limits = ask_rate0(question);
+		if (limits == DROPPED_BY_RATE0)
+			return RF_OVER_LIMIT;
+	}
 	if (reason == RF_ASK_LIMITS && !limits)
 		reason = RF_NO_LIMIT;
 	if (reason != RF_ASK_LIMITS) {
@@ -138,6 +144,8 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 		reason = is_ipv6 ? ask6(question) : ask4(question);
 	if (reason == RF_ASK_SEVERAL)
 		reason = ask_several(question, is_ipv6);
+	if (question->rate0)
+		reason = count_rate0(question, reason);
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (sums && reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], 1, question->len_bytes);
@@ -182,8 +190,7 @@ static __always_inline void clear_answers(struct question *question)
 	question->count = question->in_force = question->over = 0;
 	question->missing = question->aggregated = 0;
 	question->lease_life = config.times.resident_lease;
-	question->met = 0;
-	__builtin_memset(question->reserved, 0, sizeof(question->reserved));
+	question->met = question->rate0 = 0;
 }
 
 /* The rules in force; NULL: an attach on trial has run out, and everything passes. */

@@ -39,7 +39,7 @@ struct question {
 	__u8 aggregated; /* charged to the window of its prefix instead */
 	__u8 lease_life; /* ticks: for so long a lease may hide its windows from the slots */
 	__u8 met;	 /* the answer of meet_newcomer */
-	__u8 reserved[1];
+	__u8 rate0;	 /* shadows of rate 0, in the last places of `slot`; see rate0.h */
 };
 
 /* The key of a window, of either family. */

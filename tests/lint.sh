@@ -37,7 +37,7 @@ floor() {
 	bpf/windows.h | bpf/show_windows.h) echo 12 ;;
 	bpf/ban_sets.h | bpf/fleet.h | bpf/show_leases.h) echo 13 ;;
 	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 14 ;;
-	bpf/bans.h | bpf/kept.h | bpf/sample.h) echo 15 ;;
+	bpf/bans.h | bpf/kept.h | bpf/rate0.h | bpf/sample.h) echo 15 ;;
 	bpf/charge.h | bpf/new_window.h) echo 16 ;;
 	bpf/limits_known.h | bpf/newcomers.h) echo 17 ;;
 	bpf/limits.h) echo 18 ;;

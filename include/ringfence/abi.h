@@ -338,7 +338,7 @@ enum rf_match {
  */
 struct rf_limit {
 	char name[RF_NAME_SIZE];
-	__u64 rate;	 /* L, in `unit` */
+	__u64 rate;	 /* L, in `unit`; 0: all that it matches is dropped */
 	__u64 window_ns; /* W */
 	__u64 burst;	 /* of RF_TOKEN and RF_LEAKY, in `unit`; 0 for the others */
 	__u64 ban_ns;	 /* 0: none */
@@ -505,7 +505,8 @@ struct rf_bank {
 	/* Prefixes on the allow list and the deny list, also those that have expired since. */
 	__u32 listed[2];
 	__u32 hosts; /* of the fleet, this one included; 0: not told */
-	__u32 reserved;
+	/* Bit set of slots: limits of rate 0, which drop what they match and have no windows. */
+	__u32 rate0;
 	struct rf_newcomers newcomers;
 	struct rf_policy policy[RF_LIMITS_MAX];
 	struct rf_limit limit[RF_LIMITS_MAX];

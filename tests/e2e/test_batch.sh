@@ -197,12 +197,12 @@ list' shows its prefixes as they were added
 	deny del 192.0.2.51
 	deny del 192.0.2.52
 END
-refuses 'batch: a mistake is not said again where it makes another' "1: '0': invalid rate; write COUNT/TIME, \
+refuses 'batch: a mistake is not said again where it makes another' "1: '5': invalid rate; write COUNT/TIME, \
 like 20k/1s or 100/10s, or 10mbit
 5: limit 'nix': it does not exist; 'limit list' lists the limits
 9: $scratch/few:2: '10.0.0.0/33': invalid prefix: its length must be 0-32
 9: $scratch/few:3: 'x': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32" <<-END
-	limit add new rate 0
+	limit add new rate 5
 	limit change new rate 2/1s
 	limit arm new
 	limit del new

@@ -156,8 +156,9 @@ usage "'100/1': invalid rate: '1' is not a time; write it like 500ms, 10s, 5m or
 	limit add all rate 100/1
 usage "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
 	limit add all rate 100/1d
-usage "'0/1s': invalid rate: the count must be 1-2147483648" \
-	limit add all rate 0/1s
+usage "'0/1s': invalid rate: the count must be 1-2147483648" newcomers rate 0/1s 'then' open
+usage "'ban': rate 0 drops all packets and bans nobody; leave out 'ban', or write a rate like 1/1h" \
+	limit add all rate 0 ban 1m
 usage "'3000M/1s': invalid rate: the count must be 1-2147483648" \
 	limit add all rate 3000M/1s
 usage "'1/0s': invalid rate: the time must be 1ms-8784h" limit add all rate 1/0s

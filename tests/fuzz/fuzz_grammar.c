@@ -329,12 +329,15 @@ static void check_limit(const struct rf_limit *limit)
 	REQUIRE(limit->flags & RF_FLEET || !(limit->flags & (RF_FIRST_GIVEN | RF_ALONE_FIRST)));
 	REQUIRE(limit->flags & RF_FLEET || !limit->alone);
 	REQUIRE(limit->flags & RF_FIRST_GIVEN || !limit->first);
-	REQUIRE(limit->first <= limit->rate && limit->alone < limit->rate);
+	REQUIRE(limit->first <= limit->rate);
+	REQUIRE(limit->alone < limit->rate || !limit->rate);
 	REQUIRE(!limit->alone ||
 		(limit->alone >= limit->first && !(limit->flags & RF_ALONE_FIRST)));
 	REQUIRE(!(limit->flags & (RF_RATE_IN_BITS | RF_BURST_IN_BITS)) || limit->unit == RF_BYTES);
 	REQUIRE(!(limit->flags & RF_BAN_ALL) || limit->ban_ns);
-	REQUIRE(limit->rate >= least);
+	REQUIRE(limit->rate >= least || !limit->rate);
+	REQUIRE(limit->rate || !(limit->ban_ns || limit->flags & (RF_FLEET | RF_RATE_IN_BITS) ||
+				 limit->match == RF_MATCH_OTHER));
 	REQUIRE(limit->rate >> (limit->unit == RF_BYTES ? RF_UNIT_SHIFT_MAX : 0) <= RF_LIMIT_MAX);
 	REQUIRE(limit->algorithm != RF_LOG ||
 		(limit->unit == RF_PACKETS && limit->rate <= RF_LOG_MAX));
@@ -346,7 +349,10 @@ static void check_limit(const struct rf_limit *limit)
 		REQUIRE(limit->burst == 0);
 		return;
 	}
-	REQUIRE(limit->burst >= least && limit->burst <= RF_LIMIT_MAX);
+	REQUIRE(limit->burst <= RF_LIMIT_MAX);
+	if (!limit->rate)
+		return;
+	REQUIRE(limit->burst >= least);
 	REQUIRE((unsigned __int128)limit->burst * limit->window_ns / limit->rate <=
 		RF_WINDOW_MAX_NS);
 }

@@ -118,7 +118,7 @@ static enum rf_reason model_charge(struct model *model, const struct sent *sent)
 	return reason;
 }
 
-static enum rf_reason model_answer(struct model *model, const struct sent *sent)
+static enum rf_reason model_answer_windows(struct model *model, const struct sent *sent)
 {
 	const bool is_alone = !(sent->limits & (sent->limits - 1));
 
@@ -133,6 +133,27 @@ static enum rf_reason model_answer(struct model *model, const struct sent *sent)
 		if (!model_has_room(model, sent, __builtin_ctz(left)))
 			return model_refuse(model, sent, __builtin_ctz(left), false);
 	return model_charge(model, sent);
+}
+
+/* Limits of rate 0 have no windows: one in force drops the packet, a shadow counts what passes. */
+static enum rf_reason model_answer(struct model *model, const struct sent *sent)
+{
+	const uint32_t rate0 = sent->limits & model->bank.rate0;
+	struct sent others = *sent;
+	enum rf_reason reason;
+
+	if (rate0 & ~model->bank.shadows) {
+		add(&model->limit[__builtin_ctz(rate0 & ~model->bank.shadows)].dropped,
+		    sent->frame.length);
+		return RF_OVER_LIMIT;
+	}
+	others.limits &= ~rate0;
+	reason = model_answer_windows(model, &others);
+	if (!rate0 || reason >= RF_FIRST_DROP)
+		return reason;
+	for (uint32_t left = rate0; left; left &= left - 1)
+		add(&model->limit[__builtin_ctz(left)].would_drop, sent->frame.length);
+	return RF_SHADOW_OVER;
 }
 
 bool model_send(struct model *model, const struct sent *sent)

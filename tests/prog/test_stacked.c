@@ -158,7 +158,8 @@ static void random_rules(uint64_t *random, bool varied, char *text)
 
 	for (int i = 0; i < count; i++)
 		text += sprintf(
-			text, "limit add l%d rate %s exact%s%s%s\n", i, random_algorithm(random),
+			text, "limit add l%d rate %s exact%s%s%s\n", i,
+			varied && unit_below(random, 6) == 0 ? "0" : random_algorithm(random),
 			varied ? UNIT_PICK(random, "", "", " match udp", " match udp dport 53",
 					   " match tcp", " match tcp syn")
 			       : "",

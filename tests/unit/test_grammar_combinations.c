@@ -45,21 +45,22 @@ static struct rf_limit limit_of(const struct wording *wording)
 	struct rf_limit limit = {
 		.name = "all", .rate = wording->rate.count, .per4 = 32, .per6 = 64};
 
-	limit.window_ns = wording->window_ms * MS;
+	const bool in_bits = wording->rate.in_bits && wording->rate.count;
+
+	limit.window_ns = wording->rate.count ? wording->window_ms * MS : SECOND;
 	for (int i = 1; i < 5; i++)
 		if (strcmp(wording->algorithm, algorithms[i]) == 0)
 			limit.algorithm = i;
 	for (int i = 1; i < 3; i++)
 		if (strcmp(wording->edge, edges[i]) == 0)
 			limit.edge = i;
-	limit.unit = wording->rate.in_bits || strcmp(wording->unit, "bytes") == 0;
+	limit.unit = in_bits || strcmp(wording->unit, "bytes") == 0;
 	limit.cells = *wording->cells		      ? atoi(wording->cells)
 		      : limit.algorithm != RF_SLIDING ? 1
 		      : limit.edge == RF_EDGE_STRICT  ? 31
 						      : 16;
 	limit.flags = (*wording->shadow ? RF_SHADOW : 0) |
-		      (*wording->count ? RF_COUNT_REJECTED : 0) |
-		      (wording->rate.in_bits ? RF_RATE_IN_BITS : 0);
+		      (*wording->count ? RF_COUNT_REJECTED : 0) | (in_bits ? RF_RATE_IN_BITS : 0);
 	if (wording->burst.text)
 		limit.burst = wording->burst.count;
 	else if (is_bucket(&limit))
@@ -75,11 +76,11 @@ static bool may_be(const struct wording *wording, const struct rf_limit *limit)
 	const uint64_t most_rate = limit->unit == RF_BYTES ? 1ULL << 37 : most;
 	unsigned __int128 flow_ms;
 
-	if (strcmp(wording->unit, "packets") == 0 && wording->rate.in_bits)
+	if (strcmp(wording->unit, "packets") == 0 && wording->rate.in_bits && limit->rate)
 		return false;
 	if ((*wording->cells || *wording->edge) && limit->algorithm != RF_SLIDING)
 		return false;
-	if (limit->rate < least || limit->rate > most_rate)
+	if (limit->rate && (limit->rate < least || limit->rate > most_rate))
 		return false;
 	if (limit->algorithm == RF_LOG && (limit->unit == RF_BYTES || limit->rate > 16))
 		return false;
@@ -87,8 +88,12 @@ static bool may_be(const struct wording *wording, const struct rf_limit *limit)
 		return !wording->burst.text;
 	if (wording->burst.text && wording->burst.in_bits && limit->unit == RF_PACKETS)
 		return false;
+	if (!limit->rate && limit->algorithm == RF_TOKEN && !wording->burst.text)
+		return true;
 	if (limit->burst < least || limit->burst > most)
 		return false;
+	if (!limit->rate)
+		return true;
 	flow_ms = ((unsigned __int128)limit->burst * wording->window_ms + limit->rate - 1) /
 		  limit->rate;
 	return flow_ms <= 31622400000; /* 8784h */

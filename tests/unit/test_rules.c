@@ -150,6 +150,7 @@ static void a_full_bank(void **state)
 enum change {
 	CHANGE_NOTHING,
 	CHANGE_RATE,
+	CHANGE_TO_0,
 	CHANGE_BURST,
 	CHANGE_SHADOW,
 	CHANGE_WINDOW,
@@ -169,6 +170,7 @@ enum change {
 static void change_limit(struct rf_limit *limit, enum change change)
 {
 	limit->rate += change == CHANGE_RATE;
+	limit->rate *= change != CHANGE_TO_0;
 	limit->burst += change == CHANGE_BURST;
 	limit->flags ^= change == CHANGE_SHADOW ? RF_SHADOW : 0;
 	limit->flags ^= change == CHANGE_REJECTED ? RF_COUNT_REJECTED : 0;
@@ -394,6 +396,11 @@ static const struct CMUnitTest tests[] = {
 	SET("another unit takes a new id", CHANGE_UNIT, 3),
 	SET_OF("a rate that takes larger units takes a new id", CHANGE_RATE, 3,
 	       LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16), BYTES)),
+	SET("rate 0, which has no windows, takes a new id", CHANGE_TO_0, 3),
+	SET_OF("a rate after rate 0 takes a new id", CHANGE_RATE, 3,
+	       LIMIT(0, 10 * SECOND, STRICT(16))),
+	SET_OF("another part of a limit of rate 0 keeps the id", CHANGE_SHADOW, 2,
+	       LIMIT(0, 10 * SECOND, STRICT(16))),
 	SET("another number of cells takes a new id", CHANGE_CELLS, 3),
 	SET("another per takes a new id", CHANGE_PER4, 3),
 	SET("another per6 takes a new id", CHANGE_PER6, 3),

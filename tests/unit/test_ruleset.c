@@ -289,6 +289,30 @@ static void limits_in_shadow_are_marked_in_their_class(void **state)
 	rules_free(&rules);
 }
 
+static void limits_of_rate_0_are_marked_and_give_their_class_no_unit(void **state)
+{
+	struct rules rules = RULES_NEW;
+	const struct rf_bank *bank = &rules.ruleset.bank;
+
+	(void)state;
+	rules_put(&rules, 2, "a rate 0 match tcp shadow");
+	rules_put(&rules, 3, "b rate 1M/1s bytes match tcp");
+	rules_put(&rules, 31, "c rate 0 bytes match udp");
+	rules_compile(&rules);
+	assert_int_equal(bank->rate0, 1U << 2 | 1U << 31);
+	assert_int_equal(bank->shadows, 1U << 2);
+	assert_int_equal(bank->packet_class[bank->class_of_protocol[TCP]].unit, RF_BYTES);
+	assert_int_equal(bank->packet_class[bank->class_of_protocol[TCP]].is_mixed, 0);
+	assert_int_equal(bank->packet_class[bank->class_of_protocol[UDP]].unit, RF_PACKETS);
+	assert_true(bank->flags & RF_BANK_IN_FORCE);
+	rf_ruleset_del_limit(&rules.ruleset, 31);
+	rules_put(&rules, 2, "a rate 1/1s match tcp shadow");
+	rules_compile(&rules);
+	assert_int_equal(bank->rate0, 0);
+	assert_int_equal(bank->packet_class[bank->class_of_protocol[TCP]].is_mixed, 1);
+	rules_free(&rules);
+}
+
 static void match_other_applies_to_no_source(void **state)
 {
 	struct rules rules = RULES_NEW;
@@ -509,6 +533,7 @@ static const struct CMUnitTest tests[] = {
 	     {3, RF_BYTES, 1, 0, 0}),
 	cmocka_unit_test(class_0_has_no_limit),
 	cmocka_unit_test(limits_in_shadow_are_marked_in_their_class),
+	cmocka_unit_test(limits_of_rate_0_are_marked_and_give_their_class_no_unit),
 	cmocka_unit_test(match_other_applies_to_no_source),
 	cmocka_unit_test(limits_that_ban_are_marked_in_their_class),
 
@@ -522,6 +547,9 @@ static const struct CMUnitTest tests[] = {
 	      MASK6(0xffffffff, 0xffffffff), FLAGS(RF_BANK_IN_FORCE)),
 	LEASE("with a limit of subnets", LIMITS("a rate 1k/1s per /24 per6 /48"), MASK4(0xffffff00),
 	      MASK6(0xffffffff, 0xffff0000), FLAGS(RF_BANK_IN_FORCE)),
+	LEASE("with a limit of rate 0, whose answer is the same for all sources",
+	      LIMITS("a rate 0 per /24 per6 /128", "b rate 1k/1s per /8 per6 /48 shadow"),
+	      MASK4(0xff000000), MASK6(0xffffffff, 0xffff0000), FLAGS(RF_BANK_IN_FORCE)),
 	LEASE("with limits of two prefix lengths",
 	      LIMITS("a rate 1k/1s per /24 per6 /33", "b rate 1k/1s per /8 "
 						      "per6 /48"),

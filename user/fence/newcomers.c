@@ -281,7 +281,8 @@ int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *ba
 			  struct rf_error *error)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (bank->policy[slot].id && !(bank->policy[slot].flags & RF_SHADOW))
+		if (bank->policy[slot].id && bank->limit[slot].rate &&
+		    !(bank->policy[slot].flags & RF_SHADOW))
 			note_kin(fence->config, &bank->policy[slot]);
 	return set_groupings(fence->config, error);
 }

@@ -157,7 +157,8 @@ static void compile_lease_masks(struct rf_ruleset *ruleset)
 	unsigned int length4 = 0, length6 = 0;
 
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
-		if (!bank->policy[slot].id || bank->limit[slot].match == RF_MATCH_OTHER)
+		if (!bank->policy[slot].id || bank->limit[slot].match == RF_MATCH_OTHER ||
+		    !bank->limit[slot].rate)
 			continue;
 		raise_length(&length4, bank->limit[slot].per4);
 		raise_length(&length6, bank->limit[slot].per6);
@@ -178,10 +179,15 @@ static void compile_lease_masks(struct rf_ruleset *ruleset)
 
 static void compile_shadows(struct rf_bank *bank)
 {
-	bank->shadows = 0;
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (bank->policy[slot].id && bank->limit[slot].flags & RF_SHADOW)
+	bank->shadows = bank->rate0 = 0;
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!bank->policy[slot].id)
+			continue;
+		if (bank->limit[slot].flags & RF_SHADOW)
 			bank->shadows |= 1U << slot;
+		if (!bank->limit[slot].rate)
+			bank->rate0 |= 1U << slot;
+	}
 }
 
 /* A packet without a source is charged to one limit at most. */

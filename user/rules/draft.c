@@ -63,11 +63,30 @@ static int check_range(const char *text, const char *what, const struct rf_limit
 	return 0;
 }
 
+/* A limit that drops all packets has no window: what says how to count stays, without effect. */
+static int check_rate0(const struct rf_limit *limit, struct rf_error *error)
+{
+	if (limit->match == RF_MATCH_OTHER)
+		return rf_error_usage(error,
+				      "'match other': rate 0 would drop ARP and cut the machine "
+				      "off; write a rate like 100/1s");
+	if (limit->ban_ns)
+		return rf_error_usage(error,
+				      "'ban': rate 0 drops all packets and bans nobody; leave out "
+				      "'ban', or write a rate like 1/1h");
+	if (limit->flags & RF_FLEET)
+		return rf_error_usage(error, "'fleet': rate 0 passes nothing that hosts could "
+					     "share; leave out 'fleet'");
+	return 0;
+}
+
 static int check_rate(const struct rf_draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
 	uint64_t max = RF_LIMIT_MAX;
 
+	if (!limit->rate)
+		return check_rate0(limit, error);
 	if (limit->algorithm == RF_LOG && (limit->rate < 1 || limit->rate > RF_LOG_MAX))
 		return rf_error_usage(error,
 				      "'%s': invalid rate: the count must be 1-%d, since "
@@ -112,8 +131,8 @@ static int check_burst(struct rf_draft *draft, struct rf_error *error)
 	if (err)
 		return err;
 	/* burst * TIME / COUNT, without the rounding of a division */
-	if ((unsigned __int128)limit->burst * limit->window_ns >
-	    (unsigned __int128)limit->rate * RF_WINDOW_MAX_NS)
+	if (limit->rate && (unsigned __int128)limit->burst * limit->window_ns >
+				   (unsigned __int128)limit->rate * RF_WINDOW_MAX_NS)
 		return rf_error_usage(
 			error,
 			"'%s': invalid burst: at the rate '%s' the burst takes longer than "

@@ -150,11 +150,16 @@ static void format_rate_in_bits(const struct rf_limit *limit, char text[RF_RATE_
 
 void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE])
 {
+	const char *unit = limit->unit == RF_BYTES ? " bytes" : "";
+
 	if (limit->flags & RF_RATE_IN_BITS) {
 		format_rate_in_bits(limit, text);
 		return;
 	}
-	format_rate(limit->rate, limit->window_ns, limit->unit == RF_BYTES ? " bytes" : "", text);
+	if (!limit->rate)
+		snprintf(text, RF_RATE_TEXT_SIZE, "0%s", unit);
+	else
+		format_rate(limit->rate, limit->window_ns, unit, text);
 }
 
 /* Appends to `text`. */

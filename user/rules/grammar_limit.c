@@ -279,10 +279,12 @@ static int parse_limit_rate(const char *value, void *into, struct rf_error *erro
 {
 	struct rf_draft *draft = into;
 	struct rf_rate rate;
-	int err = rf_parse_rate(value, &rate, error);
+	int err = rf_parse_rate(strcmp(value, "0") ? value : "0/1s", &rate, error);
 
 	if (err)
 		return err;
+	if (!rate.count) /* in any time and unit it is the same */
+		rate = (struct rf_rate){.window_ns = RF_NS_PER_S};
 	draft->rate = value;
 	draft->made.limit.rate = rate.count;
 	draft->made.limit.window_ns = rate.window_ns;

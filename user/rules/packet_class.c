@@ -218,7 +218,10 @@ static int compile_bases(struct draft *draft, struct rf_error *error)
 
 /* ---- all classes ---- */
 
-/* Credits are in the unit of the class's limits. Limits of different units get no credits. */
+/*
+ * Credits are in the unit of the class's limits. Limits of different units get no credits. Those of
+ * rate 0 count in none.
+ */
 static struct rf_packet_class class_of_limits(const struct rf_bank *bank, uint32_t limits)
 {
 	struct rf_packet_class class = {.limits = limits};
@@ -227,6 +230,8 @@ static struct rf_packet_class class_of_limits(const struct rf_bank *bank, uint32
 	for (uint32_t left = limits; left; left &= left - 1) {
 		const struct rf_policy *policy = &bank->policy[__builtin_ctz(left)];
 
+		if (!bank->limit[__builtin_ctz(left)].rate)
+			continue;
 		if (is_first) {
 			class.unit = policy->unit;
 			class.unit_shift = policy->unit_shift;

@@ -27,6 +27,8 @@ static uint64_t at_once(const struct rf_limit *limit)
 /* Is it no stricter than `other`, neither in what passes at once nor in the long run? */
 static bool allows_at_least(const struct rf_limit *limit, const struct rf_limit *other)
 {
+	if (!other->rate)
+		return true;
 	return limit->unit == other->unit && at_once(limit) >= at_once(other) &&
 	       (unsigned __int128)limit->rate * other->window_ns >=
 		       (unsigned __int128)other->rate * limit->window_ns;

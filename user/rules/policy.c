@@ -132,6 +132,10 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	};
 	for (unsigned int i = 0; i < 4; i++)
 		policy->mask6[i] = rf_prefix_mask(limit->per6, i);
+	if (!limit->rate) {
+		policy->cell = 1; /* it has no window */
+		return;
+	}
 	if (rf_is_bucket(policy)) {
 		compile_bucket(limit, policy);
 	} else {
@@ -158,6 +162,8 @@ uint32_t rf_policy_steady(const struct rf_limit *limit, uint32_t tick_ns)
 	unsigned __int128 units, span;
 	uint64_t steady, rounding;
 
+	if (!limit->rate)
+		return STEADY_ALL;
 	rf_policy_compile(limit, 1, tick_ns, &policy);
 	if (rf_is_log(&policy) || rf_is_bucket(&policy))
 		return STEADY_ALL;
@@ -240,10 +246,10 @@ static uint8_t last_place(struct rf_bank *bank)
 static bool same_windows(const struct rf_limit *limit, const struct rf_policy *policy,
 			 const struct rf_limit *other, const struct rf_policy *other_policy)
 {
-	return limit->window_ns == other->window_ns && limit->algorithm == other->algorithm &&
-	       limit->edge == other->edge && limit->unit == other->unit &&
-	       limit->cells == other->cells && limit->per4 == other->per4 &&
-	       limit->per6 == other->per6 &&
+	return !limit->rate == !other->rate && limit->window_ns == other->window_ns &&
+	       limit->algorithm == other->algorithm && limit->edge == other->edge &&
+	       limit->unit == other->unit && limit->cells == other->cells &&
+	       limit->per4 == other->per4 && limit->per6 == other->per6 &&
 	       (limit->match == RF_MATCH_OTHER) == (other->match == RF_MATCH_OTHER) &&
 	       !limit->ban_ns == !other->ban_ns && policy->unit_shift == other_policy->unit_shift &&
 	       policy->used_shift == other_policy->used_shift &&

@@ -36,7 +36,8 @@ static const char *find_fault_of_limit(const struct rf_limit *limit)
 {
 	if (!rf_name_is_valid(limit->name))
 		return "the name";
-	if (!limit->rate)
+	if (!limit->rate &&
+	    (limit->match == RF_MATCH_OTHER || limit->ban_ns || limit->flags & RF_FLEET))
 		return "the rate";
 	if (!limit->window_ns || limit->window_ns > RF_WINDOW_MAX_NS)
 		return "the window";
