@@ -122,6 +122,24 @@ says 'a limit of bytes is used up' 10.0.0.1 ',len=900,proto=tcp' dropped \
 may pass" \
 	'partly limit large null T'
 
+rules <<-'END'
+	limit add all rate 10/1h exact
+	limit add no-dns rate 0 match udp dport 53
+	limit add no-ntp rate 0 match udp dport 123 per /24 shadow
+END
+line="packets that limit 'no-dns' matches are dropped; its rate is 0; others pass"
+says 'a limit of rate 0, a packet that it matches' 192.0.2.1 ',dport=53' dropped "$line" \
+	'partly limit no-dns null null'
+says 'a limit of rate 0, another packet' 192.0.2.1 ',dport=54' passed "$line" 'partly limit no-dns null null'
+is "$(ringfence show 192.0.2.1 | grep ': [dw].* all')" "limit no-dns (0): drops all that it matches
+limit no-ntp (0): would drop all that it matches" 'show has no window of limits of rate 0'
+is "$(ringfence show 192.0.2.1 --json | jq -c '[.limits[1, 2] | .passes_again_ms, .would_pass_again_ms]')" \
+	'[null,null,0,null]' 'show --json of limits of rate 0: they never pass a packet'
+rules <<-'END'
+	limit add none rate 0 shadow
+END
+says 'a shadow of rate 0' 192.0.2.1 '' passed "passes; limit 'none' (shadow) would drop it" 'passes null null null 0'
+
 # ---- bans ----
 
 rules <<-'END'

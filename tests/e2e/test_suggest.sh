@@ -189,6 +189,8 @@ fails 'packets that were not told apart are not recorded' 1 \
 	ringfence limit try probe rate 5/1s match tcp
 matches "$(describe ringfence limit try probe rate 5/1ms)" $'exit 1\n\nstderr: ringfence: not recorded: TIME is too short: .*probe-2 rate 5/1ms shadow' \
 	'a TIME that is shorter than a cell is not recorded'
+fails 'rate 0 is not tried' 1 'ringfence: not recorded: a limit of rate 0 has no windows; add this as a shadow: '\
+'ringfence limit add probe-2 rate 0 shadow' ringfence limit try probe rate 0
 matches "$(describe ringfence limit try none rate 5/1s)" $'exit 1\n\nstderr: ringfence: limit \'none\': it does not exist.*' \
 	'a limit that does not exist is named'
 fails 'nothing to try' 2 "ringfence: 'probe': nothing to change; name a part, like 'rate 200/1s' or 'no from'" \

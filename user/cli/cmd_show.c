@@ -67,6 +67,11 @@ static void print_limit(const struct rf_shown_limit *one, bool limits_decide)
 	char rate[RF_RATE_TEXT_SIZE];
 
 	rf_format_limit_rate(one->limit, rate);
+	if (!one->limit->rate) {
+		rf_out_text("limit %s (%s): %s all that it matches\n", one->limit->name, rate,
+			    one->limit->flags & RF_SHADOW ? "would drop" : "drops");
+		return;
+	}
 	rf_out_text("source %s, limit %s (%s)%s\n", one->source, one->limit->name, rate,
 		    one->newcomer ? ": a newcomer, without a window" : "");
 	if (one->newcomer) {

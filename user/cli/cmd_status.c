@@ -393,14 +393,16 @@ static void print_whose(const struct rf_ruleset *rules, int slot)
 		rf_out_text(", from %zu prefix%s", from, from == 1 ? "" : "es");
 }
 
-static void print_limit(const struct rf_ruleset *rules, int slot)
+static void print_rate(const struct rf_limit *limit)
 {
-	const struct rf_limit *limit = &rules->bank.limit[slot];
-	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
+	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE];
 
+	if (!limit->rate) {
+		rf_out_text("limit %s: drops all", limit->name);
+		return;
+	}
 	rf_format_limit_rate(limit, rate);
 	rf_format_burst(limit, burst);
-	rf_format_left(limit->ban_ns, ban);
 	rf_out_text("limit %s: at most %s ", limit->name, rate);
 	if (limit->match == RF_MATCH_OTHER)
 		rf_out_text("in all");
@@ -410,6 +412,15 @@ static void print_limit(const struct rf_ruleset *rules, int slot)
 		rf_out_text("of every source");
 	if (rf_has_burst(limit))
 		rf_out_text(", with a burst of %s", burst);
+}
+
+static void print_limit(const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	char ban[RF_DURATION_TEXT_SIZE];
+
+	rf_format_left(limit->ban_ns, ban);
+	print_rate(limit);
 	print_whose(rules, slot);
 	if (limit->ban_ns)
 		rf_out_text(", ban %s%s", ban,

@@ -126,6 +126,8 @@ static int read_limits(struct rf_reader *reader, const struct rf_try *asked, str
 	trying->command = rf_shadow_command(&trying->rules, &trying->tried, asked->change.name);
 	if (!trying->command)
 		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	if (!trying->tried.limit.rate || !trying->recorded.limit.rate)
+		return fail_not_recorded(trying, "a limit of rate 0 has no windows", error);
 	if (!is_derived(&trying->tried, &trying->recorded))
 		return fail_not_recorded(trying, "", error);
 	trying->run = (struct rf_trial_run){

@@ -67,7 +67,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		  "limit add subnet rate 1M/1s per /24",
 		  "limit add all rate 10mbit algorithm token burst 1M",
 		  "limit add ssh rate 5/1m match tcp syn dport 22 algorithm log",
-		  "limit add even rate 100/1s algorithm leaky burst 5 shadow"},
+		  "limit add even rate 100/1s algorithm leaky burst 5 shadow",
+		  "limit add no-telnet rate 0 match tcp dport 23"},
 		 rf_cmd_limit_add},
 	[RF_CMD_LIMIT_SET] =
 		{"Replaces the whole definition of an existing limit: an option that is not given "

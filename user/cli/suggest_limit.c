@@ -21,17 +21,23 @@ bool rf_sees_all(const struct rf_limit *limit)
 	       !limit->has_from && !limit->has_to && !limit->length_max && !limit->tcp_mask;
 }
 
+/* A limit of rate 0 has no windows, and so no peaks. */
+static bool has_peaks(const struct rf_limit *limit, uint64_t per_ns)
+{
+	return limit->rate && (!per_ns || limit->window_ns == per_ns);
+}
+
 static int choose_slot(const struct rf_bank *rules, uint64_t per_ns)
 {
 	int slots[RF_LIMITS_MAX], chosen = -ENOENT;
 	const int count = rf_bank_slots(rules, slots);
 
 	for (int i = count - 1; i >= 0; i--)
-		if (!per_ns || rules->limit[slots[i]].window_ns == per_ns)
+		if (has_peaks(&rules->limit[slots[i]], per_ns))
 			chosen = slots[i];
 	for (int i = count - 1; i >= 0; i--)
 		if (rf_sees_all(&rules->limit[slots[i]]) &&
-		    (!per_ns || rules->limit[slots[i]].window_ns == per_ns))
+		    has_peaks(&rules->limit[slots[i]], per_ns))
 			chosen = slots[i];
 	return chosen;
 }
@@ -86,8 +92,12 @@ int rf_suggest_limit(const struct rf_ruleset *rules, const struct rf_suggest_ask
 
 	if (slot < 0 && asked->limit)
 		return rf_fail_no_limit(&rules->bank, asked->limit, "", error);
-	if (slot < 0)
+	if (slot < 0 && asked->per_ns)
 		return fail_no_time(asked->per_ns, error);
+	if (slot < 0 || !rules->bank.limit[slot].rate)
+		return rf_error_failed(error, -ENODATA,
+				       "a limit of rate 0 records no peaks; add another one as a "
+				       "shadow: ringfence limit add probe rate 50k/1s shadow");
 	err = rf_limit_definition(rules, slot, limit, error);
 	if (!err && asked->per_ns && limit->limit.window_ns != asked->per_ns)
 		err = fail_other_time(rules, limit, asked->per_ns, error);

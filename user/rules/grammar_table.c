@@ -94,7 +94,7 @@ const struct rf_option rf_limit_options[] = {
 		{"rate", RF_KIND_RATE, "COUNT/TIME",
 		 .summary =
 			 "COUNT: 100, 20k, 1.5M; of bytes also 10mbit. TIME: 500ms, 1s, 10s, 5m, "
-			 "1h",
+			 "1h. 0 drops all packets",
 		 .flags = RF_OPTION_MUST},
 	[RF_OPT_MATCH] = {"match", RF_KIND_WORD, .words = rf_match_words,
 			  .heading = "Which packets the limit applies to; without these options, "

@@ -30,15 +30,21 @@ static unsigned int finest(const struct rf_limit *limit, const struct rf_prefix 
 	return source->version == 4 ? limit->per4 : limit->per6;
 }
 
-static uint64_t banned_ns(const struct rf_fence *fence, const struct rf_bans *bans,
-			  const struct rf_address *source, const struct rf_policy *policy)
+static struct rf_address mask(const struct rf_address *source, const struct rf_policy *policy)
 {
 	struct rf_address masked = *source;
-	const struct rf_ban_row *ban;
 
 	for (int i = 0; i < 4; i++)
 		masked.word[i] &= source->version == 6 ? policy->mask6[i] : policy->mask4;
-	ban = rf_bans_find(bans, &masked, policy->id);
+	return masked;
+}
+
+static uint64_t banned_ns(const struct rf_fence *fence, const struct rf_bans *bans,
+			  const struct rf_address *source, const struct rf_policy *policy)
+{
+	const struct rf_address masked = mask(source, policy);
+	const struct rf_ban_row *ban = rf_bans_find(bans, &masked, policy->id);
+
 	return ban ? rf_fence_left_ns(fence, bans->now, ban->until) : 0;
 }
 
@@ -55,8 +61,14 @@ static int read_limit(const struct rf_fence *fence, const struct rf_bans *bans, 
 	one->cells = count_cells(one->limit);
 	one->banned_ns = banned_ns(fence, bans, source, policy);
 	one->is_shared = source->version == 4 ? one->limit->per4 < 32 : one->limit->per6 < 128;
-	err = rf_fence_source(fence, policy, source, &one->state, error);
+	*source = mask(source, policy);
 	rf_format_source(source, one->limit, one->source);
+	if (!one->limit->rate) {
+		one->passes_again_ms = RF_WAIT_FOREVER;
+		one->cells = 0;
+		return 0;
+	}
+	err = rf_fence_source(fence, policy, source, &one->state, error);
 	one->newcomer = err == -ENOENT;
 	if (err)
 		return one->newcomer ? 0 : err;
@@ -124,7 +136,7 @@ static struct rf_answer answer_of(const struct rf_fence *fence, const struct rf_
 		.wait_ms = one->passes_again_ms,
 		.shorter_pass = one->passes_again_ms && one->shorter_pass,
 		.banned_ns = one->banned_ns,
-		.network = one->is_shared ? one->source : NULL,
+		.network = one->is_shared && one->limit->rate ? one->source : NULL,
 	};
 }
 
@@ -145,7 +157,7 @@ static int read_limits(const struct rf_fence *fence, const struct rf_prefix *ask
 
 		if (!(slots >> given[i] & 1))
 			continue;
-		if (asked->length < finest(limit, asked)) {
+		if (limit->rate && asked->length < finest(limit, asked)) {
 			its->finer = its->finer || limit->flags & RF_SHADOW ? its->finer : limit;
 			continue;
 		}

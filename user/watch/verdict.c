@@ -220,7 +220,9 @@ static void print_next(FILE *out, const struct rf_answer *answer, bool of_all)
 	snprintf(frame, sizeof(frame), "frame of %d bytes", RF_FRAME_BYTES);
 	rf_format_ms(answer->wait_ms, wait);
 	rf_format_left(limit->ban_ns, ban);
-	if (answer->wait_ms == RF_WAIT_FOREVER)
+	if (!limit->rate)
+		rf_put(out, "; its rate is 0");
+	else if (answer->wait_ms == RF_WAIT_FOREVER)
 		rf_put(out, "; no %s passes", limit->unit == RF_BYTES ? frame : "packet");
 	else
 		rf_put(out, "; the next %s passes in %s",
@@ -228,7 +230,7 @@ static void print_next(FILE *out, const struct rf_answer *answer, bool of_all)
 		       : limit->unit == RF_BYTES ? frame
 						 : "packet",
 		       wait);
-	if (limit->flags & RF_COUNT_REJECTED)
+	if (limit->flags & RF_COUNT_REJECTED && limit->rate)
 		rf_put(out, " if none comes until then");
 	else if (answer->network)
 		rf_put(out, " if no other source of %s sends", answer->network);
@@ -284,8 +286,10 @@ static bool is_new_to_all(const struct rf_case *its)
 	int in_force = 0, with_window = 0;
 
 	for (int i = 0; i < its->answers; i++) {
-		in_force += !is_shadow(&its->answer[i]);
-		with_window += !is_shadow(&its->answer[i]) && !its->answer[i].is_new;
+		const bool counts = !is_shadow(&its->answer[i]) && its->answer[i].limit->rate;
+
+		in_force += counts;
+		with_window += counts && !its->answer[i].is_new;
 	}
 	return in_force && !with_window;
 }
