@@ -13,7 +13,7 @@
 #define RF_TO_MAX 8	 /* prefixes of `to` in a bank, of each family */
 #define RF_TO_ENTRIES 16 /* room for them and for one that matches all, a power of two */
 #define RF_TO_HASH_LOG 8
-#define RF_TCP_FLAGS_CUT 256 /* in place of TCP flags that are cut off: they may be any */
+#define RF_TCP_FLAGS_CUT 256 /* in place of TCP flags that are cut off: as a SYN */
 #define RF_TCP_FLAGS 257
 #define RF_SHAPE_HASH_LOG 12
 

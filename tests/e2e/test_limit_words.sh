@@ -151,6 +151,21 @@ does 'nor does a first limit under which all of COUNT is safe' '' \
 	ringfence limit add first rate 100/1h algorithm token
 ringfence limit del first
 
+# Each packet matches four of these at most.
+while read -ra words; do
+	does "the usual limits on TCP flags fit together: ${words[*]}" '' \
+		without_steady ringfence limit add "${words[@]}"
+done <<-'END'
+	all rate 20k/1s
+	syn rate 100/10s match tcp syn
+	rst rate 100/10s match tcp flags RST/RST
+	null rate 10/10s match tcp flags NONE/ALL
+	xmas rate 10/10s match tcp flags FIN,PSH,URG/ALL
+END
+for name in all syn rst null xmas; do
+	ringfence limit del "$name"
+done
+
 # The examples of the help are commands that work.
 examples=0
 while read -ra example; do

@@ -259,7 +259,7 @@ static bool matches(const struct asked *asked, const struct made *made)
 		return false;
 	if (asked->mask && (made->protocol != TCP || !made->has_ports))
 		return false;
-	if (asked->mask && !made->is_cut && (made->flags & asked->mask) != asked->value)
+	if (asked->mask && ((made->is_cut ? 0x02 : made->flags) & asked->mask) != asked->value)
 		return false;
 	if (asked->length_last && (length < asked->length_first || length > asked->length_last))
 		return false;
@@ -394,6 +394,77 @@ static void each_shape_has_a_lease_of_its_own(void **state)
 	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 25);
 }
 
+static uint64_t charged_to(const struct program *program, const char *name)
+{
+	return program_limit_counters_of(program, name).passed.packets;
+}
+
+/* The first 8 bytes of a TCP header, in the first of several fragments. */
+static struct made tiny_fragment(int version, unsigned int flags)
+{
+	struct made made = {.version = version, .protocol = TCP, .dport = 4000, .flags = flags};
+
+	frame_ethernet(&made.frame);
+	if (version == 4) {
+		frame_ipv4(&made.frame, 5, 0x2000);
+	} else {
+		frame_ipv6(&made.frame, 64);
+		frame_fragment(&made.frame, 1);
+	}
+	add_transport(&made);
+	frame_shorten(&made.frame, 12);
+	return made;
+}
+
+/* Five limits, of which no packet matches more than four. */
+static void the_usual_limits_on_tcp_flags_fit_together(void **state)
+{
+	static const struct {
+		unsigned int flags, packets;
+	} sent[] = {{0x02, 1}, {0x04, 2}, {0x14, 4}, {0x00, 8}, {0x29, 16}, {0x10, 32}};
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1k/1h\n"
+			       "limit add syn rate 1k/1h match tcp syn\n"
+			       "limit add rst rate 1k/1h match tcp flags RST/RST\n"
+			       "limit add null rate 1k/1h match tcp flags NONE/ALL\n"
+			       "limit add xmas rate 1k/1h match tcp flags FIN,PSH,URG/ALL\n");
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(sent); i++) {
+		const struct made made = plain(4, TCP, 7, sent[i].flags);
+
+		burst(program, &made, sent[i].packets);
+	}
+	assert_int_equal(charged_to(program, "all"), 63);
+	assert_int_equal(charged_to(program, "syn"), 1);
+	assert_int_equal(charged_to(program, "rst"), 2 + 4);
+	assert_int_equal(charged_to(program, "null"), 8);
+	assert_int_equal(charged_to(program, "xmas"), 16);
+}
+
+/* Otherwise the SYN that such fragments carry to their receiver would evade its limit. */
+static void a_tcp_header_without_its_flags_is_charged_as_a_syn(void **state)
+{
+	struct program *program = *state;
+
+	program_apply(program, "limit add all rate 1k/1h per6 /0 per /0\n"
+			       "limit add syn rate 3/1h match tcp syn per6 /0 per /0\n"
+			       "limit add pure rate 1k/1h match tcp flags SYN/ALL\n"
+			       "limit add rst rate 1k/1h match tcp flags RST/RST\n"
+			       "limit add null rate 1k/1h match tcp flags NONE/ALL\n");
+	for (int version = 4; version <= 6; version += 2) {
+		const struct made syn = tiny_fragment(version, 0x02);
+		const struct made rst = tiny_fragment(version, 0x04);
+
+		assert_int_equal(burst(program, &syn, 2), 2);
+		assert_int_equal(burst(program, &rst, 4), 1);
+	}
+	assert_int_equal(charged_to(program, "all"), 6);
+	assert_int_equal(program_limit_counters_of(program, "syn").dropped.packets, 6);
+	assert_int_equal(charged_to(program, "pure"), 6);
+	assert_int_equal(charged_to(program, "rst"), 0);
+	assert_int_equal(charged_to(program, "null"), 0);
+}
+
 static void a_shape_is_read_back_from_the_maps(void **state)
 {
 	static const char line[] =
@@ -422,6 +493,8 @@ int main(void)
 		TEST(any_packet_is_charged_as_the_oracle_says),
 		TEST(answers_of_reflectors_are_limited_by_their_port),
 		TEST(each_shape_has_a_lease_of_its_own),
+		TEST(the_usual_limits_on_tcp_flags_fit_together),
+		TEST(a_tcp_header_without_its_flags_is_charged_as_a_syn),
 		TEST(a_shape_is_read_back_from_the_maps),
 	};
 

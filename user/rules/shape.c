@@ -118,15 +118,22 @@ static int compile_table(const struct rf_ruleset *ruleset, limits_of limits_of, 
 	return 0;
 }
 
+/*
+ * A header that is cut off before its flags counts as a SYN, here as in the parser. Other flags it
+ * never gets: its receiver discards it, or waits for the fragment that begins at the flags, which
+ * is dropped as RF_CLASS_UNKNOWN.
+ */
 static void compile_flags(const struct rf_bank *bank, struct rf_shapes *shapes)
 {
-	for (unsigned int flags = 0; flags < RF_TCP_FLAGS; flags++) {
-		shapes->flags_limits[flags] = flags == RF_TCP_FLAGS_CUT ? ~0U : ~shapes->with_flags;
+	for (unsigned int i = 0; i < RF_TCP_FLAGS; i++) {
+		const unsigned int flags = i == RF_TCP_FLAGS_CUT ? SYN : i;
+
+		shapes->flags_limits[i] = ~shapes->with_flags;
 		for (uint32_t left = shapes->with_flags; left; left &= left - 1) {
 			const struct rf_limit *limit = &bank->limit[__builtin_ctz(left)];
 
 			if ((flags & limit->tcp_mask) == limit->tcp_flags)
-				shapes->flags_limits[flags] |= left & -left;
+				shapes->flags_limits[i] |= left & -left;
 		}
 	}
 }
