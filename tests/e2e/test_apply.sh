@@ -65,12 +65,12 @@ does 'apply puts a file with a rule of every kind in force' \
 	ringfence apply "$scratch/rules"
 is "$(saved | sed 's/ for .*//')" 'limit add all rate 20k/1s
 limit add syn rate 100/10s match tcp syn
-limit add dns rate 500/1s match udp shadow dport 53,853,5000-5003
+limit add dns rate 500/1s match udp dport 53,853,5000-5003 shadow
 limit add big rate 200k/1s from 198.51.100.0/24,2001:db8::/32
 limit add subnet rate 100k/1s match icmp per /24 per6 /48
 limit add even rate 100/1s algorithm leaky burst 5 match proto 47
-limit add login rate 5/1m algorithm log match tcp syn ban 10m dport 22
-limit add heavy rate 10mbit algorithm token burst 1M match udp count rejected exact dport 443
+limit add login rate 5/1m algorithm log match tcp syn dport 22 ban 10m
+limit add heavy rate 10mbit algorithm token burst 1M match udp dport 443 count rejected exact
 limit add esp rate 10/1s match proto 50 from 192.0.2.0/24,2001:db8:1::/48
 allow add 192.0.2.0/24 by load
 allow add 203.0.113.0/24

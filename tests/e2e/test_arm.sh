@@ -242,8 +242,8 @@ ringfence limit set dns rate 500/1m match udp dport 53 per /24 from 198.51.100.0
 does 'limit change says what it changed, and that the windows go on' "limit 'dns': rate 500/1m → 200/1m" \
 	ringfence limit change dns rate 200/1m
 keeps 'limit change keeps all that it does not name' "$(printf '%s' 'rate 200/1m cells 4 edge coarse match ' \
-	'udp per /24 count rejected exact dport 53 from 198.51.100.0/24,2001:db8::/32')" no shadow
-keeps 'no takes parts away, each in its place' 'rate 200/1m match udp per /24 dport 53' \
+	'udp dport 53 from 198.51.100.0/24,2001:db8::/32 per /24 count rejected exact')" no shadow
+keeps 'no takes parts away, each in its place' 'rate 200/1m match udp dport 53 per /24' \
 	no cells no edge no count no exact no from
 does 'limit change says that windows start afresh' \
 	"limit 'dns': per /24 → /32; its windows start afresh" ringfence limit change dns no per

@@ -107,7 +107,7 @@ ringfence batch - >"$scratch/log" <<-'END'
 END
 is "$(saved)" 'limit add host rate 30/1h
 limit add dns rate 5/1h match udp dport 53
-limit add ssh rate 5/1h match tcp shadow dport 22
+limit add ssh rate 5/1h match tcp dport 22 shadow
 limit add icmp rate 2/1h match icmp
 allow add 192.0.2.42
 newcomers rate 10k/1s then open' 'a batch arms limits, makes shadows, and changes limits, each line after those before'

@@ -128,7 +128,7 @@ file rules <<-'END'
 	newcomers rate 10k/1s then aggregate
 END
 differs 'diff names what a first file adds' '+ limit add web rate 100/1s match tcp syn dport 80,443
-+ limit add dns rate 500/1s match udp shadow dport 53
++ limit add dns rate 500/1s match udp dport 53 shadow
 + limit add big rate 1M/1s from 192.0.2.0/24,198.51.100.0/24,203.0.113.0/24
 allow: 1 added
 + allow add 203.0.113.0/24

@@ -184,8 +184,8 @@ is "$(cd "$scratch/none/out" && grep -laE '192\.0\.2\.|2001:db8:|203\.0\.113\.|1
 rules() { # none | prefix | full: the recorded limit that has a 'from'
 	sqlite3 "$scratch/$1/out/exported.db" 'SELECT text FROM rules ORDER BY id DESC LIMIT 1' | grep near
 }
-is "$(rules full)" 'limit add near rate 20/1s shadow from 192.0.2.166' 'sources full: recorded rules are those in force'
-is "$(rules prefix)" 'limit add near rate 20/1s shadow from 192.0.2.0/24 # networks for addresses' \
+is "$(rules full)" 'limit add near rate 20/1s from 192.0.2.166 shadow' 'sources full: recorded rules are those in force'
+is "$(rules prefix)" 'limit add near rate 20/1s from 192.0.2.0/24 shadow # networks for addresses' \
 	'sources prefix: they have networks, and say so'
 is "$(rules none)" 'limit add near rate 20/1s shadow # from: not told' 'sources none: they have none, and say so'
 done_testing

@@ -181,9 +181,9 @@ is "$(limits)" 'large 20 20
 reflected 20 60
 server 30 10
 synack 5 35' 'sport, length, to and flags: each limit counts its packets'
-is "$(fence save | grep ^limit | sort)" 'limit add large rate 20/1h match udp length 500-1514 exact sport 5000
-limit add reflected rate 10/1h match udp exact sport 53,123,11211
-limit add server rate 30/1h match icmp exact to 192.0.2.254,2001:db8::/32
+is "$(fence save | grep ^limit | sort)" 'limit add large rate 20/1h match udp sport 5000 length 500-1514 exact
+limit add reflected rate 10/1h match udp sport 53,123,11211 exact
+limit add server rate 30/1h match icmp to 192.0.2.254,2001:db8::/32 exact
 limit add synack rate 5/1h flags SYN,ACK/SYN,ACK exact' 'save prints sport, length, to and flags'
 for i in {1..9}; do echo "limit add to$i rate 1/1s match proto $i to 192.0.2.$i"; done >"$scratch/many"
 fails 'a ninth destination is refused' 1 "ringfence: limit 'to9': all limits together may name 8 IPv4 prefixes by 'to'; \

@@ -215,10 +215,17 @@ before=$(ringfence save | grep -v '^#')
 ringfence apply - >"$log" <<-'END'
 	limit add all rate 100/1s
 	limit add volume rate 1M/1s bytes shadow
+	limit add resolver-of-the-office rate 1k/1s match udp dport 53 from 192.0.2.0/24 shadow
 END
-start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=4000000000,rate=500 >"$log"
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=4000000000,rate=500,dport=53 >"$log"
 sender_pid=$started_pid
 ringfence suggest limit all for 4s --json >"$scratch/found"
+sees_dns() { # with a source, the command ends the line
+	ringfence suggest limit resolver-of-the-office for 2s | grep -E '^(so far|suggested) .* ringfence limit add'
+}
+check 'a limit of some packets sees its source' eventually sees_dns
+matches "$(sees_dns)" "so far .*  ringfence limit add resolver-of-the-office-2 rate [0-9]+k?/1s match udp dport 53 \
+from 192.0.2.0/24 shadow" 'the command to copy is one line, in the order of the manual'
 is "$(jq -c '[.at_least, .unit, .most]' "$scratch/found")" '[true,"packets",100]' \
 	'where a source fills the limit, the suggestion is the least, and JSON says so'
 found=$(ringfence suggest limit volume for 4s)

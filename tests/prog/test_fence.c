@@ -134,8 +134,8 @@ static void rules_are_read_back_from_the_maps(void **state)
 {
 	static const char *const lines[] = {
 		"limit add all rate 10/1h",
-		"limit add dns rate 5/1s match udp shadow dport 53,1000-2000,65535",
-		"limit add net rate 7/1s per /24 from 192.0.2.0/24,2001:db8::/32",
+		"limit add dns rate 5/1s match udp dport 53,1000-2000,65535 shadow",
+		"limit add net rate 7/1s from 192.0.2.0/24,2001:db8::/32 per /24",
 	};
 	struct rf_ruleset rules;
 	char text[512] = "allow add 192.0.2.1\ndeny add 2001:db8::7\n";

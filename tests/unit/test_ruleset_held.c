@@ -547,9 +547,16 @@ static const struct CMUnitTest tests[] = {
 	     "limit add all rate 1k/1s match udp dport 0-65535"),
 	TEXT("a limit of prefixes",
 	     "all rate 1k/1s shadow from ::1/128,10.0.0.0/8,10.0.0.0/9,192.0.2.1/32",
-	     "limit add all rate 1k/1s shadow from 10.0.0.0/8,10.0.0.0/9,192.0.2.1,::1"),
+	     "limit add all rate 1k/1s from 10.0.0.0/8,10.0.0.0/9,192.0.2.1,::1 shadow"),
 	TEXT("a limit of ports and prefixes", "all rate 1k/1s from ::/0 dport 0",
 	     "limit add all rate 1k/1s dport 0 from ::/0"),
+	TEXT("a limit in the order of the manual",
+	     "web rate 1k/1s ban 1m exact per6 /48 per /24 from 10.0.0.0/8 flags SYN/ALL length "
+	     "60-99 "
+	     "to 192.0.2.1 sport 9 dport 80 match tcp burst 9 algorithm token",
+	     "limit add web rate 1k/1s algorithm token burst 9 match tcp dport 80 sport 9 to "
+	     "192.0.2.1 "
+	     "length 60-99 flags SYN/ALL from 10.0.0.0/8 per /24 per6 /48 exact ban 1m"),
 	cmocka_unit_test(newcomers_are_written_as_text),
 
 	cmocka_unit_test(a_hundred_thousand_prefixes_are_compiled),

@@ -327,8 +327,8 @@ static void print_text(const struct suggesting *suggesting)
 	if (is_enough(suggesting))
 		rf_out("suggested %s; first:  ringfence %s\n", rate, suggesting->command);
 	else
-		rf_out_text("so far %s, after less than 24 hours; as a shadow:  ringfence %s\n",
-			    rate, suggesting->command);
+		rf_out("so far %s, after less than 24 hours; as a shadow:  ringfence %s\n", rate,
+		       suggesting->command);
 	if (is_at_least(suggesting))
 		print_at_least(suggesting);
 }

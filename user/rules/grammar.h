@@ -314,11 +314,18 @@ uint64_t rf_default_burst(const struct rf_limit *limit);
 uint8_t rf_default_cells(const struct rf_limit *limit);
 /* any, tcp, tcp syn, udp, icmp, proto N or other. */
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
+/* Parts of a limit's text: `dport`, `sport` and `to` follow the first, `from` the second. */
+#define RF_LIMIT_HEAD (1U << 0)	 /* NAME rate COUNT/TIME, the algorithm, `match` */
+#define RF_LIMIT_SHAPE (1U << 1) /* `length`, `flags` */
+#define RF_LIMIT_REST (1U << 2)	 /* from `per` on */
+#define RF_LIMIT_WHOLE (RF_LIMIT_HEAD | RF_LIMIT_SHAPE | RF_LIMIT_REST)
 /*
- * NAME rate COUNT/TIME and all options that differ from their defaults, except `dport`, `sport`,
- * `to` and `from`, which rf_ruleset_format_limit() adds. rf_parse_limit reads it back.
+ * These parts, with all options that differ from their defaults, in the order of
+ * ringfence-rules(5). rf_ruleset_format_limit() adds what lies between. rf_parse_limit() reads all
+ * parts back.
  */
-void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
+void rf_format_limit(const struct rf_limit *limit, unsigned int parts,
+		     char text[RF_LIMIT_TEXT_SIZE]);
 /* `first` of a limit of the fleet; empty: it follows from the number of hosts. */
 void rf_format_first(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE]);
 /* first, or COUNT/TIME: what passes while a host is alone; empty: the limit's own rate. */

@@ -315,14 +315,13 @@ static void append_fleet(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_S
 		append(text, " alone %s", alone);
 }
 
-void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+static void append_rate(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
 {
-	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE], ban[RF_COUNT_TEXT_SIZE];
+	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE];
 
 	rf_format_limit_rate(limit, rate);
 	rf_format_burst(limit, burst);
-	format_time(limit->ban_ns, ban);
-	snprintf(text, RF_LIMIT_TEXT_SIZE, "%s rate %s", limit->name, rate);
+	append(text, "%s rate %s", limit->name, rate);
 	if (limit->algorithm != RF_SLIDING)
 		append(text, " algorithm %s", rf_algorithm_name(limit->algorithm));
 	if (limit->cells != rf_default_cells(limit))
@@ -331,12 +330,32 @@ void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]
 		append(text, " edge %s", rf_edge_name(limit->edge));
 	if (limit->burst != rf_default_burst(limit))
 		append(text, " burst %s", burst);
-	append_match(limit, text);
-	append_shape(limit, text);
+}
+
+static void append_per(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
+{
 	if (limit->per4 != RF_PER4_DEFAULT)
 		append(text, " per /%d", limit->per4);
 	if (limit->per6 != RF_PER6_DEFAULT)
 		append(text, " per6 /%d", limit->per6);
+}
+
+void rf_format_limit(const struct rf_limit *limit, unsigned int parts,
+		     char text[RF_LIMIT_TEXT_SIZE])
+{
+	char ban[RF_COUNT_TEXT_SIZE];
+
+	*text = '\0';
+	if (parts & RF_LIMIT_HEAD) {
+		append_rate(limit, text);
+		append_match(limit, text);
+	}
+	if (parts & RF_LIMIT_SHAPE)
+		append_shape(limit, text);
+	if (!(parts & RF_LIMIT_REST))
+		return;
+	format_time(limit->ban_ns, ban);
+	append_per(limit, text);
 	append_flags(limit, text);
 	if (limit->ban_ns)
 		append(text, " ban %s%s", ban, limit->flags & RF_BAN_ALL ? " all" : "");

@@ -288,26 +288,35 @@ static void write_to(FILE *stream, const struct rf_ruleset *ruleset, int slot)
 	}
 }
 
+static void write_part(FILE *stream, const struct rf_limit *limit, unsigned int part)
+{
+	char text[RF_LIMIT_TEXT_SIZE];
+
+	rf_format_limit(limit, part, text);
+	fputs(text, stream);
+}
+
 char *rf_ruleset_format_limit(const struct rf_ruleset *ruleset, int slot)
 {
 	const struct rf_limit *limit = &ruleset->bank.limit[slot];
-	char head[RF_LIMIT_TEXT_SIZE], *text = NULL;
+	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
 	bool failed;
 
 	if (!stream)
 		return NULL;
-	rf_format_limit(limit, head);
 	fputs("limit add ", stream);
-	fputs(head, stream);
+	write_part(stream, limit, RF_LIMIT_HEAD);
 	if (limit->has_ports)
 		write_ports(stream, " dport ", ruleset->ports[slot]);
 	if (limit->has_sports)
 		write_ports(stream, " sport ", ruleset->sports[slot]);
 	write_to(stream, ruleset, slot);
+	write_part(stream, limit, RF_LIMIT_SHAPE);
 	if (limit->has_from)
 		write_from(stream, ruleset, slot);
+	write_part(stream, limit, RF_LIMIT_REST);
 	failed = ferror(stream);
 	if (fclose(stream) || failed) {
 		free(text);

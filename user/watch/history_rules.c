@@ -11,7 +11,7 @@
 
 #define LISTED_MAX 1000 /* prefixes of a list; of the others the number */
 
-/* Where the networks of a limit's `from` begin, which end its text; NULL: it has none. */
+/* Where the networks of a limit's `from` begin, and the text before ends; NULL: it has none. */
 static char *find_from(const struct rf_limit *limit, char *text)
 {
 	static const char word[] = " from ";
@@ -26,15 +26,17 @@ static char *find_from(const struct rf_limit *limit, char *text)
 	return found + strlen(word);
 }
 
-/* With a remark where the limit's networks are other ones. */
+/* And the rest of the text; with a remark where the limit's networks are other ones. */
 static void write_from(FILE *file, char *networks, enum rf_told told)
 {
+	char *const end = strchrnul(networks, ' '), *rest = *end ? end + 1 : NULL;
 	char shown[RF_PREFIX_TEXT_SIZE], last[RF_PREFIX_TEXT_SIZE] = "";
 	const char *before = " from ";
 	struct rf_prefix prefix, allowed;
 	struct rf_error unused;
 	bool is_less = false;
 
+	*end = '\0';
 	for (char *word = strsep(&networks, ","); word; word = strsep(&networks, ",")) {
 		if (rf_parse_prefix(word, &prefix, &unused) || !rf_tell(told, &prefix, &allowed)) {
 			is_less = true;
@@ -48,6 +50,10 @@ static void write_from(FILE *file, char *networks, enum rf_told told)
 		fputs(shown, file);
 		before = ",";
 		snprintf(last, sizeof(last), "%s", shown);
+	}
+	if (rest) {
+		fputs(" ", file);
+		fputs(rest, file);
 	}
 	if (is_less)
 		fputs(*last ? " # networks for addresses" : " # from: not told", file);
