@@ -114,12 +114,28 @@ usage "'statu': unknown command; did you mean 'status'? 'ringfence help' lists t
 usage "'lmit': unknown command; did you mean 'limit'? 'ringfence help' lists the commands" lmit add
 usage "'limit lst': unknown command; did you mean 'limit list'? 'limit' expects add, set, change, arm, shadow, \
 del, list or try" limit lst
-usage "'limit': unknown command; 'limit' expects add, set, change, arm, shadow, del, list or try" limit
+usage "'limit': expects add, set, change, arm, shadow, del, list or try" limit
 usage "'limit foo': unknown command; 'limit' expects add, set, change, arm, shadow, del, list or try" limit foo
 for list in allow deny; do
-	usage "'$list': unknown command; '$list' expects add, del, list, load or flush" $list
+	usage "'$list': expects add, del, list, load or flush" $list
 	usage "'$list foo': unknown command; '$list' expects add, del, list, load or flush" $list foo
 done
+usage "'fleet': expects join, leave, run, check, status, show, top, gone, hosts or bans" fleet
+usage "'history': expects list, export, check or schema" history
+# Words of nft, ufw, iptables and ipset.
+usage "'rule': unknown command; did you mean 'limit'? 'ringfence help' lists the commands" rule add
+usage "'reload': unknown command; did you mean 'apply'? 'ringfence help' lists the commands" reload
+usage "'flush': unknown command; did you mean 'allow flush' or 'deny flush'? 'ringfence help' lists the commands" flush
+usage "'arm': unknown command; did you mean 'limit arm'? 'ringfence help' lists the commands" arm dns
+usage "'list': unknown command; did you mean 'limit list', 'allow list', 'deny list' or 'history list'? 'ringfence help' \
+lists the commands" list
+usage "'enable': unknown command; did you mean 'attach'? 'ringfence help' lists the commands" enable
+usage "'disable': unknown command; did you mean 'detach'? 'ringfence help' lists the commands" disable
+usage "'limit flush': unknown command; did you mean 'limit del'? 'limit' expects add, set, change, arm, shadow, \
+del, list or try" limit flush
+usage "'deny reload': unknown command; did you mean 'deny load'? 'deny' expects add, del, list, load or flush" deny reload
+usage "'timeout': unknown word; did you mean 'for'?" deny add 192.0.2.1 timeout 10m
+usage "'timeout': unknown word; did you mean 'ban'?" limit add ssh rate 5/1m timeout 10m
 usage 'the interface is missing; write adopt IF' adopt
 usage "'dev lo': doctor takes one interface, or none" doctor lo dev lo
 usage "'--frob': unknown option; run 'ringfence help'" status --frob

@@ -176,16 +176,41 @@ static struct rf_near find_near(const char *first, const char *typed)
 	return near;
 }
 
+/* Writes the commands whose second word is `word`: `'allow flush' or 'deny flush'`; "": none is. */
+static void list_firsts(const char *word, char *text, size_t size)
+{
+	const char *last = NULL;
+
+	*text = '\0';
+	for (int i = 0; i < RF_CMD_COUNT; i++) {
+		const char *second = strchr(rf_syntax[i].words, ' ');
+		const size_t length = strlen(text);
+
+		if (!second || strcmp(second + 1, word) != 0)
+			continue;
+		if (last)
+			snprintf(text + length, size - length, "%s'%s'", length ? ", " : "", last);
+		last = rf_syntax[i].words;
+	}
+	if (last)
+		snprintf(text + strlen(text), size - strlen(text), "%s'%s'", *text ? " or " : "",
+			 last);
+}
+
 static int fail_first(const char *first, struct rf_error *error)
 {
 	const struct rf_near near = find_near(NULL, first);
+	char meant[160];
 
-	if (!*near.word)
+	list_firsts(first, meant, sizeof(meant));
+	if (*near.word && (!near.mistakes || !*meant))
+		snprintf(meant, sizeof(meant), "'%s'", near.word);
+	if (!*meant)
 		return rf_error_usage(error, "'%s': unknown command; run 'ringfence help'", first);
 	return rf_error_usage(error,
-			      "'%s': unknown command; did you mean '%s'? 'ringfence help' lists "
-			      "the commands",
-			      first, near.word);
+			      "'%s': unknown command; did you mean %s? 'ringfence help' lists the "
+			      "commands",
+			      first, meant);
 }
 
 int rf_fail_unknown(struct rf_words *words, struct rf_error *error)
@@ -198,11 +223,13 @@ int rf_fail_unknown(struct rf_words *words, struct rf_error *error)
 	list_seconds(first, seconds, sizeof(seconds));
 	if (!*seconds)
 		return fail_first(first, error);
-	near = find_near(first, second ? second : "");
+	if (!second)
+		return rf_error_usage(error, "'%s': expects %s", first, seconds);
+	near = find_near(first, second);
 	if (*near.word)
 		snprintf(meant, sizeof(meant), "did you mean '%.80s %s'? ", first, near.word);
-	return rf_error_usage(error, "'%s%s%s': unknown command; %s'%s' expects %s", first,
-			      second ? " " : "", second ? second : "", meant, first, seconds);
+	return rf_error_usage(error, "'%s %s': unknown command; %s'%s' expects %s", first, second,
+			      meant, first, seconds);
 }
 
 /* Prints all commands that begin with `word`, like `limit`. Returns how many there are. */

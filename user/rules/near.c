@@ -21,6 +21,9 @@ static const struct {
 	{"start", "attach"}, {"stop", "detach"},     {"unload", "detach"},  {"restore", "apply"},
 	{"src", "from"},     {"source", "from"},     {"saddr", "from"},	    {"dst", "to"},
 	{"daddr", "to"},     {"port", "dport"},	     {"drop", "closed"},    {"pass", "open"},
+	{"rule", "limit"},   {"rules", "limit"},     {"reload", "apply"},   {"reload", "load"},
+	{"flush", "del"},    {"enable", "attach"},   {"disable", "detach"}, {"timeout", "for"},
+	{"timeout", "ban"},
 };
 
 static bool is_other(const char *typed, const char *word)
