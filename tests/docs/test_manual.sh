@@ -110,6 +110,21 @@ for section in FILES 'EXIT STATUS' EXAMPLES DIAGNOSTICS CAVEATS 'SEE ALSO'; do
 done
 check "the manual says what 'ip -force' loses" grep -q '^\.Ql ip -force link set' "$manual"
 
+# Which commands refuse --json. The last word keeps the others from doing anything.
+refusing() {
+	local -a words
+
+	while read -r -a words; do
+		RINGFENCE_HISTORY=$scratch/none build/ringfence "${words[@]}" --json no-such-word 2>/dev/null |
+			grep -q "^{\"schema\":1,\"error\":\"'--json': " && echo "${words[*]}"
+	done < <(commands) | sort | tr '\n' ,
+}
+named_in_readme=$(tr '\n' ' ' <README.md | sed -n 's/.* `--json` except \([^.]*\)\..*/\1/p' | grep -o '`[^`]*`' | tr -d '`' | sort | tr '\n' ,)
+named_in_manual=$(tr '\n' ' ' <"$manual" | sed -n 's/.*take it except \.Ic \(.*\) and \.Ic \([a-z]*\) \..*/\1 , \2/p' | sed 's/ , /\n/g' | sort | tr '\n' ,)
+
+is "$named_in_readme" "$(refusing)" 'the README names the commands that refuse --json'
+is "$named_in_manual" "$(refusing)" 'so does the manual'
+
 # A test that cannot fail tests nothing.
 sed -i 's/^newcomers:.*/newcomers: rate/; /^top:/d' "$scratch/documented"
 check 'a missing keyword is found' eval '! documents newcomers then'

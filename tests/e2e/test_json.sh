@@ -56,6 +56,7 @@ documented() {
 
 make_network 2
 seen doctor
+seen version
 seen doctor doctor "${port[0]}"
 seen attach attach "${port[0]}" "${port[1]}" fence pair
 seen status

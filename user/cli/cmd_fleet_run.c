@@ -12,10 +12,6 @@ int rf_cmd_fleet_run(const struct rf_options *options, struct rf_words *words,
 	char name[RF_NAME_SIZE];
 	int err = fence ? rf_words_end(words, error) : -EINVAL;
 
-	if (!err && options->json)
-		err = rf_error_usage(error,
-				     "'--json': the agent prints what happens as text; leave "
-				     "it out");
 	if (!err)
 		err = rf_fleet_fence(options, fence, name, error);
 	if (err)

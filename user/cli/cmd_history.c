@@ -188,9 +188,7 @@ int rf_cmd_history_schema(const struct rf_options *options, struct rf_words *wor
 {
 	int err = rf_words_end(words, error);
 
-	if (!err && options->json)
-		err = rf_error_usage(error, "'--json': the schema is SQL, and is only printed as "
-					    "that");
+	(void)options;
 	if (!err)
 		rf_out("%s", rf_reader_schema());
 	return err;

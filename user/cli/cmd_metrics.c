@@ -159,8 +159,5 @@ int rf_cmd_metrics(const struct rf_options *options, struct rf_words *words, str
 	const char *path = NULL;
 	int err = rf_parse_metrics(words, &path, error);
 
-	if (!err && options->json)
-		err = rf_error_usage(error, "'--json': metrics prints the format of Prometheus; "
-					    "'stats --json' prints JSON");
 	return err ? err : export(options, path, error);
 }

@@ -378,9 +378,6 @@ int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct
 	uint64_t now = 0;
 	int err = rf_parse_save(words, &confirmed, error);
 
-	if (!err && options->json)
-		err = rf_error_usage(error, "'--json': save prints the rules as commands; for JSON "
-					    "use 'limit list', 'allow list' and 'deny list'");
 	if (!err)
 		err = open_rules(&fence, &rules, confirmed, options, error);
 	if (!err && rules.listed_count)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "cli/commands.h"
 
+/* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 #define DEL_HELP                                                                                \
 	"The prefix must be written as it was added. A longer prefix within it that was added " \
 	"separately stays."
@@ -44,7 +47,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "'ringfence@IF.service'.",
 		 NULL,
 		 {"repair eth0"},
-		 rf_cmd_repair},
+		 rf_cmd_repair,
+		 "repair prints what it does as text; 'doctor --json' prints JSON"},
 	[RF_CMD_ADOPT] =
 		{"A fence that 'ip' attached is found by the id of its program, which takes "
 		 "CAP_SYS_ADMIN. Once it is pinned, CAP_BPF and CAP_NET_ADMIN find it, and "
@@ -170,7 +174,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "service. Takes root.",
 		 NULL,
 		 {"fleet run edge"},
-		 rf_cmd_fleet_run},
+		 rf_cmd_fleet_run,
+		 "the agent prints what happens as text; leave it out"},
 	[RF_CMD_FLEET_CHECK] =
 		{"Looks at the settings, the fence and its limits, the agent, the engine and the "
 		 "other hosts, and prints a line for each. A 'problem' keeps this host from "
@@ -245,7 +250,9 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			 "'confirmed', those that return without 'confirm'.",
 			 NULL,
 			 {"save > rules"},
-			 rf_cmd_save},
+			 rf_cmd_save,
+			 "save prints the rules as commands; for JSON use 'limit list', 'allow "
+			 "list' and 'deny list'"},
 	[RF_CMD_APPLY] =
 		{"The file has commands, one a line: 'limit add …', 'allow add …', 'allow load "
 		 "FILE', the same with deny, and 'newcomers …'; '#' begins a comment, and FILE "
@@ -299,7 +306,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "runs 'metrics file' each minute.",
 		 NULL,
 		 {"metrics", "metrics file ringfence.prom"},
-		 rf_cmd_metrics},
+		 rf_cmd_metrics,
+		 "metrics prints the format of Prometheus; 'stats --json' prints JSON"},
 	[RF_CMD_PAGE] = {"Prints the URL of the page that 'ringfence-watch' serves, with the token "
 			 "that it takes. Open it in a browser of this machine; from another "
 			 "machine, through 'ssh -L 9436:127.0.0.1:9436'. The page shows every "
@@ -391,7 +399,8 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		{"Prints the tables of a history as SQL, with what each column means.",
 		 NULL,
 		 {"history schema"},
-		 rf_cmd_history_schema},
+		 rf_cmd_history_schema,
+		 "the schema is SQL, and is only printed as that"},
 	[RF_CMD_DOCTOR] =
 		{"Checks what ringfence needs of this machine, and the interfaces; with IF, that "
 		 "interface in full. Prints a line for each check. A 'problem' prevents a fence, "
@@ -406,11 +415,13 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "of limits and prefixes on lists appear for those who may read the fence.",
 		 NULL,
 		 {"completion > ringfence.bash", "completion fish > ringfence.fish"},
-		 rf_cmd_completion},
+		 rf_cmd_completion,
+		 "completion prints a script for a shell"},
 	[RF_CMD_HELP] = {"Explains a command, or lists all commands.",
 			 NULL,
 			 {"help", "help limit add"},
-			 NULL},
+			 NULL,
+			 "help prints text; leave it out"},
 	[RF_CMD_VERSION] = {"Prints the version of ringfence, and that of its maps, the map ABI. "
 			    "'--version' and '-V' are the same.",
 			    NULL,

@@ -14,6 +14,7 @@ struct rf_command_row {
 	const char *notes;	  /* after the options; NULL: nothing */
 	const char *examples[12]; /* without `ringfence` */
 	rf_command run;		  /* NULL: main runs it itself */
+	const char *no_json;	  /* why it refuses --json; NULL: it takes it */
 };
 
 extern const struct rf_command_row rf_commands[RF_CMD_COUNT];

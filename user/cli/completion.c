@@ -270,8 +270,6 @@ int rf_cmd_completion(const struct rf_options *options, struct rf_words *words,
 	if (row < 0)
 		return rf_error_usage(error, "'%s': unknown shell; use bash, zsh or fish", shell);
 	err = rf_words_end(words, error);
-	if (!err && options->json)
-		err = rf_error_usage(error, "'--json': completion prints a script for a shell");
 	if (!err && options->dev)
 		err = rf_error_usage(error, "'dev %s': completion does not take an interface",
 				     options->dev);
