@@ -6,7 +6,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-make_network 1
+make_network 2
 export RINGFENCE_HISTORY=$scratch/history TZ=UTC
 made="$RINGFENCE_HISTORY/eth0.db"
 
@@ -71,6 +71,13 @@ is "$(ringfence report since -1h --json | jq -c '[.id, .packets.passed]')" \
 	'report since TIME adds up all of it'
 fails 'report of an unknown id' 1 "ringfence: 'eth0-1': no event of fence 'eth0' has this id; 'ringfence report' without one reports \
 the last attack" ringfence report eth0-1
+
+# An outcome of a limit that came for the first time after those of another limit.
+sqlite3 "$made" "INSERT INTO series SELECT max(series) + 1, 'limit', 'all', 'forfeited' FROM series;
+	INSERT INTO counts SELECT (scan << 16) + (SELECT max(series) FROM series), 1, 60 FROM totals" || bail 'cannot add a series'
+is "$(ringfence report since -1h | grep '^limit ')" $'limit all\nlimit limit1' 'a report names each limit once'
+sqlite3 "$made" "DELETE FROM counts WHERE id & 65535 = (SELECT max(series) FROM series);
+	DELETE FROM series WHERE series = (SELECT max(series) FROM series)"
 
 # Of a source, the counts of the whole fence are told apart from its own.
 sqlite3 "$made" "INSERT INTO events SELECT 90 + value, max(time) - 9000 * (1 - value), iif(value, 'source_released', 'source_limited'),
@@ -178,6 +185,15 @@ is "$(ringfence history check --json 2>/dev/null | jq -c '.fences | map(.fine)')
 # ---- several fences ----
 
 fails 'report of several fences' 1 "ringfence: several fences have a history; name one with 'dev'; there are: bad, eth0" ringfence report
+cp "$made" "$RINGFENCE_HISTORY/${port[0]}.db"
+ringfence attach "${port[0]}" >"$scratch/log" || bail "attach: $(<"$scratch/log")"
+is "$(ringfence report --json | jq -r .fence)" "${port[0]}" 'report takes the history of the only fence that is attached'
+cp "$made" "$RINGFENCE_HISTORY/${run}b.db"
+ringfence attach "${port[1]}" fence "${run}b" >"$scratch/log" || bail "attach: $(<"$scratch/log")"
+fails 'report of several attached fences' 1 "ringfence: several fences have a history; name one with 'dev'; there are: bad, \
+eth0, ${run}b, ${port[0]}" ringfence report
+ringfence detach "${port[0]}" "${port[1]}" >"$scratch/log"
+rm "$RINGFENCE_HISTORY/$run"*
 fails 'dev of no history' 1 "ringfence: 'nosuch': no fence of that name has a history; there are: bad, eth0" \
 	ringfence stats at "$at" dev nosuch
 rm "$RINGFENCE_HISTORY"/bad.db*

@@ -6,7 +6,7 @@
 
 #include "cli/out.h"
 #include "cli/recorded.h"
-#include "fence/fence.h"
+#include "fence/find.h"
 
 static int find_name(const struct rf_recorded_fences *fences, const char *name)
 {
@@ -29,6 +29,24 @@ static int fail_unknown(const struct rf_recorded_fences *fences, const char *wha
 			 fences->name[i]);
 	}
 	return rf_error_failed(error, -ENOENT, "%s; there are: %s", what, names);
+}
+
+/* The only one that is attached now, of those with a history; -1: none is, or several are. */
+static int find_attached(const struct rf_recorded_fences *fences)
+{
+	struct rf_fences attached;
+	struct rf_error unused;
+	int found = -1, count = 0;
+
+	if (!rf_fences_find(&attached, &unused))
+		for (int i = 0; i < attached.count; i++) {
+			const int one = find_name(fences, attached.fence[i].name);
+
+			found = one < 0 ? found : one;
+			count += one >= 0;
+		}
+	rf_fences_free(&attached);
+	return count == 1 ? found : -1;
 }
 
 /* `dev` is the name of a fence, or an interface that has one now. */
@@ -61,6 +79,8 @@ int rf_recorded_open(const struct rf_options *options, struct rf_reader **reader
 	if (options->dev)
 		found = find_dev(&fences, options->dev, error);
 	else if (fences.count > 1)
+		found = find_attached(&fences);
+	if (found < 0 && !options->dev)
 		found = fail_unknown(&fences, "several fences have a history; name one with 'dev'",
 				     error);
 	if (found < 0)

@@ -22,7 +22,10 @@ typedef int (*rf_show_recorded)(struct rf_reader *reader, const char *fence, con
  */
 int rf_show_histories(const struct rf_options *options, rf_show_recorded show, bool has_heading,
 		      const void *context, struct rf_error *error);
-/* Opens the history that `dev` names, or the only one. Writes its fence's name. */
+/*
+ * Opens the history that `dev` names, or the only one, or that of the only fence that is attached.
+ * Writes its fence's name.
+ */
 int rf_recorded_open(const struct rf_options *options, struct rf_reader **reader,
 		     char fence[RF_NAME_SIZE], struct rf_error *error);
 

@@ -113,25 +113,40 @@ static void print_kind(const struct rf_recorded *recorded, const char *kind, dou
 	}
 }
 
-static void print_limits(const struct rf_recorded *recorded, double seconds)
+static bool is_of_limit(const struct rf_recorded_count *count, const char *name)
 {
-	const char *before = "";
+	return !strcmp(count->kind, "limit") && !strcmp(count->name, name);
+}
 
+static void print_limit(const struct rf_recorded *recorded, const char *name, double seconds)
+{
+	rf_out("limit %s\n", name);
 	for (int i = 0; i < recorded->counts; i++) {
 		const struct rf_recorded_count *count = &recorded->count[i];
 		char label[64];
 
-		if (strcmp(count->kind, "limit") != 0)
+		if (!is_of_limit(count, name))
 			continue;
-		if (strcmp(before, count->name) != 0)
-			rf_out("limit %s\n", count->name);
-		before = count->name;
 		snprintf(label, sizeof(label), "  %s",
 			 !strcmp(count->outcome, "would_drop") ? "would drop, passed"
 			 : !strcmp(count->outcome, "forfeited")
 				 ? "charged, dropped by another limit"
 				 : count->outcome);
 		print_count(label, count->packets, count->bytes, seconds);
+	}
+}
+
+/* Each once: the counts of a limit do not follow each other where outcomes came later. */
+static void print_limits(const struct rf_recorded *recorded, double seconds)
+{
+	for (int i = 0; i < recorded->counts; i++) {
+		const struct rf_recorded_count *count = &recorded->count[i];
+		int first = 0;
+
+		while (first < i && !is_of_limit(&recorded->count[first], count->name))
+			first++;
+		if (first == i && !strcmp(count->kind, "limit"))
+			print_limit(recorded, count->name, seconds);
 	}
 }
 
