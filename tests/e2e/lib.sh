@@ -90,14 +90,14 @@ unwrapped() {
 	sed -E '1 { /^[{[]/ { :json; n; b json } }; :join; $!N; s/\n {4,}/ /; t join; P; D'
 }
 
-# The output of a command, without the memory that a new fence takes. That depends on the kernel and
-# the number of CPUs; test_memory.sh checks it.
+# The output of a command, without the memory that a new fence takes, which depends on the kernel and
+# the number of CPUs, and without what is lost with a fence; test_memory.sh and test_fences.sh check these.
 describe() {
 	local status
 
 	"$@" >"$scratch/stdout" 2>"$scratch/stderr"
 	status=$?
-	printf 'exit %d\n%s\nstderr: %s' "$status" "$(unwrapped <"$scratch/stdout" | sed -E "/^fence '[^']+' takes [0-9.]+ MiB of memory$/d")" \
+	printf 'exit %d\n%s\nstderr: %s' "$status" "$(unwrapped <"$scratch/stdout" | sed -E "/^fence '[^']+' (takes [0-9.]+ MiB of memory$|was removed with )/d")" \
 		"$(<"$scratch/stderr")"
 }
 

@@ -108,8 +108,29 @@ $one: detached" ringfence detach "${port[2]}" "$one" "${port[2]}"
 is "$(ringfence status --json | jq -c '.fences | map(.interfaces[].name)')" "[\"${port[1]}\"]" \
 	'detach of many leaves the other interface of a fence'
 ringfence attach "${port[2]}" fence "$edge" >"$scratch/log"
-is "$(ringfence detach "$edge" --json | jq -c 'del(.schema)')" "{\"detached\":[\"${port[1]}\",\"${port[2]}\"],\"link_down_ms\":{}}" \
+is "$(ringfence detach "$edge" --json | jq -c 'del(.schema, .lost)')" "{\"detached\":[\"${port[1]}\",\"${port[2]}\"],\"link_down_ms\":{}}" \
 	'detach of a fence detaches all its interfaces, and --json lists them'
 check 'detach of a fence removes its pins' test ! -e "$pins/$edge"
+
+# ---- what is lost ----
+
+filled() { # a fence of two interfaces, with rules, a ban and two windows
+	ringfence attach "${port[0]}" "${port[1]}" fence "$edge" >"$scratch/log" 2>&1 && ringfence apply - >"$scratch/log" <<-'END'
+		limit add slow rate 3/1h exact ban 1h
+		limit add dns rate 9/1h exact match udp dport 53
+		allow add 198.51.100.0/24
+		deny add 203.0.113.0/24
+		deny add 203.0.114.0/24 for 1h
+	END
+	deliver 0 src=192.0.2.1,count=9 src=192.0.2.2,count=1
+}
+filled || bail "cannot fill the fence: $(<"$scratch/log")"
+is "$(ringfence detach "${port[0]}" 2>&1)" "${port[0]}: detached" 'detach of one of two interfaces loses nothing'
+is "$(ringfence detach "${port[1]}" 2>&1 | unwrapped)" "${port[1]}: detached
+fence '$edge' was removed with 2 limits, 1 allowed and 2 denied prefixes, 1 ban and 2 windows; 'ringfence save' before \
+'ringfence detach' keeps limits and lists" 'detach of the last interface of a fence says what is lost, and how to keep it'
+filled || bail "cannot fill the fence: $(<"$scratch/log")"
+is "$(ringfence detach "$edge" --json | jq -c .lost)" \
+	"[{\"fence\":\"$edge\",\"limits\":2,\"allow\":1,\"deny\":2,\"bans\":1,\"windows\":2}]" 'so does detach --json, once'
 
 done_testing

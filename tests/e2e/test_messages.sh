@@ -533,7 +533,7 @@ use "$half"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
 	replaced: "null", replaced_abi: "null", lost: ["null"], memory: "number", link_down_ms: "null"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"
-shape '{detached: ["string"], link_down_ms: {}}' detach "${port[1]}"
+shape '{detached: ["string"], link_down_ms: {}, lost: ["null"]}' detach "${port[1]}"
 is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
 	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\",\
 \"replaced\":null,\"replaced_abi\":null,\"lost\":[],\"memory\":null,\"link_down_ms\":null}" \

@@ -48,12 +48,23 @@ int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached
  * fence. -ESTALE: its program is of another build.
  */
 int rf_fence_repair(const char *name, struct rf_attached *attached, struct rf_error *error);
+
+/* What was removed with a fence: numbers of rules in force, of bans and of windows. */
+struct rf_lost {
+	char fence[RF_NAME_SIZE]; /* "": nothing was, or it could not be read */
+	int limits;
+	size_t listed[RF_LIST_COUNT];
+	size_t bans;
+	uint64_t windows;
+};
+
 /* An interface that a request detaches, or, without an index, pins that one has left. */
 struct rf_detached {
 	char name[RF_NAME_SIZE];
 	unsigned int index;
 	bool was_gone; /* it had no program, and only pins of that name were left */
 	struct rf_link_down link_down;
+	struct rf_lost lost; /* with the last interface of a fence that had rules or bans */
 	int err;
 	struct rf_error error; /* where `err` */
 };

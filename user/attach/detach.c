@@ -11,6 +11,7 @@
 
 #include "attach/private.h"
 #include "fence/find.h"
+#include "rules/policy.h"
 
 /*
  * Is the interface the last one of its fence, as far as this network namespace and the pins show?
@@ -202,6 +203,78 @@ static int check_word(const char *word, struct rf_detach *detach, struct rf_erro
 	return err;
 }
 
+/* ---- what is lost ---- */
+
+static void count_rules(const struct rf_fence *fence, struct rf_lost *lost)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_error ignored;
+
+	if (!rf_fence_ruleset(fence, &rules, &ignored)) {
+		rf_ruleset_expire(&rules, rules.listed_count ? rf_fence_jiffies(fence) : 0);
+		lost->limits = rf_bank_count(&rules.bank);
+		for (size_t i = 0; i < rules.listed_count; i++)
+			for (int list = 0; list < RF_LIST_COUNT; list++)
+				lost->listed[list] +=
+					rf_listed_local_until(&rules.listed[i], list) != 0;
+	}
+	rf_ruleset_free(&rules);
+}
+
+static uint64_t count_windows(const struct rf_fence *fence)
+{
+	struct rf_counters counters;
+	struct rf_error ignored;
+	uint64_t count = 0;
+
+	if (rf_fence_counters(fence, &counters, &ignored))
+		return 0;
+	for (int family = 0; family < 2; family++)
+		if (counters.inserts[family] > counters.evictions[family])
+			count += counters.inserts[family] - counters.evictions[family];
+	return count;
+}
+
+/* Of a fence that was opened before; its maps last until it is closed, so nothing waits for this.
+ */
+static void note_lost(const struct rf_fence *fence, struct rf_lost *lost)
+{
+	struct rf_pin_path directory;
+	struct rf_error ignored;
+	struct rf_bans bans;
+
+	if (rf_fence_is_attached(fence, &ignored) ||
+	    !rf_pins_find(fence->map_id[RF_MAP_CONFIG], &directory))
+		return;
+	count_rules(fence, lost);
+	if (!rf_fence_bans(fence, &bans, &ignored))
+		lost->bans = bans.count;
+	rf_bans_free(&bans);
+	if (!lost->limits && !lost->listed[RF_ALLOW] && !lost->listed[RF_DENY] && !lost->bans)
+		return;
+	lost->windows = count_windows(fence);
+	snprintf(lost->fence, sizeof(lost->fence), "%s", fence->name);
+}
+
+static void detach_target(struct rf_detached *target)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_carrier carrier;
+	struct rf_error ignored;
+	const bool is_open = !rf_fence_open_on(&fence, target->name, &ignored);
+
+	rf_carrier_begin(&carrier, target->index);
+	target->err = rf_interface_detach(target->name, &target->error);
+	target->link_down = rf_carrier_wait(&carrier);
+	if (!target->err && is_open)
+		note_lost(&fence, &target->lost);
+	rf_fence_close(&fence);
+	if ((target->err == -ENODEV || target->err == -ENOENT) && remove_orphans(target->name)) {
+		target->was_gone = true;
+		target->err = 0;
+	}
+}
+
 int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach,
 		    struct rf_error *error)
 {
@@ -216,18 +289,7 @@ int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach
 		err = rf_error_failed(error, err, "%.470s; nothing was detached", refused.text);
 		error->usage = refused.usage;
 	}
-	for (int i = 0; i < detach->count && !err; i++) {
-		struct rf_detached *target = &detach->target[i];
-		struct rf_carrier carrier;
-
-		rf_carrier_begin(&carrier, target->index);
-		target->err = rf_interface_detach(target->name, &target->error);
-		target->link_down = rf_carrier_wait(&carrier);
-		if ((target->err == -ENODEV || target->err == -ENOENT) &&
-		    remove_orphans(target->name)) {
-			target->was_gone = true;
-			target->err = 0;
-		}
-	}
+	for (int i = 0; i < detach->count && !err; i++)
+		detach_target(&detach->target[i]);
 	return err;
 }

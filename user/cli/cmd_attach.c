@@ -188,10 +188,45 @@ static int take_words(struct rf_words *words, const char *word[RF_INTERFACES_MAX
 	return count;
 }
 
+/* What was removed with the fence; prints nothing where nothing was. */
+static void print_lost(const struct rf_lost *lost)
+{
+	if (*lost->fence)
+		rf_out_text("fence '%s' was removed with %d limit%s, %zu allowed and %zu denied "
+			    "prefixes, %zu ban%s and %" PRIu64 " window%s; 'ringfence save' before "
+			    "'ringfence detach' keeps limits and lists\n",
+			    lost->fence, lost->limits, lost->limits == 1 ? "" : "s",
+			    lost->listed[RF_ALLOW], lost->listed[RF_DENY], lost->bans,
+			    lost->bans == 1 ? "" : "s", lost->windows,
+			    lost->windows == 1 ? "" : "s");
+}
+
+static void add_lost(const struct rf_lost *lost, json_t *list)
+{
+	if (*lost->fence)
+		json_array_append_new(list,
+				      json_pack("{s:o, s:i, s:I, s:I, s:I, s:I}", "fence",
+						rf_json_text(lost->fence), "limits", lost->limits,
+						"allow", (json_int_t)lost->listed[RF_ALLOW], "deny",
+						(json_int_t)lost->listed[RF_DENY], "bans",
+						(json_int_t)lost->bans, "windows",
+						(json_int_t)lost->windows));
+}
+
+static void print_target(const struct rf_detached *target)
+{
+	rf_out_text(target->was_gone ? "%s: was no longer attached; the pins of its fence are "
+				       "removed\n"
+				     : "%s: detached\n",
+		    target->name);
+	print_link_down(target->name, &target->link_down);
+	print_lost(&target->lost);
+}
+
 /* Prints what was detached. Of several failures, the last one is left in `error`. */
 static int print_detached(const struct rf_detach *detach, bool json, struct rf_error *error)
 {
-	json_t *list = json_array(), *downs = json_object();
+	json_t *list = json_array(), *downs = json_object(), *lost = json_array();
 	int err = 0;
 
 	for (int i = 0; i < detach->count; i++) {
@@ -208,25 +243,21 @@ static int print_detached(const struct rf_detach *detach, bool json, struct rf_e
 		if (target->link_down.ms)
 			json_object_set_new(downs, target->name,
 					    link_down_json(&target->link_down));
+		add_lost(&target->lost, lost);
 		if (!json)
-			rf_out_text(target->was_gone
-					    ? "%s: was no longer attached; the pins of its "
-					      "fence are removed\n"
-					    : "%s: detached\n",
-				    target->name);
-		if (!json)
-			print_link_down(target->name, &target->link_down);
+			print_target(target);
 	}
 	if (json) {
 		struct rf_error unprinted;
-		int printed = rf_out_json(
-			json_pack("{s:o, s:o}", "detached", list, "link_down_ms", downs), false,
-			err ? &unprinted : error);
+		int printed = rf_out_json(json_pack("{s:o, s:o, s:o}", "detached", list,
+						    "link_down_ms", downs, "lost", lost),
+					  false, err ? &unprinted : error);
 
 		return err ? err : printed;
 	}
 	json_decref(list);
 	json_decref(downs);
+	json_decref(lost);
 	return err;
 }
 

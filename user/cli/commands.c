@@ -33,8 +33,9 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 rf_cmd_attach},
 	[RF_CMD_DETACH] =
 		{"Removes ringfence's program, never another one, however it was attached. With "
-		 "its last interface the fence is removed, with its rules, windows and counters. "
-		 "The name of a fence stands for all its interfaces. If any of the names is wrong, "
+		 "its last interface the fence is removed, with its rules, windows and counters; "
+		 "the command prints what was lost. 'save' before keeps limits and lists. The name "
+		 "of a fence stands for all its interfaces. If any of the names is wrong, "
 		 "nothing is detached. 'detach dev IF' is the same.",
 		 NULL,
 		 {"detach eth0"},
