@@ -43,7 +43,7 @@ sleep 3 # for so long its source may be idle, as it is new
 deliver 0 src=10.0.0.0,sources=20000,count=20000
 deliver 0 src=10.1.0.0,sources=300,count=300
 is "$(ringfence show 192.0.2.1 | unwrapped | sed -n 2p)" \
-	'source 192.0.2.1, limit udp (5/1h): a newcomer, without a window' \
+	'source 192.0.2.1, limit udp (5/1h): no window' \
 		'other sources evict the window of a banned source'
 matches "$(ringfence top 1 within 192.0.2.1 | tail -n 1)" \
 	'192\.0\.2\.1 +udp +0 +0 +0 +0 5/1h, banned [1-5]?[0-9]m [0-9]+s' 'top lists a banned source without a window'

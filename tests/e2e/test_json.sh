@@ -203,6 +203,12 @@ ringfence confirm >"$scratch/log"
 seen 'limit list'
 deliver 0 src=192.0.2.1,count=3
 seen show show 192.0.2.1
+# A source whose packets pass again.
+ringfence limit add few rate 2/1h exact >"$scratch/log"
+deliver 0 src=192.0.2.3,count=5
+ringfence limit change few rate 200/1h >"$scratch/log"
+seen show show 192.0.2.3
+ringfence limit del few >"$scratch/log"
 printf 'fleet hosts 4\nlimit add all rate 20k/1s fleet\n' >"$scratch/fleet"
 seen diff diff "$scratch/fleet"
 inside ip link set lo up

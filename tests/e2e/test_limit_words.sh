@@ -129,7 +129,7 @@ is "$(used)" $'3072 137438953472/8784h bytes\n3072 137438953472 null bytes' \
 	'top of a limit in large units prints bytes'
 does 'show of a newcomer prints the unit of the limit' \
 	'192.0.2.99: new; passes at this moment
-source 192.0.2.99, limit all (137438953472/8784h bytes): a newcomer, without a window' \
+source 192.0.2.99, limit all (137438953472/8784h bytes): no window' \
 	ringfence show 192.0.2.99
 
 # Beside the first limit alone, a line says how much of COUNT is safe for an even sender.

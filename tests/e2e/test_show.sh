@@ -105,6 +105,44 @@ is "$(ringfence show 192.0.2.2 --json | jq -c '.limits[] | select(.limit == "net
 	[.passes_again_ms, .would_pass_again_ms > 0]')" '[0,true]' \
 	'show --json of a shadow limit: packets pass, and when they would'
 
+# A limit of some packets alone: whether the source is new to it is not known.
+rules <<-'END'
+	limit add dns rate 4/1h exact match udp dport 53
+END
+deliver 0 src=192.0.2.9,count=3,proto=tcp
+says 'a source without a window, under a limit of some packets' 192.0.2.9 ',proto=tcp' passed 'passes' 'passes null null null 0'
+is "$(ringfence show 192.0.2.9 | unwrapped | tail -n 1)" 'source 192.0.2.9, limit dns (4/1h): no window' \
+	'it is called no newcomer'
+rules <<-'END'
+	newcomers rate 5/1h then closed
+	limit add dns rate 4/1h exact match udp dport 53
+END
+deliver 0 src=10.1.3.0,sources=40,count=40,dport=53
+is "$(verdict 192.0.2.9)" "192.0.2.9: the newcomers rate is used up, so at this moment packets that limit 'dns' \
+matches would be dropped; others pass" 'nor where the newcomers rate is used up'
+
+# ---- packets that were dropped before ----
+
+rules <<-'END'
+	limit add web rate 4/1h exact
+	limit add quiet rate 2/1h exact shadow
+END
+deliver 0 src=192.0.2.10,count=10
+ringfence limit change web rate 400/1h >"$scratch/log"
+does_pass() { # the machine may be slow: then it is not the last second
+	[[ $(verdict 192.0.2.10) == "192.0.2.10: passes; limit 'web' dropped 6 of 10 packets before, none in the last 1"*"; limit 'quiet' (shadow) would drop it for another T" ]]
+}
+check 'a source whose packets pass again: the verdict has those that were dropped' eventually does_pass
+is "$(ringfence show 192.0.2.10 --json | jq -c '.verdict, [.limits[] | .recent | if . then [.passed, .dropped, .over_ms >= 1000] else . end]' | xargs)" \
+	'passes [[0,0,true],null]' 'in JSON likewise'
+start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.11,count=4000000000,rate=40 >"$scratch/log"
+ringfence limit set web rate 20/1s >"$scratch/log"
+drops_now() {
+	[[ $(ringfence show 192.0.2.11 | unwrapped | head -n 1) =~ ^"192.0.2.11: limit 'web' dropped "[0-9]+" of "[0-9]+" packets in the last "[0-9.]+s"; passes at this moment" ]]
+}
+check 'a source that sends twice the rate: the verdict begins with what is dropped now' eventually drops_now
+stop TERM "$started_pid"
+
 rules <<-'END'
 	limit add net rate 3/1h exact per /24
 	limit add large rate 2k/1h bytes exact match tcp

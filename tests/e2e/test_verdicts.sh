@@ -32,7 +32,7 @@ common() {
 	jq -S 'walk(if type == "object" then with_entries(
 			if (.key | test("_ms$")) and .key != "window_ms" and .value != null and .value != 0
 			then .value = "T" else . end) else . end) |
-		(.summary |= gsub("(?<in>in|another) [0-9.]+(ms|s|m|h|d)( [0-9]+[a-z]+)?"; .in + " T"))'
+		(.summary |= gsub("(?<in>in|another|last) [0-9.]+(ms|s|m|h|d)( [0-9]+[a-z]+)?"; .in + " T"))'
 }
 
 # agrees NAME SOURCE VERDICT-KIND [SUMMARY]
@@ -44,7 +44,7 @@ agrees() {
 	is "$(diff "$scratch/shown" "$scratch/page" && cat "$scratch/page")" "$(<"$scratch/shown")" \
 		"$1: the page has the document of show"
 	is "$(jq -r .summary "$scratch/page")" "$(ringfence show "$2" | unwrapped | head -n "$(jq -r .summary "$scratch/page" | wc -l)" |
-		sed -E 's/(in|another) [0-9.]+(ms|s|m|h|d)( [0-9]+[a-z]+)?/\1 T/g')" "$1: and its words"
+		sed -E 's/(in|another|last) [0-9.]+(ms|s|m|h|d)( [0-9]+[a-z]+)?/\1 T/g')" "$1: and its words"
 }
 
 rules() {
@@ -100,6 +100,20 @@ deliver 0 src=2001:db8:6::1,count=2
 is "$(ask 2001:db8:6::/64 | jq -r '.now | "\(.verdict) \(.summary)"')" \
 	"depends 2001:db8:6::/64: whether a packet passes depends on its address: limit 'six' counts parts of this network" \
 	'and says which limit counts its addresses apart'
+
+rules <<-'END'
+	limit add web rate 4/1h exact
+END
+deliver 0 src=192.0.2.7,count=10
+ringfence limit change web rate 400/1h >"$scratch/log"
+same_documents() { # SOURCE: once the scan that saw its packets is not the last one
+	[ "$(ringfence show "$1" --json | jq 'del(.schema)' | common)" = "$(ask "$1" | jq .now | common)" ]
+}
+is_limited() { # SOURCE
+	[ "$(ask "$1" | jq -c '.now.limits[0] | [.dropped, .recent.dropped]')" = '[6,0]' ]
+}
+check 'the page has what was dropped before' eventually is_limited 192.0.2.7
+check 'packets were dropped before: the page has the document of show' eventually same_documents 192.0.2.7
 
 # ---- bans ----
 

@@ -2,6 +2,7 @@
 /* show */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "cli/show_network.h"
 #include "fence/fence.h"
 #include "watch/shown.h"
+
+#define RECENT_MS 1000
 
 /* When the limit alone lets a packet pass; of a shadow limit, when it would. */
 static void print_passes_again(const struct rf_shown_limit *one)
@@ -73,7 +76,7 @@ static void print_limit(const struct rf_shown_limit *one, bool limits_decide)
 		return;
 	}
 	rf_out_text("source %s, limit %s (%s)%s\n", one->source, one->limit->name, rate,
-		    one->newcomer ? ": a newcomer, without a window" : "");
+		    one->newcomer ? ": no window" : "");
 	if (one->newcomer) {
 		print_ban(one);
 		return;
@@ -120,14 +123,34 @@ static struct rf_prefix whole(const struct rf_address *source)
 	return prefix;
 }
 
+/* Reads it again after a second, if that tells whether packets are dropped now. */
+static int read_recent(const struct rf_fence *fence, const struct rf_prefix *source,
+		       struct rf_shown **shown, struct rf_error *error)
+{
+	struct rf_shown *const before = *shown;
+	const uint64_t start = rf_time_awake();
+	int err;
+
+	if (!rf_verdict_wants_recent(&before->its))
+		return 0;
+	poll(NULL, 0, RECENT_MS);
+	err = rf_shown_read(fence, source, shown, error);
+	if (!err)
+		rf_shown_since(*shown, before, (rf_time_awake() - start) / RF_NS_PER_MS);
+	rf_shown_free(before);
+	return err;
+}
+
 /* With `json` NULL, prints it. */
-static int show_source(const struct rf_fence *fence, const struct rf_address *asked, json_t **json,
-		       struct rf_error *error)
+static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool may_wait,
+		       json_t **json, struct rf_error *error)
 {
 	const struct rf_prefix source = whole(asked);
 	struct rf_shown *shown = NULL;
-	const int err = rf_shown_read(fence, &source, &shown, error);
+	int err = rf_shown_read(fence, &source, &shown, error);
 
+	if (!err && may_wait)
+		err = read_recent(fence, &source, &shown, error);
 	if (!err && json)
 		*json = rf_shown_json(shown);
 	else if (!err)
@@ -139,14 +162,14 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 int rf_show_json(const struct rf_fence *fence, const struct rf_address *source, json_t **json,
 		 struct rf_error *error)
 {
-	return show_source(fence, source, json, error);
+	return show_source(fence, source, false, json, error);
 }
 
 static int show_address(const struct rf_fence *fence, const struct rf_address *source,
 			const struct rf_options *options, struct rf_error *error)
 {
 	json_t *json = NULL;
-	const int err = show_source(fence, source, options->json ? &json : NULL, error);
+	const int err = show_source(fence, source, true, options->json ? &json : NULL, error);
 
 	return !err && options->json ? rf_out_json(json, false, error) : err;
 }

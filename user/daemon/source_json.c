@@ -11,6 +11,25 @@
 
 /* ---- now ---- */
 
+/* What the last scan found, which `show` reads again to learn. */
+static void add_recent(const struct rf_snapshot *snapshot, const struct rf_prefix *source,
+		       struct rf_shown *read)
+{
+	struct rf_case *its = &read->its;
+
+	its->recent_ms = snapshot->since_ns / RF_NS_PER_MS;
+	for (size_t i = 0; i < snapshot->sources.count; i++) {
+		const struct rf_source_row *row = &snapshot->sources.row[i];
+
+		if (row->is_aggregate || !rf_prefix_contains(&row->source, source))
+			continue;
+		for (int j = 0; j < its->answers; j++)
+			if (!strcmp(its->answer[j].limit->name, row->limit->name))
+				its->answer[j].recent =
+					(struct rf_charged){row->new_passed, row->new_dropped};
+	}
+}
+
 /* As `show` has it: the verdict, lists and windows. NULL: `error` says why. */
 static json_t *shown(const struct rf_watched *one, const struct rf_prefix *source,
 		     struct rf_error *error)
@@ -21,6 +40,8 @@ static json_t *shown(const struct rf_watched *one, const struct rf_prefix *sourc
 	if (!one->scanner || !one->has_snapshot)
 		return json_null();
 	if (!rf_shown_read(rf_scanner_fence(one->scanner), source, &read, error)) {
+		if (rf_verdict_wants_recent(&read->its))
+			add_recent(&one->snapshot, source, read);
 		json = rf_shown_json(read);
 		if (!json)
 			rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));

@@ -137,6 +137,7 @@ static struct rf_answer answer_of(const struct rf_fence *fence, const struct rf_
 		.shorter_pass = one->passes_again_ms && one->shorter_pass,
 		.banned_ns = one->banned_ns,
 		.network = one->is_shared && one->limit->rate ? one->source : NULL,
+		.all = {one->state.passed, one->state.dropped},
 	};
 }
 
@@ -223,6 +224,30 @@ int rf_shown_read(const struct rf_fence *fence, const struct rf_prefix *source,
 	return read_steadily(fence, source, *shown, error);
 }
 
+static uint64_t more(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+void rf_shown_since(struct rf_shown *shown, const struct rf_shown *before, uint64_t ms)
+{
+	struct rf_case *its = &shown->its;
+
+	its->recent_ms = ms;
+	for (int i = 0; i < its->answers; i++) {
+		struct rf_answer *answer = &its->answer[i];
+
+		for (int j = 0; j < before->its.answers; j++) {
+			const struct rf_answer *was = &before->its.answer[j];
+
+			if (!strcmp(was->limit->name, answer->limit->name))
+				answer->recent = (struct rf_charged){
+					more(answer->all.passed, was->all.passed),
+					more(answer->all.dropped, was->all.dropped)};
+		}
+	}
+}
+
 void rf_shown_free(struct rf_shown *shown)
 {
 	if (shown)
@@ -243,6 +268,15 @@ static json_t *wait_json(int64_t wait_ms)
 	return wait_ms == RF_WAIT_FOREVER ? json_null() : json_integer(wait_ms);
 }
 
+static json_t *recent_json(const struct rf_case *its, const struct rf_answer *answer)
+{
+	if (!its->recent_ms || !rf_verdict_wants_recent(its) || !rf_answer_has_dropped(answer))
+		return json_null();
+	return json_pack("{s:I, s:I, s:I}", "over_ms", (json_int_t)its->recent_ms, "passed",
+			 (json_int_t)answer->recent.passed, "dropped",
+			 (json_int_t)answer->recent.dropped);
+}
+
 static json_t *limit_json(const struct rf_shown_limit *one, const struct rf_case *its,
 			  const struct rf_answer *answer)
 {
@@ -253,7 +287,7 @@ static json_t *limit_json(const struct rf_shown_limit *one, const struct rf_case
 		json_array_append_new(cells, json_integer(one->cell[i]));
 	return json_pack(
 		"{s:o, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I, s:s, "
-		"s:o}",
+		"s:o, s:o}",
 		"limit", rf_json_text(one->limit->name), "used", (json_int_t)one->used, "rate",
 		(json_int_t)one->limit->rate, "burst",
 		rf_has_burst(one->limit) ? json_integer(one->limit->burst) : json_null(),
@@ -266,7 +300,8 @@ static json_t *limit_json(const struct rf_shown_limit *one, const struct rf_case
 		one->newcomer, "shadow", is_shadow, "banned_ms",
 		(json_int_t)(one->banned_ns / RF_NS_PER_MS), "source", one->source, "room",
 		one->limit->flags & RF_FLEET && !one->newcomer ? json_integer(one->room)
-							       : json_null());
+							       : json_null(),
+		"recent", recent_json(its, answer));
 }
 
 static json_t *list_json(const struct rf_list_answer *answer)

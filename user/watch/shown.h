@@ -40,6 +40,8 @@ struct rf_shown {
  */
 int rf_shown_read(const struct rf_fence *fence, const struct rf_prefix *source,
 		  struct rf_shown **shown, struct rf_error *error);
+/* What was charged in the `ms` since `before`, another reading of the same source. */
+void rf_shown_since(struct rf_shown *shown, const struct rf_shown *before, uint64_t ms);
 void rf_shown_free(struct rf_shown *shown);
 
 /* A limit with a ban has no such counter: its word holds the end of the ban. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,23 @@ bool rf_verdict_is_early(const struct rf_case *its)
 	return judge_early(its, &verdict);
 }
 
+bool rf_answer_has_dropped(const struct rf_answer *answer)
+{
+	return !is_shadow(answer) && answer->all.dropped;
+}
+
+bool rf_verdict_wants_recent(const struct rf_case *its)
+{
+	const struct verdict verdict = judge_whole(its);
+
+	if (rf_verdict_is_early(its) || verdict.outcome == DROPPED || verdict.outcome == PARTLY)
+		return false;
+	for (int i = 0; i < its->answers; i++)
+		if (rf_answer_has_dropped(&its->answer[i]))
+			return true;
+	return false;
+}
+
 /* ---- for people ---- */
 
 static void print_listed(FILE *out, const struct rf_case *its, enum rf_list list)
@@ -248,7 +266,8 @@ static void print_subject(FILE *out, const struct rf_case *its, const struct ver
 
 	rf_put(out, "%s: ", its->source);
 	if (is_new)
-		rf_put(out, "new; the newcomers rate is used up, so at this moment ");
+		rf_put(out, "%sthe newcomers rate is used up, so at this moment ",
+		       of_all ? "new; " : "");
 	if (of_all && is_new)
 		rf_put(out, "it would be dropped");
 	else if (of_all)
@@ -280,30 +299,76 @@ static void print_drop(FILE *out, const struct rf_case *its, const struct verdic
 	}
 }
 
-/* Has the source no window under any limit in force? */
+/*
+ * Has the source no window under any limit in force, and one of them matches all packets? Of limits
+ * of some packets alone it is not known whether it ever sent one that they match.
+ */
 static bool is_new_to_all(const struct rf_case *its)
 {
-	int in_force = 0, with_window = 0;
+	int of_all = 0, with_window = 0;
 
 	for (int i = 0; i < its->answers; i++) {
 		const bool counts = !is_shadow(&its->answer[i]) && its->answer[i].limit->rate;
 
-		in_force += counts;
+		of_all += counts && is_for_all(&its->answer[i]);
 		with_window += counts && !its->answer[i].is_new;
 	}
-	return in_force && !with_window;
+	return of_all && !with_window;
+}
+
+/* "limit 'web' dropped 98 of 203 packets in the last 1s; ": whether it printed anything. */
+static bool print_recent(FILE *out, const struct rf_case *its)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+	bool printed = false;
+
+	for (int i = 0; i < its->answers; i++) {
+		const struct rf_answer *answer = &its->answer[i];
+		const struct rf_charged *recent = &answer->recent;
+
+		if (is_shadow(answer) || !recent->dropped)
+			continue;
+		rf_put(out, "%slimit '%s' dropped %" PRIu64 " of %" PRIu64 " packets",
+		       printed ? ", " : "", answer->limit->name, recent->dropped,
+		       recent->passed + recent->dropped);
+		printed = true;
+	}
+	rf_format_ms((its->recent_ms + 50) / 100 * 100, time);
+	if (printed)
+		rf_put(out, " in the last %s; ", time);
+	return printed;
+}
+
+/* "; limit 'web' dropped 98 of 203 packets before, none in the last 1s" */
+static void print_dropped_before(FILE *out, const struct rf_case *its)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_ms((its->recent_ms + 50) / 100 * 100, time);
+	for (int i = 0; i < its->answers; i++) {
+		const struct rf_answer *answer = &its->answer[i];
+
+		if (!rf_answer_has_dropped(answer) || answer->recent.dropped)
+			continue;
+		rf_put(out, "; limit '%s' dropped %" PRIu64 " of %" PRIu64 " packets before",
+		       answer->limit->name, answer->all.dropped,
+		       answer->all.passed + answer->all.dropped);
+		if (its->recent_ms)
+			rf_put(out, ", none in the last %s", time);
+	}
 }
 
 /* Where no limit in force drops the next packet. */
 static void print_passes(FILE *out, const struct rf_case *its, const struct verdict *verdict)
 {
 	const bool is_new = is_new_to_all(its);
-	bool is_shared = false;
+	bool is_momentary = is_new;
 	char wait[RF_DURATION_TEXT_SIZE];
 
 	for (int i = 0; i < its->answers; i++)
-		is_shared |= its->answer[i].network && !is_shadow(&its->answer[i]);
+		is_momentary |= its->answer[i].network && !is_shadow(&its->answer[i]);
 	rf_put(out, "%s: %s", its->source, is_new ? "new; " : "");
+	is_momentary |= print_recent(out, its);
 	if (verdict->outcome == DEPENDS && its->finer)
 		rf_put(out,
 		       "whether a packet passes depends on its address: limit '%s' counts "
@@ -316,9 +381,10 @@ static void print_passes(FILE *out, const struct rf_case *its, const struct verd
 		rf_put(out, "the newcomers rate is used up, so at this moment it passes without a "
 			    "limit");
 	else
-		rf_put(out, "passes%s", is_new || is_shared ? " at this moment" : "");
+		rf_put(out, "passes%s", is_momentary ? " at this moment" : "");
 	if (!its->answers)
 		rf_put(out, "; no limit applies");
+	print_dropped_before(out, its);
 	for (int i = 0; i < its->answers; i++) {
 		const struct rf_answer *answer = &its->answer[i];
 
