@@ -10,7 +10,7 @@
 
 #define LIMIT(count, window, ...)                                                          \
 	{                                                                                  \
-		.name = "all", .rate = count, .window_ns = window, .per4 = 32, .per6 = 64, \
+		.name = "any", .rate = count, .window_ns = window, .per4 = 32, .per6 = 64, \
 		__VA_ARGS__                                                                \
 	}
 

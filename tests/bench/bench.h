@@ -156,7 +156,7 @@ struct load {
 	uint32_t from;		     /* … in the `from` of another limit */
 	enum rf_newcomers_then then; /* a guard of one newcomer an hour; off: none */
 	bool no_leases;		     /* every packet goes to the windows */
-	const char *words;	     /* of a limit, in place of `limit`: "all rate 1/1h"; or NULL */
+	const char *words;	     /* of a limit, in place of `limit`: "any rate 1/1h"; or NULL */
 };
 
 /* ---- target.c ---- */

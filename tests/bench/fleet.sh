@@ -149,7 +149,7 @@ part_rejoin() {
 	local host monitor claims=${CLAIMS:-32000}
 
 	for ((host = 1; host <= hosts_in; host++)); do
-		on "$host" limit change all rate 100/10m >"$scratch/log" || bail 'cannot change the limit'
+		on "$host" limit change any rate 100/10m >"$scratch/log" || bail 'cannot change the limit'
 	done
 	schedule rr-both
 	asks hold edge1 "$claims" 4500

@@ -74,7 +74,7 @@ static void make_scan(struct rf_snapshot *scan, struct rf_source_row *rows, int 
 	struct rf_limit *limit = &scan->bans.rules.limit[0];
 
 	scan->bans.rules.policy[0].id = 1;
-	strcpy(limit->name, "all");
+	strcpy(limit->name, "any");
 	limit->rate = 1000;
 	limit->window_ns = RF_NS_PER_S;
 	for (int i = 0; i < count; i++)

@@ -31,7 +31,7 @@ pairs=${PAIRS:-40} sources=${SOURCES:-10000} one_in=${ONE_IN:-1000} looks=${LOOK
 
 attach_ringfence() {
 	within ringfence build/ringfence attach "$dev" sources 65536 leases 65536 &&
-		within ringfence build/ringfence limit add all rate 1/1h
+		within ringfence build/ringfence limit add any rate 1/1h
 }
 
 look_daemon() {

@@ -7,7 +7,7 @@
 
 #include "bench.h"
 
-#define ALL "all rate 2147483648/1m match tcp"
+#define ALL "any rate 2147483648/1m match tcp"
 #define FLAGS " flags ACK/SYN,ACK,RST"
 #define OTHERS4                                                                     \
 	"203.0.113.2,203.0.113.3,203.0.113.4,203.0.113.5,203.0.113.6,198.51.100.1," \

@@ -114,7 +114,7 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 	if (load->words)
 		parse_words(load->words, &definition);
 	for (uint32_t slot = 0; definition.limit.rate && slot < limits; slot++)
-		put_limit(rules, slot, &definition, "all", &id);
+		put_limit(rules, slot, &definition, "any", &id);
 	if (load->from) {
 		definition.limit.has_from = 1;
 		add_prefixes(&definition.from, family, load->from);

@@ -34,7 +34,7 @@ eth=${port[0]}
 attach_fence() { # WINDOWS
 	ringfence attach "$eth" sources "$1" >"$scratch/log" 2>&1 ||
 		bail "cannot attach: $(<"$scratch/log")"
-	ringfence limit add all rate 1000/10s >"$scratch/log" 2>&1 ||
+	ringfence limit add any rate 1000/10s >"$scratch/log" 2>&1 ||
 		bail "cannot add a limit: $(<"$scratch/log")"
 }
 
@@ -244,7 +244,7 @@ part_daemon() {
 
 pairs_row() { # NAME RATE
 	ringfence attach "$eth" sources 65536 leases 65536 >"$scratch/log" 2>&1 || bail "$(<"$scratch/log")"
-	ringfence limit add all rate "$2" >"$scratch/log" 2>&1 || bail "$(<"$scratch/log")"
+	ringfence limit add any rate "$2" >"$scratch/log" 2>&1 || bail "$(<"$scratch/log")"
 	send 4 65536
 	stop TERM "$sender"
 	inside "$scratch/scans" pairs "$pins/$eth/xdp" "$eth" "$pairs" | jq -r --arg name "$1" \

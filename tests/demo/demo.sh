@@ -142,7 +142,7 @@ make_network
 echo "Two namespaces, joined by a veth pair; ringfence goes on the receiving end."
 show ip link set dev in0 xdpdrv obj build/ringfence.bpf.o sec xdp
 show "$ringfence" status
-show "$ringfence" limit add all rate "$RATE"
+show "$ringfence" limit add any rate "$RATE"
 start_daemon
 start_receiver
 echo

@@ -91,10 +91,10 @@ echo
 start_engine
 for host in 1 2 3; do
 	on "$host" attach "edge$host" fleet >"$scratch/log" || bail 'cannot attach a fence'
-	on "$host" limit add all rate "$limit/1s" >"$scratch/log" || bail 'cannot add a limit'
+	on "$host" limit add any rate "$limit/1s" >"$scratch/log" || bail 'cannot add a limit'
 done
 
-echo "1. Each host for itself, with 'limit add all rate $limit/1s':"
+echo "1. Each host for itself, with 'limit add any rate $limit/1s':"
 flood
 sleep 2.5
 eventually has_passed $((limit * 2)) # what all pass in the same second
@@ -105,12 +105,12 @@ without=$(most)
 echo
 echo '2. As a fleet. On each host:'
 show 1 fleet join edge1 redis 10.77.1.1:6379 hosts 3
-show 1 limit set all rate "$limit/1s" fleet
+show 1 limit set any rate "$limit/1s" fleet
 show 1 limit list
 for host in 2 3; do
 	on "$host" fleet join "edge$host" redis "10.77.$host.1:6379" hosts 3 >"$scratch/log" ||
 		bail "host $host cannot join"
-	on "$host" limit set all rate "$limit/1s" fleet >"$scratch/log" ||
+	on "$host" limit set any rate "$limit/1s" fleet >"$scratch/log" ||
 		bail "host $host has no limit of the fleet"
 done
 printf '\n$ ringfence-fleet run edge1 &\n'

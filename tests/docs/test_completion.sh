@@ -23,7 +23,7 @@ printf '#!/bin/sh\nexec nsenter --net=/run/netns/rf-test-%s-inside %s/build/ring
 chmod +x "$scratch/bin/ringfence"
 export PATH=$scratch/bin:$PATH HOME=$scratch/home
 
-for command in 'attach eth0' 'limit add all rate 20k/1s' 'limit add only rate 1/1h match udp ban 1h' \
+for command in 'attach eth0' 'limit add any rate 20k/1s' 'limit add only rate 1/1h match udp ban 1h' \
 	'allow add 203.0.113.0/24' 'allow add 2001:db8:a::/48' 'allow add 2001:db8:b::/48' \
 	'deny add 192.0.2.66 for 1h by blocklist'; do
 	# shellcheck disable=SC2086 # words
@@ -119,25 +119,25 @@ completes 'ringfence completion ' "bash zsh fish $common"
 
 # Values are the user's; then comes what has to be there, then what may be.
 completes 'ringfence limit add ' ''
-completes 'ringfence limit add all ' 'rate'
-completes 'ringfence limit set all ' 'rate'
-offers 'ringfence limit change all ' rate from no confirm
-completes 'ringfence limit change all no e' 'edge exact'
-completes 'ringfence limit add all rate ' ''
-offers 'ringfence limit add all rate 20k/1s ' match dport sport to length flags from per per6 packets bytes algorithm fleet first alone \
+completes 'ringfence limit add any ' 'rate'
+completes 'ringfence limit set any ' 'rate'
+offers 'ringfence limit change any ' rate from no confirm
+completes 'ringfence limit change any no e' 'edge exact'
+completes 'ringfence limit add any rate ' ''
+offers 'ringfence limit add any rate 20k/1s ' match dport sport to length flags from per per6 packets bytes algorithm fleet first alone \
 	burst cells edge shadow count exact ban confirm dev --json
-completes 'ringfence limit add all rate 20k/1s e' 'edge exact'
-completes 'ringfence limit add all rate 20k/1s edge ' 'strict weighted coarse'
-completes 'ringfence limit add all rate 20k/1s exact e' 'edge'
-completes 'ringfence limit add all rate 20k/1s match ' 'any tcp udp icmp proto other'
-completes 'ringfence limit add all rate 20k/1s match tcp s' 'syn sport shadow'
-completes 'ringfence limit add all rate 20k/1s match udp s' 'sport shadow'
-completes 'ringfence limit add all rate 20k/1s match tcp dport ' ''
-completes 'ringfence limit set all rate 20k/1s algorithm ' 'sliding fixed log token leaky'
-completes 'ringfence limit add all rate 20k/1s count ' 'rejected'
-completes 'ringfence limit add all rate 20k/1s ban 1h a' 'all algorithm alone'
-completes 'ringfence limit add all rate 20k/1s ban 1h all a' 'algorithm alone'
-completes 'ringfence limit add all rate 20k/1s fleet alone ' 'first'
+completes 'ringfence limit add any rate 20k/1s e' 'edge exact'
+completes 'ringfence limit add any rate 20k/1s edge ' 'strict weighted coarse'
+completes 'ringfence limit add any rate 20k/1s exact e' 'edge'
+completes 'ringfence limit add any rate 20k/1s match ' 'any tcp udp icmp proto other'
+completes 'ringfence limit add any rate 20k/1s match tcp s' 'syn sport shadow'
+completes 'ringfence limit add any rate 20k/1s match udp s' 'sport shadow'
+completes 'ringfence limit add any rate 20k/1s match tcp dport ' ''
+completes 'ringfence limit set any rate 20k/1s algorithm ' 'sliding fixed log token leaky'
+completes 'ringfence limit add any rate 20k/1s count ' 'rejected'
+completes 'ringfence limit add any rate 20k/1s ban 1h a' 'all algorithm alone'
+completes 'ringfence limit add any rate 20k/1s ban 1h all a' 'algorithm alone'
+completes 'ringfence limit add any rate 20k/1s fleet alone ' 'first'
 completes 'ringfence fleet ' 'join leave run check status show top gone hosts bans'
 completes 'ringfence fleet top by ' 'drops rate hosts'
 completes 'ringfence fleet bans f' 'flush'
@@ -186,16 +186,16 @@ completes 'ringfence attach lo fence ' 'eth0'
 completes 'ringfence status dev ' 'eth0 eth1 lo'
 completes 'ringfence dev ' 'eth0 eth1 lo'
 completes 'ringfence dev lo sav' 'save'
-completes 'ringfence dev lo limit add all ' 'rate'
-completes 'ringfence limit del ' 'all only'
-completes 'ringfence limit arm ' 'all only' # once: every limit, and the limit of that name
-completes 'ringfence limit shadow ' 'all only'
-completes 'ringfence limit arm a' 'all'
+completes 'ringfence dev lo limit add any ' 'rate'
+completes 'ringfence limit del ' 'any only'
+completes 'ringfence limit arm ' 'all any only'
+completes 'ringfence limit shadow ' 'all any only'
+completes 'ringfence limit arm a' 'all any'
 completes 'ringfence limit arm o' 'only'
 completes 'ringfence limit arm only c' 'confirm'
 completes 'ringfence limit shadow o' 'only'
 completes 'ringfence limit set o' 'only'
-completes 'ringfence limit del dev eth0 ' 'all only'
+completes 'ringfence limit del dev eth0 ' 'any only'
 completes 'ringfence limit del dev eth1 ' ''
 completes 'ringfence allow del 20' '203.0.113.0/24 2001:db8:a::/48 2001:db8:b::/48'
 completes 'ringfence deny del ' '192.0.2.66'
@@ -229,8 +229,8 @@ shells=(bash zsh fish)
 completes 'ringfence apply READ' 'README.md'
 completes 'ringfence check Makef' 'Makefile'
 completes 'ringfence deny load LIC' 'LICENSE'
-completes 'ringfence limit add all rate 20k/1s from ' 'file'
-completes 'ringfence limit add all rate 20k/1s from file Makef' 'Makefile'
+completes 'ringfence limit add any rate 20k/1s from ' 'file'
+completes 'ringfence limit add any rate 20k/1s from file Makef' 'Makefile'
 
 # A name that another could choose is never run.
 tree=$PWD

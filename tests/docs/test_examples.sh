@@ -118,7 +118,7 @@ run_document() { # DOCUMENT
 	: >"$scratch/shown"
 	: >"$scratch/rules"
 	awk -f tests/docs/examples.awk "$document" >"$scratch/examples"
-	echo 'limit add all rate 20k/1s' >"$work/rules"
+	echo 'limit add any rate 20k/1s' >"$work/rules"
 	echo 192.0.2.128/25 >"$work/blocklist.txt"
 	fresh
 	while IFS=$'\t' read -r what line text first <&4; do
@@ -146,7 +146,7 @@ done
 
 # A test that cannot fail tests nothing.
 : >"$scratch/rules"
-printf '```\nwhat nobody has seen\n```\n\n```\n# ringfence limit add all rate 1x/1s\n```\n' >"$scratch/new.md"
+printf '```\nwhat nobody has seen\n```\n\n```\n# ringfence limit add any rate 1x/1s\n```\n' >"$scratch/new.md"
 mkdir "$scratch/alone"
 is "$(run_document "$scratch/new.md" | grep -c '^not ok')" 2 \
 	'an unknown block fails the test, and so does a command that fails'

@@ -15,7 +15,7 @@ check 'the manual has more than 20 metrics' test "$(wc -l <"$scratch/documented"
 make_network 1
 use "$quick"
 ringfence attach "${port[0]}" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-ringfence limit add all rate 10/1h >"$scratch/added"
+ringfence limit add any rate 10/1h >"$scratch/added"
 ringfence metrics file "$scratch/told.prom"
 is "$(sed -n 's/^# TYPE //p' "$scratch/told.prom" | sort)" "$(cut -d' ' -f1,2 "$scratch/documented")" \
 	'the manual has each metric that is told, with its type, and no other'

@@ -176,7 +176,7 @@ set_up_hosts() { # HOSTS [RATE [SLOTS]]
 		echo "redis $(engine_of "$host")" >"/etc/ringfence/edge$host.fleet"
 		on "$host" attach "edge$host" fleet >"$scratch/log"
 		on "$host" fleet hosts "${3-$1}" >"$scratch/log"
-		[ $# -lt 2 ] || on "$host" limit add all rate "$2" fleet >"$scratch/log" ||
+		[ $# -lt 2 ] || on "$host" limit add any rate "$2" fleet >"$scratch/log" ||
 			bail 'no limit of a fleet'
 		start_agent "$host"
 	done

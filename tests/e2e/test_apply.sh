@@ -40,7 +40,7 @@ is "$(saved)" 'newcomers off' 'a fresh fence has no rules'
 printf '%s\n' 192.0.2.0/24 2001:db8:1::/48 >"$scratch/partners"
 file rules <<END
 # A rule of every kind.
-limit add all     rate 20k/1s
+limit add any     rate 20k/1s
 limit add syn     rate 100/10s   match tcp syn	# tabs, and comments behind
 limit add dns     rate 500/1s match udp dport 53,853,5000-5003 shadow
    limit add big    rate 200k/1s   from 198.51.100.0/24,2001:db8::/32
@@ -63,7 +63,7 @@ is "$(saved)" 'newcomers off' 'check changes no rule'
 does 'apply puts a file with a rule of every kind in force' \
 	'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
 	ringfence apply "$scratch/rules"
-is "$(saved | sed 's/ for .*//')" 'limit add all rate 20k/1s
+is "$(saved | sed 's/ for .*//')" 'limit add any rate 20k/1s
 limit add syn rate 100/10s match tcp syn
 limit add dns rate 500/1s match udp dport 53,853,5000-5003 shadow
 limit add big rate 200k/1s from 198.51.100.0/24,2001:db8::/32
@@ -96,9 +96,9 @@ is "$(ringfence save dev "${port[1]}" | sed '1d; s/ for .*//')" "$before" \
 ringfence detach "${port[1]}" >"$scratch/log"
 does 'apply - reads the rules from standard input' \
 	'in force: 1 limit, 0 allowed and 0 denied prefixes, newcomers off' \
-	ringfence apply - <<<'limit add all rate 10/1h exact'
-is "$(saved)" $'limit add all rate 10/1h exact\nnewcomers off' 'apply - removes the rules that its input lacks'
-is "$(ringfence apply --json - <<<'limit add all rate 10/1h exact' | jq -c 'del(.schema)')" \
+	ringfence apply - <<<'limit add any rate 10/1h exact'
+is "$(saved)" $'limit add any rate 10/1h exact\nnewcomers off' 'apply - removes the rules that its input lacks'
+is "$(ringfence apply --json - <<<'limit add any rate 10/1h exact' | jq -c 'del(.schema)')" \
 	'{"limits":1,"allow":0,"deny":0,"newcomers":"off","warnings":[]}' 'apply --json prints what is in force'
 is "$(ringfence check --json "$scratch/rules" | jq -c 'del(.schema)')" \
 	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate","warnings":[],"on_both_lists":0}' 'check --json prints what the file has'
@@ -124,11 +124,11 @@ wrong() {
 }
 
 commands="which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'"
-wrong "'limits': not a command of a rule file, $commands" 'limits add all rate 1/1s'
-wrong "'limit set': not a command of a rule file, $commands" 'limit set all rate 1/1s'
+wrong "'limits': not a command of a rule file, $commands" 'limits add any rate 1/1s'
+wrong "'limit set': not a command of a rule file, $commands" 'limit set any rate 1/1s'
 wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
-	'limit add all rate 100/1d'
-wrong "'frob': unknown word; did you mean 'from'?" 'limit add all rate 100/1s frob'
+	'limit add any rate 100/1d'
+wrong "'frob': unknown word; did you mean 'from'?" 'limit add any rate 100/1s frob'
 wrong "limit 'fine': given twice, first in line 1" 'limit add fine rate 2/1s'
 wrong "'10.0.0.0/40': invalid prefix: its length must be 0-32" 'deny add 10.0.0.0/40'
 wrong "'ever': unexpected word; see 'ringfence help deny add'" 'deny add 10.0.0.0/8 ever'
@@ -157,7 +157,7 @@ refused 'a file without any rule' ": the file has no rule; write 'newcomers off'
 fails "an error in a line of standard input names 'standard input' and the line" 1 \
 	"ringfence: standard input:1: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
 ringfence: standard input: 1 mistake; nothing was changed" \
-	ringfence apply - <<<'limit add all rate 1'
+	ringfence apply - <<<'limit add any rate 1'
 is "$(saved)" "$before" 'no refused file changes a rule'
 
 chmod 755 "$scratch"
@@ -353,11 +353,11 @@ in_force() { # "PASSED": who of two passes
 }
 
 file a <<-'END'
-	limit add all rate 1M/1s
+	limit add any rate 1M/1s
 	deny add 10.0.1.0/24
 END
 file b <<-'END'
-	limit add all rate 1k/1s
+	limit add any rate 1k/1s
 	limit add new rate 10/1h match udp from 10.9.0.0/16 exact
 	deny add 10.0.0.0/24
 END
@@ -378,7 +378,7 @@ trial_saved=$(saved)
 busy="ringfence: rules are on trial for another $left; 'ringfence confirm' keeps them, \
 'ringfence revert' brings the old ones back"
 refusals=''
-for words in 'limit add more rate 1/1s' 'limit set all rate 1/1s' 'limit del all' \
+for words in 'limit add more rate 1/1s' 'limit set any rate 1/1s' 'limit del any' \
 	'newcomers off' "apply $scratch/a" "apply $scratch/a confirm 5s"; do
 	# shellcheck disable=SC2086
 	out=$(ringfence $words 2>&1)
@@ -470,13 +470,13 @@ check 'under traffic a trial is over when its time is' test $((last_ns - after_n
 check 'and not before' test $((next_ns - before_ns)) -ge 4000000000
 
 # Windows and counters are as before when the old rules are back.
-apply - <<<'limit add all rate 10/1h exact'
+apply - <<<'limit add any rate 10/1h exact'
 deliver 0 src=192.0.2.1,count=20
-apply - confirm 1h <<<'limit add all rate 5/2h exact'
+apply - confirm 1h <<<'limit add any rate 5/2h exact'
 deliver 0 src=192.0.2.1,count=20
 trial=$(came)
 ringfence revert >"$scratch/log"
-apply - confirm 1s <<<'limit add all rate 5/2h exact'
+apply - confirm 1s <<<'limit add any rate 5/2h exact'
 eventually came_back
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=20
 is "$trial; $(came)" '192.0.2.1 5; 192.0.2.2 10' 'the old rules keep their windows over a trial'
@@ -505,8 +505,8 @@ does 'attach … confirm says that the fence is on trial' "${port[0]}: attached 
 on trial: in 1h everything passes, unless 'ringfence confirm' keeps the fence" \
 	ringfence attach "${port[0]}" confirm 1h
 does 'a fence on trial accepts an entry of a list' '' ringfence deny add 10.0.0.0/24
-does 'a fence on trial accepts a limit' "$(steady all)" \
-	ringfence limit add all rate 5/1h ban 1h exact
+does 'a fence on trial accepts a limit' "$(steady any)" \
+	ringfence limit add any rate 5/1h ban 1h exact
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
 is "$(came)" '10.0.1.1 5' 'a fence on trial enforces its rules'
 is "$(ringfence save confirmed | sed '/^#/d')" 'newcomers off' 'save confirmed prints no rule of a fence on trial'
@@ -519,7 +519,7 @@ was_not_confirmed() {
 ringfence attach "${port[0]}" confirm 1s >"$scratch/log"
 eventually was_not_confirmed
 ringfence deny add 10.0.0.0/24 2>"$scratch/log"
-ringfence limit add all rate 5/1h ban 1h exact >"$scratch/log" 2>&1
+ringfence limit add any rate 5/1h ban 1h exact >"$scratch/log" 2>&1
 forget_traffic
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
 is "$(came) $(stats 0 .reasons.unconfirmed.packets)" $'10.0.0.1 20\n10.0.1.1 20 40' \

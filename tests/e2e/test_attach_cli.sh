@@ -65,7 +65,7 @@ passed() {
 
 # A fence with a limit.
 arm() { # what attach takes
-	{ ringfence attach "$@" && ringfence limit add all rate 100/1h exact; } >"$scratch/log" 2>&1 ||
+	{ ringfence attach "$@" && ringfence limit add any rate 100/1h exact; } >"$scratch/log" 2>&1 ||
 		bail "cannot make a fence: $(<"$scratch/log")"
 }
 
@@ -95,8 +95,8 @@ check 'attach pins the programs, the link and the maps' \
 is "$(program_field id pinned "$pins/${port[0]}/xdp")" "$(program_on 0)" \
 	'the pinned program is the one on the interface'
 is "$(interfaces 0)" "${port[0]}: native, ringfence" 'status shows an interface that ringfence attached'
-does 'limit add works on a fence that ringfence attached' "$(steady all)" \
-	ringfence limit add all rate 100/1h exact
+does 'limit add works on a fence that ringfence attached' "$(steady any)" \
+	ringfence limit add any rate 100/1h exact
 use_up 0
 is "$(passed)" 100 'a limit of 100 passes 100 of 300 packets'
 id=$(program_on 0)
@@ -118,7 +118,7 @@ does 'attach of two interfaces makes a fence for each' "${port[0]}: attached in 
 ${port[1]}: attached in native mode, fence '${port[1]}'" \
 	ringfence attach "${port[0]}" "${port[1]}"
 for wire in 0 1; do
-	ringfence limit add all rate 100/1h exact dev "${port[$wire]}"
+	ringfence limit add any rate 100/1h exact dev "${port[$wire]}"
 	use_up $wire
 	is "$(passed)" 100 "wire $wire of two fences passes a source its own limit"
 	ringfence detach "${port[$wire]}" >"$scratch/stdout"
@@ -128,8 +128,8 @@ does "attach of two interfaces with 'fence' makes one fence" \
 	"${port[0]}: attached in native mode, fence '$shared'
 ${port[1]}: attached in native mode, fence '$shared'" \
 	ringfence attach "${port[0]}" "${port[1]}" fence "$shared"
-does 'limit add without dev changes the only fence' "$(steady all)" \
-	ringfence limit add all rate 100/1h exact
+does 'limit add without dev changes the only fence' "$(steady any)" \
+	ringfence limit add any rate 100/1h exact
 is "$(interfaces 1)" "${port[0]}: native, ringfence
 ${port[1]}: native, ringfence" 'status shows both interfaces of a shared fence'
 forget_traffic
@@ -182,7 +182,7 @@ use "$shipped"
 does 'attach with a jumbo MTU takes the entry for frames in several buffers' \
 	"${port[2]}: attached in native mode (frags, for its jumbo MTU), fence '${port[2]}'" \
 	ringfence attach "${port[2]}"
-ringfence limit add all rate 100/1h exact
+ringfence limit add any rate 100/1h exact
 forget_traffic
 deliver 2 src=192.0.2.1,count=300,len=9000 src=2001:db8::1,count=90,len=9000
 is "$received" $'192.0.2.1 100 900000\n2001:db8::1 90 810000' 'a jumbo frame is charged once'
@@ -197,7 +197,7 @@ does 'attach in generic mode warns about merged packets' \
 generic mode counts what the kernel has merged (GRO) as one packet" \
 	ringfence attach "${port[0]}" mode generic
 is "$(interfaces 0)" "${port[0]}: generic, ringfence" 'status shows generic mode'
-ringfence limit add all rate 100/1h exact
+ringfence limit add any rate 100/1h exact
 use_up 0
 is "$(passed)" 100 'a limit of 100 passes 100 packets in generic mode'
 does 'a second attach in generic mode has nothing to do' \
@@ -252,7 +252,7 @@ windows6: $sources" "$cpus CPUs: both maps of windows have room for $sources sou
 	does "$cpus CPUs: a second attach has nothing to do" \
 		"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 		on_cpus "$cpus" "$build" attach "${port[0]}"
-	on_cpus "$cpus" "$build" limit add all rate 100/1h exact
+	on_cpus "$cpus" "$build" limit add any rate 100/1h exact
 	use_up 0
 	is "$(passed)" 100 "$cpus CPUs: a limit of 100 passes 100 of 300 packets"
 	lines[cpus]=$(bpftool -j map show pinned "$pins/${port[0]}/presence" | jq .max_entries)
@@ -272,7 +272,7 @@ does 'an interface with a dot in its name is attached' \
 	"${port[3]}: attached in native mode, fence '${port[3]}'" \
 	ringfence attach "${port[3]}"
 check 'an interface with a dot in its name is pinned with a colon' is_pinned "$colons" xdp 'link_*'
-ringfence limit add all rate 100/1h exact
+ringfence limit add any rate 100/1h exact
 use_up 3
 outside ip link del out3
 check 'the pins survive a device that is deleted' is_pinned "$colons" xdp config
@@ -376,7 +376,7 @@ ringfence detach "${port[1]}" >"$scratch/stdout"
 
 use "$shipped"
 inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-ringfence limit add all rate 100/1h exact
+ringfence limit add any rate 100/1h exact
 use_up 0
 old=$(program_on 0)
 before=$(state 0 | sed 's/program id [0-9]* of [a-z]* build/program id/; /program of another build/d')
@@ -411,8 +411,8 @@ use "$half"
 arm "${port[0]}"
 use_up 0
 before=$(state 0)
-for words in "attach ${port[0]}" 'limit add more rate 1/1s' 'limit set all rate 1/1s' \
-	'limit del all' 'limit list' status stats top 'show 192.0.2.1'; do
+for words in "attach ${port[0]}" 'limit add more rate 1/1s' 'limit set any rate 1/1s' \
+	'limit del any' 'limit list' status stats top 'show 192.0.2.1'; do
 	# shellcheck disable=SC2086
 	matches "$(describe alien $words)" "exit 1"$'\n\n'"stderr: ringfence: ${port[0]}: $refusal" \
 		"a build of another map ABI refuses '$words'"
@@ -494,16 +494,16 @@ arm "${port[0]}"
 use_up 0
 wrong=''
 for round in {1..20}; do
-	together "limit set all rate $((30 + round))/1h" "limit set all rate $((60 + round))/1h"
+	together "limit set any rate $((30 + round))/1h" "limit set any rate $((60 + round))/1h"
 	[ "$first $second" = '0 0' ] || wrong+=" $round: $first $second"
 	list=$(ringfence limit list)
-	[ "$list" = "limit add all rate $((30 + round))/1h" ] ||
-		[ "$list" = "limit add all rate $((60 + round))/1h" ] || wrong+=" $round: $list"
+	[ "$list" = "limit add any rate $((30 + round))/1h" ] ||
+		[ "$list" = "limit add any rate $((60 + round))/1h" ] || wrong+=" $round: $list"
 done
 is "$wrong" '' 'two changes of a limit at the same time both succeed'
 nothing_more 0 'windows are kept through changes at the same time'
-matches "$(describe ringfence limit set all rate 110/1h)" \
-	$'exit 0\nlimit \'all\': rate (50|80)/1h → 110/1h\nstderr: ' \
+matches "$(describe ringfence limit set any rate 110/1h)" \
+	$'exit 0\nlimit \'any\': rate (50|80)/1h → 110/1h\nstderr: ' \
 	'limit set after changes at the same time succeeds'
 deliver 0 src=192.0.2.1,count=50
 is "$(passed)" 10 'the limit that was set last holds after changes at the same time'
@@ -552,7 +552,7 @@ for round in {1..20}; do
 	kill_after $((attach_us * round / 20)) "$quick" attach "${port[0]}"
 	inside "$quick" attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
 	is_pinned "${port[0]}" xdp frags 'link_*' config || wrong+=" $round: pins"
-	ringfence limit add all rate 100/1h exact || wrong+=" $round: limit"
+	ringfence limit add any rate 100/1h exact || wrong+=" $round: limit"
 	ringfence detach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
 	[ ! -e "$pins/${port[0]}" ] || wrong+=" $round: pins are left"
 done

@@ -30,7 +30,7 @@ does 'ip attaches the object in native mode' '' \
 	inside ip link set dev "${port[0]}" xdpdrv obj $OBJECT sec xdp
 is "$(ringfence status | unwrapped | sed 1d)" \
 	"  ${port[0]}: native mode, attached by ip
-no limit is set: the fence observes, and drops nothing; 'ringfence limit add all rate 20k/1s' arms it" \
+no limit is set: the fence observes, and drops nothing; 'ringfence limit add any rate 20k/1s' arms it" \
 	'status says that it observes, and drops nothing'
 is "$(ringfence status --json dev "${port[0]}" | jq -c '[.fence, .program_id, .limits, .armed, .sources]')" \
 	"[\"${port[0]}\",$(program_on 0),0,false,65536]" \
@@ -45,8 +45,8 @@ conserves 0 'packets are counted for no other reason on a fence without a limit'
 
 # ---- a limit ----
 
-does 'limit add works on a fence that ip attached' "$(steady all)" \
-	ringfence limit add all rate 100/1h exact
+does 'limit add works on a fence that ip attached' "$(steady any)" \
+	ringfence limit add any rate 100/1h exact
 deliver 0 src=192.0.2.1,count=300,len=100 src=192.0.2.2,count=60,len=66 \
 	src=2001:db8:0:1::1,count=250,len=1000 src=2001:db8:0:2::1,count=40,len=1514
 is "$received" "192.0.2.1 100 10000
@@ -56,7 +56,7 @@ is "$received" "192.0.2.1 100 10000
 conserves 0 'sent = passed + dropped with a first limit'
 is "$(stats 0 '.limits[0] | [.name, .passed, .dropped, .would_drop,
 		.bytes.passed, .bytes.dropped, .bytes.would_drop] | join(" ")')" \
-	"all 300 350 0 174520 170000 0" 'a limit counts what it passes and drops'
+	"any 300 350 0 174520 170000 0" 'a limit counts what it passes and drops'
 is "$(stats 0 '.reasons | "\(.under_limit.packets) \(.over_limit.packets) \(.no_limit.packets)"')" \
 	"300 350 350" 'reasons tell packets under a limit from packets before it was added'
 is "$(shown 0 192.0.2.1)" '100 100 200 0 100' 'show prints a source that is over its limit'
@@ -69,10 +69,10 @@ check 'show says when a packet of a source over its limit passes again' \
 	test "$wait_ms" -gt 0 -a "$wait_ms" -le 3841000
 is "$(ringfence top --json dev "${port[0]}" | jq -r '.sources[] |
 		[.source, .limit, .passed, .dropped, .would_drop, .used, .rate, .window_ms] | join(" ")')" \
-	"192.0.2.1 all 100 200 0 100 100 3600000
-2001:db8:0:1::/64 all 100 150 0 100 100 3600000
-192.0.2.2 all 60 0 0 60 100 3600000
-2001:db8:0:2::/64 all 40 0 0 40 100 3600000" 'top lists sources by drops, then by rate'
+	"192.0.2.1 any 100 200 0 100 100 3600000
+2001:db8:0:1::/64 any 100 150 0 100 100 3600000
+192.0.2.2 any 60 0 0 60 100 3600000
+2001:db8:0:2::/64 any 40 0 0 40 100 3600000" 'top lists sources by drops, then by rate'
 is "$(ringfence top 1 --json dev "${port[0]}" | jq -r '.sources[].source')" 192.0.2.1 'top 1 prints one row'
 
 deliver 0 src=2001:db8:0:3::1,count=70 src=2001:db8:0:3:ffff::2,count=70
@@ -83,19 +83,19 @@ is "$(shown 0 203.0.113.1)" '0 0 0 0 0' 'show says that a newcomer has used noth
 
 # ---- changes ----
 
-does 'limit set raises a limit' "limit 'all': rate 100/1h → 150/1h" ringfence limit set all rate 150/1h exact
+does 'limit set raises a limit' "limit 'any': rate 100/1h → 150/1h" ringfence limit set any rate 150/1h exact
 deliver 0 src=192.0.2.1,count=300
 is "$(sum "$received" | cut -d' ' -f1)" 50 'a raised limit keeps the windows: only the rest passes'
-does 'limit set lowers a limit' "limit 'all': rate 150/1h → 80/1h" ringfence limit set all rate 80/1h exact
+does 'limit set lowers a limit' "limit 'any': rate 150/1h → 80/1h" ringfence limit set any rate 80/1h exact
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=100
 is "$received" '192.0.2.2 20 1320' 'a lowered limit keeps the windows'
-does 'limit set changes the TIME of a limit' "limit 'all': rate 80/1h → 80/2h; its windows start \
-afresh" ringfence limit set all rate 80/2h exact
+does 'limit set changes the TIME of a limit' "limit 'any': rate 80/1h → 80/2h; its windows start \
+afresh" ringfence limit set any rate 80/2h exact
 deliver 0 src=192.0.2.1,count=100
 is "$received" '192.0.2.1 80 5280' 'a limit of another TIME starts with empty windows'
 conserves 0 'sent = passed + dropped over changes of a limit'
 
-does 'limit set makes a limit a shadow' "limit 'all': in force → shadow" ringfence limit set all rate 80/2h exact shadow
+does 'limit set makes a limit a shadow' "limit 'any': in force → shadow" ringfence limit set any rate 80/2h exact shadow
 before=$(stats 0 '.limits[0] | "\(.passed) \(.dropped)"')
 deliver 0 src=192.0.2.1,count=30,len=100 src=192.0.2.5,count=90,len=100
 is "$received" "$sent" 'a shadow passes everything'
@@ -108,10 +108,10 @@ is "$(shown 0 192.0.2.5)" '80 80 0 10 80' 'show prints what a shadow would have 
 is "$(ringfence top 3 --json dev "${port[0]}" | jq -r '.sources[0] | "\(.source) \(.dropped) \(.would_drop)"')" \
 	'192.0.2.1 20 30' 'top lists sources by what a shadow would have dropped'
 is "$(ringfence status | unwrapped | grep '^limit')" \
-	'limit all: at most 80/2h of every source (shadow: only counts what it would drop)' \
+	'limit any: at most 80/2h of every source (shadow: only counts what it would drop)' \
 	'status says that a limit is a shadow'
 
-does 'limit del works on a fence that ip attached' '' ringfence limit del all
+does 'limit del works on a fence that ip attached' '' ringfence limit del any
 does 'limit list is empty after limit del' 'no limits' ringfence limit list
 deliver 0 src=192.0.2.1,count=200
 is "$received" "$sent" 'status says that a fence only observes after limit del'
@@ -119,8 +119,8 @@ conserves 0 'totals of a fence go on over all changes of a limit'
 
 # ---- a short window, at no particular speed ----
 
-does 'limit add works with a short TIME' "$(steady all)" \
-	ringfence limit add all rate 50/1s
+does 'limit add works with a short TIME' "$(steady any)" \
+	ringfence limit add any rate 50/1s
 deliver 0 max 50/1s src=192.0.2.1,count=3000,rate=1000 src=2001:db8:0:1::1,count=3000,rate=1000 \
 	src=192.0.2.9,count=30,rate=10
 stays_within 'no second admits more than the limit'
@@ -147,8 +147,8 @@ is "$(ringfence status | unwrapped | sed -n 2,3p)" \
   generic mode counts what the kernel has merged (GRO) as one packet, and is slow" \
 	'status says generic mode, and warns about merged packets'
 is "$(interfaces 1)" "${port[1]}: generic, ip" 'status --json says generic mode'
-does 'limit add works in generic mode' "$(steady all)" \
-	ringfence limit add all rate 100/1h exact
+does 'limit add works in generic mode' "$(steady any)" \
+	ringfence limit add any rate 100/1h exact
 deliver 1 src=192.0.2.1,count=300 src=2001:db8::1,count=20
 is "$(cut -d' ' -f1,2 <<<"$received")" $'192.0.2.1 100\n2001:db8::1 20' 'a limit holds in generic mode'
 conserves 1 'sent = passed + dropped in generic mode'
@@ -167,7 +167,7 @@ is "$received" "192.0.2.1 100 900000
 192.0.2.2 9 594
 2001:db8::1 90 810000" 'a frame in several buffers is charged once'
 conserves 2 'jumbo frames are counted with all their bytes'
-is "$(ringfence limit list dev "${port[1]}")" 'limit add all rate 100/1h exact' \
+is "$(ringfence limit list dev "${port[1]}")" 'limit add any rate 100/1h exact' \
 	'limit add on one of two fences leaves the limit of the other'
 
 does 'detach takes off what ip attached' "${port[2]}: detached" ringfence detach "${port[2]}"

@@ -37,7 +37,7 @@ ringfence: $scratch/batch: $count mistake$([ "$count" = 1 ] || echo s); nothing 
 make_network 1
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 ringfence apply - >"$scratch/log" <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	deny add 10.0.0.0/8
 	deny add 192.0.2.1
 	allow add 10.1.0.0/16 for 1h
@@ -76,14 +76,14 @@ matches "$(ringfence batch - </dev/null)" 'standard input: 0 commands done in [0
 # ---- limits ----
 
 ringfence batch - >"$scratch/log" <<-'END'
-	limit set all rate 20/1h exact
+	limit set any rate 20/1h exact
 	limit add dns rate 5/1h match udp dport 53 from 192.0.2.0/24
 	deny del 192.0.2.40
 	newcomers rate 10k/1s then open
 	limit add gone rate 1/1h match icmp
 	limit del gone
 END
-is "$(saved)" 'limit add all rate 20/1h exact
+is "$(saved)" 'limit add any rate 20/1h exact
 limit add dns rate 5/1h match udp dport 53 from 192.0.2.0/24
 allow add 192.0.2.42
 newcomers rate 10k/1s then open' 'a batch changes limits, lists and newcomers at once'
@@ -126,7 +126,7 @@ is "$(echo 'limit arm dns' | ringfence batch - --json 2>&1 | jq -r '.warnings[].
 
 # ---- bans ----
 
-ringfence apply - >"$scratch/log" <<<'limit add all rate 10/1h exact ban 1h'
+ringfence apply - >"$scratch/log" <<<'limit add any rate 10/1h exact ban 1h'
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=20 src=198.51.100.1,count=20 src=198.51.100.2,count=20
 banned() {
 	ringfence bans --json | jq -r '[.bans[].source] | join(" ")'
@@ -142,7 +142,7 @@ END
 is "$(banned)" '192.0.2.1 192.0.2.2 198.51.100.1 198.51.100.2' 'a batch that is refused ends no ban'
 is "$(printf 'unban 192.0.2.1\ndeny add 203.0.113.1\n' | ringfence batch - | sed 1d)" '1 ban ended' \
 	'a batch ends a ban beside a change of a list'
-is "$(printf 'unban 198.51.100.0/24\nlimit change all rate 20/1h\n' | ringfence batch - --json | jq .lifted)" 2 \
+is "$(printf 'unban 198.51.100.0/24\nlimit change any rate 20/1h\n' | ringfence batch - --json | jq .lifted)" 2 \
 	'a batch ends bans beside a change of a limit, and counts them'
 is "$(banned)" 192.0.2.2 'a batch ends no other ban'
 is "$(echo 'unban all' | ringfence batch - | sed 1d)" '1 ban ended' 'a batch ends all bans'
@@ -151,7 +151,7 @@ is "$(echo 'unban all' | ringfence batch - | sed 1d)" '0 bans ended' 'unban all 
 # ---- mistakes ----
 
 ringfence apply - >"$scratch/log" <<-'END'
-	limit add all rate 20/1h exact
+	limit add any rate 20/1h exact
 	limit add dns rate 5/1h match udp dport 53
 	allow add 192.0.2.42
 	newcomers rate 10k/1s then open
@@ -214,14 +214,14 @@ like 20k/1s or 100/10s, or 10mbit
 	deny del 192.0.2.7
 END
 refuses 'batch: limits that do not go together, and a prefix' "4: '192.0.2.51': not on the deny list; 'deny list' shows its prefixes as they were added
-5: limits 'one', 'all', 'two', 'four' and 'three': $together" <<-'END'
+5: limits 'one', 'any', 'two', 'four' and 'three': $together" <<-'END'
 	limit add one rate 1/1s match tcp
 	limit add two rate 1/1s match tcp dport 80
 	limit add four rate 1/1s match tcp dport 1-100
 	deny del 192.0.2.51
 	limit add three rate 1/1s match tcp dport 80-90
 END
-refuses 'batch: a limit too many' "4: limits 'one', 'all', 'two', 'three' and 'four': $together" <<-'END'
+refuses 'batch: a limit too many' "4: limits 'one', 'any', 'two', 'three' and 'four': $together" <<-'END'
 	limit add one rate 1/1s match tcp
 	limit add two rate 1/1s match tcp dport 80
 	limit add three rate 1/1s match tcp dport 80-90
@@ -240,14 +240,14 @@ fails 'batch: standard input has the commands' 1 "ringfence: standard input:1: '
 has the commands; name a file
 ringfence: standard input:2: '-': standard input has the commands; name a file
 ringfence: standard input: 2 mistakes; nothing was changed" \
-	ringfence batch - <<<$'deny load -\nlimit set all rate 1/1s from file -'
+	ringfence batch - <<<$'deny load -\nlimit set any rate 1/1s from file -'
 fails 'batch: the mistakes are said also where there is no such fence' 1 "ringfence: standard input:1: 'x': \
 invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 ringfence: standard input: 1 mistake; nothing was changed" ringfence batch - dev nosuch <<<'deny add x'
 
 # ---- on trial ----
 
-ringfence apply - confirm 1h >"$scratch/log" <<<'limit add all rate 7/1h exact'
+ringfence apply - confirm 1h >"$scratch/log" <<<'limit add any rate 7/1h exact'
 of_lists() {
 	ringfence batch - >"$scratch/log" <<-'END'
 		deny add 192.0.2.60
@@ -257,7 +257,7 @@ of_lists() {
 check 'on trial a batch of lists works' of_lists
 is "$(ringfence deny list | tr '\n' ' ')" '192.0.2.60 192.0.2.61 ' 'on trial a batch changes the list'
 is "$(ringfence batch - <<<'unban all' | sed 1d)" '0 bans ended' 'on trial a batch may end bans'
-ringfence batch - <<<'limit set all rate 8/1h' 2>"$scratch/log"
+ringfence batch - <<<'limit set any rate 8/1h' 2>"$scratch/log"
 matches "$(<"$scratch/log")" "ringfence: rules are on trial for another [0-9a-z ]+; .*" \
 	'on trial a batch of limits is refused'
 ringfence confirm >"$scratch/log"
@@ -267,7 +267,7 @@ ringfence confirm >"$scratch/log"
 # One source is denied by a network all the time, and its own entries come and go; another one is
 # never denied, and its neighbours' entries come and go.
 ringfence apply - >"$scratch/log" <<-'END'
-	limit add all rate 1G/1h
+	limit add any rate 1G/1h
 	deny add 10.0.0.0/8
 	allow add 203.0.113.1
 END

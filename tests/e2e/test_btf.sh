@@ -18,8 +18,8 @@ if [ -d /sys/kernel/btf ]; then
 		"${port[0]}: attached in native mode, fence '${port[0]}'" \
 		without_btf build/ringfence attach "${port[0]}"
 	does 'limit add works without BTF of the kernel' \
-		"limit 'all': a source that sends evenly loses nothing up to 96 % of COUNT" \
-		without_btf build/ringfence limit add all rate 100/1h
+		"limit 'any': a source that sends evenly loses nothing up to 96 % of COUNT" \
+		without_btf build/ringfence limit add any rate 100/1h
 	deliver 0 src=192.0.2.1,count=300
 	is "$(sum "$received" | cut -d' ' -f1)" 100 \
 		'a limit of 100 passes 100 of 300 packets without BTF of the kernel'

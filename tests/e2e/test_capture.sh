@@ -70,7 +70,7 @@ eth=${port[0]}
 cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//') # the first one that it may use
 ringfence attach "$eth" >"$log" || bail "attach: $(<"$log")"
 ringfence apply - >"$log" <<-'RULES'
-	limit add all rate 40/1h
+	limit add any rate 40/1h
 	limit add dns rate 1k/1h match udp dport 53
 	deny add 192.0.2.9
 	limit add arp rate 2/1h match other
@@ -85,7 +85,7 @@ end INT
 is "$ended $(<"$log.drops")" '0 37 packets written, one of every 1' \
 	'a capture that is interrupted says what it wrote'
 is "$(fields "$scratch/drops" -e ip.src -e frame.comment -e frame.interface_name)" \
-	"30 192.0.2.1|dropped: over_limit, limit 'all'|$eth
+	"30 192.0.2.1|dropped: over_limit, limit 'any'|$eth
 7 192.0.2.9|dropped: denied|$eth" 'tshark reads the source, the reason, the limit and the interface'
 is "$(tcpdump -nr "$scratch/drops" 2>/dev/null | grep -c '192.0.2')" 37 'tcpdump reads each packet'
 is "$(stat -c %a "$scratch/drops")" 600 'only the user may read the file'
@@ -97,14 +97,14 @@ capture passed passed one in 1
 send src=192.0.2.2,count=20,proto=udp,dport=53 src=192.0.2.9,count=5,proto=udp
 end TERM
 is "$(fields "$scratch/passed" -e ip.src -e frame.comment)" \
-	"20 192.0.2.2|passed: under_limit, limits 'all', 'dns'" \
+	"20 192.0.2.2|passed: under_limit, limits 'any', 'dns'" \
 	'packets that pass have the limits that were charged'
 
 capture both dropped passed one in 1 reason denied reason under_limit
 send src=192.0.2.3,count=55,proto=tcp src=192.0.2.9,count=5,proto=udp
 end INT
 is "$(fields "$scratch/both" -e frame.comment)" "5 dropped: denied
-40 passed: under_limit, limit 'all'" 'only packets with these reasons are written'
+40 passed: under_limit, limit 'any'" 'only packets with these reasons are written'
 
 capture some one in 10
 send src=192.0.2.9,count=200
@@ -141,12 +141,12 @@ is "$(fields "$scratch/from" -e ip.src)" '6 192.0.2.9' 'only packets from this n
 
 capture changed one in 1
 send src=192.0.2.1,count=3,proto=tcp
-ringfence limit del all >"$log"
+ringfence limit del any >"$log"
 send src=192.0.2.9,count=3
 end INT
 is "$(fields "$scratch/changed" -e frame.comment)" "3 dropped: denied
-3 dropped: over_limit, limit 'all'" 'a limit that is deleted meanwhile is named'
-ringfence limit add all rate 40/1h >"$log"
+3 dropped: over_limit, limit 'any'" 'a limit that is deleted meanwhile is named'
+ringfence limit add any rate 40/1h >"$log"
 
 capture most one in 1 most 10
 send src=192.0.2.9,count=60

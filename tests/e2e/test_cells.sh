@@ -76,7 +76,7 @@ send_all() {
 }
 
 ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-ringfence limit add all rate 20k/4s cells 16 exact >"$scratch/attached" || bail "limit: $(<"$scratch/attached")"
+ringfence limit add any rate 20k/4s cells 16 exact >"$scratch/attached" || bail "limit: $(<"$scratch/attached")"
 daemon
 send_all
 rows >"$scratch/rows"
@@ -84,8 +84,8 @@ is "$(recorded)" 800 'the cells of all rows have each packet that was sent, once
 is "$(grep -c true "$scratch/rows")" 0 'of a source that came while the daemon ran, no cell is missing'
 at=$(date -d "$(awk '$3 { last = $1 } END { print last }' "$scratch/rows")" +%FT%T)
 is "$(ringfence show "$source" at "$at" dev "$eth" --json | jq -c '.cells[0] | [.limit, .source, .differences, .refused, (.cell_ms | . > 260 and . < 280)]')" \
-	"[\"all\",\"$source\",false,false,true]" 'a row says what its cells are: about 4s/15 long'
-matches "$(ringfence show "$source" at "$at")" ".*$source, limit all: cells of 2[67][0-9]ms each, from [-0-9: ]+ on:
+	"[\"any\",\"$source\",false,false,true]" 'a row says what its cells are: about 4s/15 long'
+matches "$(ringfence show "$source" at "$at")" ".*$source, limit any: cells of 2[67][0-9]ms each, from [-0-9: ]+ on:
   [ .:=+*#-]*[.:=+*#-][ .:=+*#-]*
   [0-9 ]+.*" 'show at prints a bar and a number for each cell'
 matches "$(LC_ALL=C.UTF-8 ringfence show "$source" at "$at")" '.*[▁▂▃▄▅▆▇█].*' 'the bars are blocks in a UTF-8 locale'

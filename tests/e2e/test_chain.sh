@@ -53,7 +53,7 @@ limit='100/1h exact'
 
 arm() { # WIRE
 	# shellcheck disable=SC2086
-	ringfence limit add all rate $limit dev "${port[$1]}" || bail 'cannot add a limit'
+	ringfence limit add any rate $limit dev "${port[$1]}" || bail 'cannot add a limit'
 }
 
 use_up() { # WIRE
@@ -224,8 +224,8 @@ does 'a second attach without chain has nothing to do in a chain' \
 does 'a second attach with chain has nothing to do in a chain' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}" chain
-does 'limit add works for a fence in a chain' "$(steady all)" \
-	ringfence limit add all rate 100/1h exact
+does 'limit add works for a fence in a chain' "$(steady any)" \
+	ringfence limit add any rate 100/1h exact
 forget_traffic
 use_up 0
 is "$(passed)" 100 'a limit of 100 passes 100 packets behind xdp-filter'

@@ -24,8 +24,8 @@ limits() {
 	forget_traffic
 	does "$1, $3: the object loads" '' inside ip link set dev "${port[0]}" xdpdrv obj "$2" sec "$3"
 	[ "$(program_on 0)" != none ] || return
-	does "$1, $3: a limit is added" "$(steady all)" \
-		ringfence limit add all rate 100/1h exact
+	does "$1, $3: a limit is added" "$(steady any)" \
+		ringfence limit add any rate 100/1h exact
 	deliver 0 src=192.0.2.1,count=300 src=192.0.2.2,count=60 src=2001:db8:0:1::1,count=250
 	is "$(cut -d' ' -f1,2 <<<"$received")" "192.0.2.1 100
 192.0.2.2 60

@@ -296,7 +296,7 @@ tells() { # COUNT
 ringfence detach "$eth" >"$scratch/attached"
 use "$shipped" # the others count no packet
 ringfence attach "$eth" >"$scratch/attached"
-ringfence limit add all rate 5/1h exact >"$scratch/attached"
+ringfence limit add any rate 5/1h exact >"$scratch/attached"
 daemon sources full history "$scratch/own/kept"
 check 'a fence is up' eventually is_up "$eth"
 deliver 0 src=192.0.2.66,count=20,proto=udp
@@ -304,7 +304,7 @@ check 'packets are in the metrics' eventually tells 20
 ringfence detach "$eth" >"$scratch/attached"
 check 'the fence is gone' eventually is_gone "$eth"
 ringfence attach "$eth" >"$scratch/attached"
-ringfence limit add all rate 5/1h exact >"$scratch/attached"
+ringfence limit add any rate 5/1h exact >"$scratch/attached"
 eventually is_up "$eth"
 deliver 0 src=192.0.2.66,count=30,proto=udp
 check 'counters go on when the fence comes back' eventually tells 50

@@ -365,7 +365,7 @@ use "$shipped"
 a=${run}f b=${run}g
 inside ip link add "$a" type veth peer name "$b"
 ringfence attach "$a" >/dev/null
-ringfence limit add all rate 7/1m dev "$a" >/dev/null
+ringfence limit add any rate 7/1m dev "$a" >/dev/null
 inside ip link del "$a"
 look -
 matches "$(finding fence)" "note: '$a' is on no interface here, and holds [1-9][0-9]* MiB: 'ringfence attach \
@@ -383,7 +383,7 @@ matches "$(finding fence)" "note: .*; run 'ringfence attach $a'" \
 	'doctor recommends to attach a fence again whose interface has come back'
 does 'attach of an interface that has come back succeeds' "$a: attached in native mode, fence '$a'" \
 	ringfence attach "$a"
-is "$(ringfence save dev "$a" | grep -c '^limit add all rate 7/1m')" 1 'attach of an interface that has come back finds its rules'
+is "$(ringfence save dev "$a" | grep -c '^limit add any rate 7/1m')" 1 'attach of an interface that has come back finds its rules'
 look -
 is "$(strays)" 0 'doctor lists no fence that has an interface'
 inside ip link del "$a"

@@ -70,7 +70,7 @@ make_network 1
 eth=${port[0]}
 ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
 ringfence apply - >"$scratch/log" <<-'RULES'
-	limit add all rate 1k/1m
+	limit add any rate 1k/1m
 	limit add udp rate 100/1m match udp dport 53 ban 20s
 RULES
 
@@ -89,23 +89,23 @@ told=$(date -d "$(lines '.type == "source_limited"' | jq -r .time)" +%s%3N)
 check 'it is told by one of the next two scans' \
 	test "$(sqlite3 "$own/history/$eth.db" "SELECT count(*) FROM totals WHERE time > $sent AND time <= $told")" -le 2
 matches "$(lines '.type == "source_limited"' | jq -c '[.limit, .rate, .reason, .dropped, .fence]')" \
-	"\[\"all\",\"1k/1m\",\"over_limit\",4000,\"$eth\"\]" 'it has the limit, its rate and why'
+	"\[\"any\",\"1k/1m\",\"over_limit\",4000,\"$eth\"\]" 'it has the limit, its rate and why'
 flood src=192.0.2.67,count=500,dport=53 src=2001:db8::7,count=500,dport=53
 check 'a ban that starts is an event' eventually has '.type == "ban_started" and .source == "192.0.2.67/32"'
 check 'of IPv6 too' eventually has '.type == "ban_started" and .source == "2001:db8::/64"'
 stop KILL "$daemon_pid"
-ringfence limit change all rate 2k/1m >"$scratch/out"
+ringfence limit change any rate 2k/1m >"$scratch/out"
 daemon history "$own/history" sources full
 check 'a ban that ended meanwhile has its end' eventually has '.type == "ban_ended" and .source == "192.0.2.67/32"'
 check 'rules that were changed meanwhile are an event' \
 	eventually has '.type == "rules_changed" and .detail == "while nobody watched"'
 is "$(lines '.type == "attached"' | wc -l)" 1 'the fence was attached once, for a daemon that was started twice'
-ringfence limit change all rate 1k/1m >"$scratch/out"
+ringfence limit change any rate 1k/1m >"$scratch/out"
 check 'rules that change are told' eventually has '.detail == "changed all from 2k/1m to 1k/1m"'
-ringfence limit change all rate 3k/1m confirm 2s >"$scratch/out"
+ringfence limit change any rate 3k/1m confirm 2s >"$scratch/out"
 # The rules before stay those that came back until the next change, so that no scan is too late for it.
 check 'a trial that nobody confirms is told' eventually has '.type == "trial_reverted"'
-ringfence limit change all rate 100/1h >"$scratch/out" # which 150 sources are over at once, however slowly they send
+ringfence limit change any rate 100/1h >"$scratch/out" # which 150 sources are over at once, however slowly they send
 for _ in 1 2 3; do
 	flood src=10.0.0.0,sources=150,count=60000,proto=tcp
 	sleep 0.5
@@ -142,7 +142,7 @@ bans_are_told() { # COUNT: so many began
 for told in none prefix; do
 	own "$told"
 	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-	ringfence limit add all rate 1k/1s ban 1h >"$scratch/out"
+	ringfence limit add any rate 1k/1s ban 1h >"$scratch/out"
 	if [ "$told" = none ]; then history=off; else history=$own/history; fi
 	daemon history "$history" sources "$told"
 	check "$told: attached" eventually has '.type == "attached"'

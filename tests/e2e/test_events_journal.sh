@@ -31,7 +31,7 @@ mkdir -p /run/ringfence
 mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
 use "$half"
 ringfence attach "${port[0]}" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-ringfence limit add all rate 100/1s >"$scratch/out"
+ringfence limit add any rate 100/1s >"$scratch/out"
 start inside setpriv --reuid=60712 --regid=60712 --groups="$gid" --bounding-set=-all --inh-caps=-all \
 	"$scratch/watch" listen off history off sources full events file "$events" >"$log" 2>&1
 daemon_pid=$started_pid
@@ -42,7 +42,7 @@ has() {
 eventually has attached || bail "the daemon does not start: $(<"$log")"
 outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=3000,proto=tcp >/dev/null
 check 'a source is limited' eventually has source_limited
-ringfence limit change all rate 200/1s >"$scratch/out"
+ringfence limit change any rate 200/1s >"$scratch/out"
 check 'rules change' eventually has rules_changed
 ringfence detach "${port[0]}" >"$scratch/out"
 check 'the fence goes' eventually has detached
@@ -70,7 +70,7 @@ while read -r type id; do
 	[ -z "$wanted" ] || is "$(entries "MESSAGE_ID=$id" | jq -r .RINGFENCE_SEQ | sort)" "$wanted" "MESSAGE_ID finds $type, and nothing else"
 done < <(sed -n 's/^\t\[RF_EVENT_\(.*\)\] = "\([0-9a-f]\{32\}\)",$/\L\1 \2/p' user/daemon/sink_journal.c)
 matches "$(journalctl -q -D "$journal" -o cat RINGFENCE_EVENT=source_limited)" \
-	"fence '${port[0]}': source_limited 192.0.2.66, limit all 100/1s, [0-9]+ packets dropped" 'its message is a sentence'
+	"fence '${port[0]}': source_limited 192.0.2.66, limit any 100/1s, [0-9]+ packets dropped" 'its message is a sentence'
 stop TERM "$daemon_pid"
 
 done_testing

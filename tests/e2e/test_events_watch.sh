@@ -67,7 +67,7 @@ make_network 2
 use "$half"
 for wire in 0 1; do
 	ringfence attach "${port[wire]}" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-	ringfence limit add all rate 1k/1s dev "${port[wire]}" >"$scratch/out"
+	ringfence limit add any rate 1k/1s dev "${port[wire]}" >"$scratch/out"
 done
 build=$shipped
 
@@ -87,7 +87,7 @@ check 'it begins with the last events' eventually has one '"type":"attached"'
 flood 0 192.0.2.66
 eventually has all 192.0.2.66
 matches "$(tail -n 1 "$scratch/all")" \
-	"[0-9:]{8} ${port[0]} source_limited 192.0.2.66 limit all: ([1-9][0-9]{0,2}|[0-9.]+k) dropped \[${port[0]}-[0-9a-f]+-[0-9]+\]" \
+	"[0-9:]{8} ${port[0]} source_limited 192.0.2.66 limit any: ([1-9][0-9]{0,2}|[0-9.]+k) dropped \[${port[0]}-[0-9a-f]+-[0-9]+\]" \
 	'a line has the time, the fence, the type, the source, the limit, the packets and the id'
 flood 1 192.0.2.130
 check 'a line of another fence follows' eventually has all "${port[1]} source_limited 192.0.2.130"
@@ -158,7 +158,7 @@ for wire in 0 1; do
 		"fence $wire: without a history, events come from the file"
 done
 is "$(ringfence events --json | jq -r '.fences[].fence' | sort | xargs)" "$(printf '%s\n' "${port[@]}" | sort | xargs)" 'of all fences'
-check 'as text' eval 'ringfence events | grep -q "source_limited 192.0.2.66 limit all"'
+check 'as text' eval 'ringfence events | grep -q "source_limited 192.0.2.66 limit any"'
 is "$(ringfence events from 192.0.2.68 --json | jq '[.fences[].events | length] | add')" 1 'with the same filters'
 is "$(ringfence events of map_errors dev "${port[0]}")" $"fence ${port[0]}"$'\n'"  no such events in $file" 'and says where there is none'
 fails 'a fence that the file does not have' 1 "ringfence: 'nosuch0': no event of this fence is in $file" ringfence events dev nosuch0

@@ -115,13 +115,13 @@ refuse_changes() {
 
 ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log" || bail "$(<"$scratch/log")"
 cat >"$scratch/one" <<END
-limit add all rate 100/1h exact
+limit add any rate 100/1h exact
 limit add other rate 5/1h match udp dport 9 from 10.0.0.0/8
 allow add 203.0.113.0/24
 newcomers rate 100/1s then aggregate
 END
 cat >"$scratch/two" <<END
-limit add all rate 100/1h exact
+limit add any rate 100/1h exact
 limit add other rate 7/1m match tcp dport 80-90 per /24
 deny add 198.51.100.0/24
 deny add 2001:db8::/32
@@ -301,7 +301,7 @@ link set dev IF xdp obj …'" ringfence limit list
 attach ${port[0]}' or 'ip link set dev ${port[0]} xdp obj …'" ringfence status dev "${port[0]}"
 }
 
-ringfence limit add all rate 100/1h exact
+ringfence limit add any rate 100/1h exact
 deliver 0 src=192.0.2.1,count=300
 start inside build/ringfence stats watch >"$scratch/watched" 2>"$scratch/watcher"
 watcher=$started_pid
@@ -319,7 +319,7 @@ deliver 0 src=192.0.2.1,count=50
 is "$received" '' 'a fence has its windows on an interface that is made again'
 ringfence detach "${port[0]}" >"$scratch/log"
 inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-ringfence limit add all rate 100/1h exact
+ringfence limit add any rate 100/1h exact
 renew_wire 'ip link'
 inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
 does 'a fence that ip attaches to an interface that is made again has no limits' \
@@ -329,13 +329,13 @@ ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log"
 
 # ---- bpffs ----
 
-ringfence limit add all rate 100/1h exact
+ringfence limit add any rate 100/1h exact
 deliver 0 src=192.0.2.1,count=300
 mount -t bpf bpf /sys/fs/bpf
 is "$(ringfence show 192.0.2.1 --json | jq '.limits[0].used')" 100 \
 	'a fence whose pins are hidden by another bpffs is found'
-does 'a fence whose pins are hidden takes a change of a limit' "limit 'all': rate 100/1h → 90/1h" \
-	ringfence limit set all rate 90/1h exact
+does 'a fence whose pins are hidden takes a change of a limit' "limit 'any': rate 100/1h → 90/1h" \
+	ringfence limit set any rate 90/1h exact
 does 'attach of a fence whose pins are hidden has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}"
@@ -354,8 +354,8 @@ deliver 0 src=192.0.2.1,count=50
 is "$received" '' 'a fence has its rules and windows when hidden pins are visible again'
 
 mount -o remount,ro /sys/fs/bpf
-does 'a fence on a read-only bpffs takes a change of a limit' "limit 'all': rate 90/1h → 95/1h" \
-	ringfence limit set all rate 95/1h exact
+does 'a fence on a read-only bpffs takes a change of a limit' "limit 'any': rate 90/1h → 95/1h" \
+	ringfence limit set any rate 95/1h exact
 fails 'detach of a fence on a read-only bpffs is refused' 1 "ringfence: ${port[0]}: $elsewhere" \
 	ringfence detach "${port[0]}"
 deliver 0 src=192.0.2.1,count=50
@@ -392,8 +392,8 @@ fails 'attach is refused in a mount namespace without bpffs' \
 is "$(program_on 0)" none 'attach in a mount namespace without bpffs leaves no program'
 does 'ip attaches a fence without a bpffs' \
 	'' inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
-does 'limit add works without a bpffs' "$(steady all)" \
-	ringfence limit add all rate 100/1h exact
+does 'limit add works without a bpffs' "$(steady any)" \
+	ringfence limit add any rate 100/1h exact
 does 'detach works without a bpffs' "${port[0]}: detached" ringfence detach "${port[0]}"
 
 done_testing

@@ -9,7 +9,7 @@ require "$alien"
 make_network 4
 one=${port[0]} edge=$run-edge
 ringfence attach "$one" >"$scratch/log" || bail 'cannot attach'
-ringfence limit add all rate 10/1h
+ringfence limit add any rate 10/1h
 ringfence attach "${port[1]}" "${port[2]}" fence "$edge" >"$scratch/log" || bail 'cannot attach two'
 ringfence limit add slow rate 5/1h dev "$edge"
 deliver 0 src=192.0.2.1,count=20
@@ -27,7 +27,7 @@ fence $edge
 passed 9
 dropped 3" 'stats without dev shows each fence under its heading'
 is "$(ringfence top | awk '/^(fence|192)/ { print $1, $2 }')" "fence $one
-192.0.2.1 all
+192.0.2.1 any
 fence $edge
 192.0.2.2 slow
 192.0.2.3 slow" 'top without dev shows the sources of each fence under its heading'
@@ -49,7 +49,7 @@ is "$(<"$scratch/stderr")" "ringfence: fence '$one': limit 'slow': it does not e
 does 'dev takes the name of a fence' 'limit add slow rate 5/1h' ringfence limit list dev "$edge"
 does 'dev takes each interface of a fence' 'limit add slow rate 5/1h' ringfence limit list dev "${port[2]}"
 does 'dev takes fence: and a name' 'limit add slow rate 5/1h' ringfence limit list dev "fence:$edge"
-does 'dev takes interface: and a name' 'limit add all rate 10/1h' ringfence limit list dev "interface:$one"
+does 'dev takes interface: and a name' 'limit add any rate 10/1h' ringfence limit list dev "interface:$one"
 does 'a change by the name of a fence changes this fence' '' ringfence limit add more rate 9/1s dev "$edge"
 is "$(ringfence limit list dev "$edge" | wc -l) $(ringfence limit list dev "$one" | wc -l)" '2 1' \
 	'a change by the name of a fence changes no other fence'
@@ -72,7 +72,7 @@ both="${run}x: an interface, and another fence, on ${port[3]}, has this name; wr
 fails 'dev refuses the name of an interface and another fence' 1 "ringfence: $both" \
 	ringfence limit add more rate 1/1s dev "${run}x"
 fails 'detach refuses the name of an interface and another fence' 1 "ringfence: $both" ringfence detach "${run}x"
-does 'interface: names the interface of the two' 'limit add all rate 10/1h' \
+does 'interface: names the interface of the two' 'limit add any rate 10/1h' \
 	ringfence limit list dev "interface:${run}x"
 does 'fence: names the fence of the two' 'no limits' ringfence limit list dev "fence:${run}x"
 inside ip link set dev "${run}x" name "$one"

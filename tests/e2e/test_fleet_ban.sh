@@ -45,7 +45,7 @@ until_sent() {
 
 set_up_fleet 3
 for host in 1 2 3; do
-	on "$host" limit add all rate 300/20s ban 1h fleet >"$scratch/log"
+	on "$host" limit add any rate 300/20s ban 1h fleet >"$scratch/log"
 done
 check 'the limit has a ban' has "$(on 1 limit list)" 'ban 1h'
 
@@ -66,7 +66,7 @@ echo "# one host: banned after $((($(clock) - start_ns) / 1000000)) ms at 181 pa
 wait_for_senders
 check 'a source over COUNT on one host is banned there' has_ban 1 $floods
 is "$(bans 2)" '' 'and on no other'
-check 'show says so' has "$(on 1 show $floods)" "dropped by a ban of limit 'all'"
+check 'show says so' has "$(on 1 show $floods)" "dropped by a ban of limit 'any'"
 
 # ---- 240 packets in 20 s to each host, until they are banned ----
 

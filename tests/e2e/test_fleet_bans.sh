@@ -101,7 +101,7 @@ mkdir -p /etc/ringfence
 start_engine
 for host in 1 2 3; do
 	on "$host" attach "edge$host" fleet >"$scratch/log"
-	on "$host" limit add all rate 1M/1s >"$scratch/log"
+	on "$host" limit add any rate 1M/1s >"$scratch/log"
 	# shellcheck disable=SC2046 # two words, or none
 	on "$host" fleet join "edge$host" redis "10.77.$host.1:6379" hosts 4 \
 		$([ "$host" = 3 ] || echo bans take) >"$scratch/log" || bail 'cannot join'

@@ -66,8 +66,8 @@ finds 'no number of hosts' problem fence 'it does not know how many hosts share 
 	'ringfence fleet hosts N dev edge1'
 on 1 fleet hosts 2 >"$scratch/log"
 finds 'no limit of the fleet' problem limits "no limit has the word 'fleet'" \
-	'ringfence limit add all rate 20k/1s fleet'
-on 1 limit add all rate 600/1s fleet >"$scratch/log"
+	'ringfence limit add any rate 20k/1s fleet'
+on 1 limit add any rate 600/1s fleet >"$scratch/log"
 on 1 limit add own rate 50/1s match udp >"$scratch/log"
 on 1 limit add odd rate 50/1s match icmp algorithm token >"$scratch/log"
 on 1 limit add loose rate 20/1s match tcp fleet first 4 >"$scratch/log"
@@ -158,7 +158,7 @@ check 'where nothing is wrong, the exit status is 0' eventually finds_nothing
 echo 'redis 10.77.2.1:6379 grace 3s' >/etc/ringfence/edge2.fleet
 on 2 attach edge2 fleet >"$scratch/log"
 on 2 fleet hosts 3 >"$scratch/log"
-on 2 limit add all rate 700/1s fleet >"$scratch/log"
+on 2 limit add any rate 700/1s fleet >"$scratch/log"
 on 2 limit add more rate 70/1s match udp fleet first 0 >"$scratch/log"
 start_web2() {
 	start h2 unshare --uts sh -c 'printf web2 >/proc/sys/kernel/hostname; exec build/ringfence-fleet run edge2' \
@@ -167,7 +167,7 @@ start_web2() {
 }
 start_web2
 finds 'a limit that is another one there' problem hosts \
-	"limit 'all' is another one on web2: together they pass the sum" 'ringfence limit list'
+	"limit 'any' is another one on web2: together they pass the sum" 'ringfence limit list'
 finds 'one that is missing there' problem hosts "limit 'loose' is missing on web2" 'ringfence limit list'
 finds 'one that is missing here' problem hosts "limit 'more' is missing here, and there on web2" 'ringfence limit list'
 finds 'another number of hosts' problem hosts \

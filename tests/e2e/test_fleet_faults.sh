@@ -181,14 +181,14 @@ fault_limit_set() {
 	begin 9
 	for host in 1 2 3; do
 		at $((1 + host))
-		on "$host" limit set all rate 300/1s fleet >"$scratch/log"
+		on "$host" limit set any rate 300/1s fleet >"$scratch/log"
 	done
 	changed=$(clock)
 	finish
 	verdict 'a limit of 300 is rolled out, a host each second' 300
 	check 'a second later it holds' test "$(worst $((changed + 1000000000)))" -le 300
 	for host in 1 2 3; do
-		on "$host" limit set all rate "$limit/1s" fleet >"$scratch/log"
+		on "$host" limit set any rate "$limit/1s" fleet >"$scratch/log"
 	done
 	sleep 1.5
 }
@@ -197,7 +197,7 @@ fault_trial() {
 	local host seconds
 
 	echo 'fleet hosts 4
-limit add all rate 300/1s fleet' >"$scratch/rules"
+limit add any rate 300/1s fleet' >"$scratch/rules"
 	for seconds in 9 30 120; do # a busy machine may take so long to begin and to end the trials
 		begin "$seconds"
 		at 2
@@ -223,19 +223,19 @@ all_fell_back() {
 }
 
 fault_differ() {
-	on 3 limit set all rate 300/1s fleet >"$scratch/log"
+	on 3 limit set any rate 300/1s fleet >"$scratch/log"
 	sleep 1.5
 	begin 6
 	finish
 	verdict 'one host defines the limit as 300' 300
-	on 3 limit set all rate "$limit/1s" fleet >"$scratch/log"
+	on 3 limit set any rate "$limit/1s" fleet >"$scratch/log"
 	sleep 1.5
 }
 
 # In one transaction, so no packet passes without a limit.
 fault_del_add() {
-	echo "limit del all
-limit add all rate $limit/1s fleet" >"$scratch/batch"
+	echo "limit del any
+limit add any rate $limit/1s fleet" >"$scratch/batch"
 	begin 7
 	at 3
 	on 2 batch "$scratch/batch" >"$scratch/log" 2>&1 || bail "no batch: $(<"$scratch/log")"

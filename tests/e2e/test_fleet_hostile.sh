@@ -19,7 +19,7 @@ make_fleet 1
 mkdir -p /etc/ringfence
 on 1 attach edge1 fleet >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
 on 1 fleet hosts 2 >"$scratch/log"
-on 1 limit add all rate 1k/1s fleet >"$scratch/log" || bail "no limit: $(<"$scratch/log")"
+on 1 limit add any rate 1k/1s fleet >"$scratch/log" || bail "no limit: $(<"$scratch/log")"
 printf 'redis 10.77.1.1:6379\nbans take\ngrace 1s\n' >/etc/ringfence/edge1.fleet
 
 # It has tried so many connections: more than one was refused, and made again.

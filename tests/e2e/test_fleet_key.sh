@@ -101,7 +101,7 @@ for host in 1 2 3; do
 	settings "$host"
 	on "$host" attach "edge$host" fleet >"$scratch/log"
 	on "$host" fleet hosts 3 >"$scratch/log"
-	on "$host" limit add all rate 64/1s fleet first 0 >"$scratch/log" || bail 'no limit of a fleet'
+	on "$host" limit add any rate 64/1s fleet first 0 >"$scratch/log" || bail 'no limit of a fleet'
 done
 start_agent 1
 check 'a host without a key is in the fleet' eventually hears 1
@@ -161,7 +161,7 @@ is "$(of_key 1 refused) $(of_key 1 fingerprint)" "false $theirs" 'the fleet has 
 
 # A host whose agent had no CPU for the grace is alone, and passes nothing then.
 for host in 1 2 3; do
-	on "$host" limit set all rate 64/1h fleet first 0 alone first >"$scratch/log"
+	on "$host" limit set any rate 64/1h fleet first 0 alone first >"$scratch/log"
 done
 used_on() { # HOST
 	on "$1" show "$source_address" --json | jq '.limits[0].used // 0'

@@ -31,8 +31,8 @@ here=${port[0]}
 
 ringfence attach "$here" >"$scratch/log"
 fails 'a fence without shares has no limits of a fleet' 1 \
-	"ringfence: limit 'all': 'fleet' takes a fence that was attached with the word 'fleet'; save the rules, detach, and attach again with it" \
-	ringfence limit add all rate 100/1h fleet
+	"ringfence: limit 'any': 'fleet' takes a fence that was attached with the word 'fleet'; save the rules, detach, and attach again with it" \
+	ringfence limit add any rate 100/1h fleet
 is "$(ringfence limit list)" 'no limits' 'and nothing has changed'
 ringfence detach "$here" >"$scratch/log"
 ringfence attach "$here" fleet >"$scratch/log"
@@ -40,66 +40,66 @@ does 'no number of hosts is told at first' \
 	"no fleet; 'ringfence fleet hosts N' says how many hosts share limits" ringfence fleet hosts
 is "$(ringfence fleet hosts --json | jq -c .hosts)" null 'so in JSON'
 fails 'a limit of the fleet needs it' 1 \
-	"ringfence: limit 'all': the fleet's number of hosts is missing; first run 'ringfence fleet hosts N'" \
-	ringfence limit add all rate 100/1h fleet
+	"ringfence: limit 'any': the fleet's number of hosts is missing; first run 'ringfence fleet hosts N'" \
+	ringfence limit add any rate 100/1h fleet
 fails 'it is 1 at least' 2 "ringfence: '0': invalid number of hosts: it must be 1-1024" ringfence fleet hosts 0
 fails 'and 1024 at most' 2 "ringfence: '1025': invalid number of hosts: it must be 1-1024" ringfence fleet hosts 1025
 does 'the number is set' '' ringfence fleet hosts 3
 does 'and printed' 'the fleet has 3 hosts' ringfence fleet hosts
 is "$(ringfence fleet hosts --json | jq -c .hosts)" 3 'so in JSON, once it is set'
 fails 'a fleet holds sliding limits' 1 \
-	"ringfence: limit 'all': 'fleet': only a sliding limit with a strict edge can be shared; leave out 'algorithm' and 'edge'" \
-	ringfence limit add all rate 100/1h fleet algorithm token
+	"ringfence: limit 'any': 'fleet': only a sliding limit with a strict edge can be shared; leave out 'algorithm' and 'edge'" \
+	ringfence limit add any rate 100/1h fleet algorithm token
 fails 'what is refused is not shared' 1 \
-	"ringfence: limit 'all': 'fleet': what is refused on one host is nobody else's; leave out 'count rejected'" \
-	ringfence limit add all rate 100/1h fleet count rejected
+	"ringfence: limit 'any': 'fleet': what is refused on one host is nobody else's; leave out 'count rejected'" \
+	ringfence limit add any rate 100/1h fleet count rejected
 
 # ---- what passes while nothing is heard ----
 
-ringfence limit add all rate 100/1h fleet exact >"$scratch/log"
+ringfence limit add any rate 100/1h fleet exact >"$scratch/log"
 passes 'alone, COUNT passes' 100
-ringfence limit change all ban 1h >"$scratch/log"
+ringfence limit change any ban 1h >"$scratch/log"
 passes 'with a ban, COUNT passes alone as well' 100
 is "$(ringfence bans --json | jq -r '.bans[].source')" "192.0.2.$source_number" 'and the source is banned'
-ringfence limit set all rate 1k/1h fleet first 7 alone first ban 1h >"$scratch/log"
+ringfence limit set any rate 1k/1h fleet first 7 alone first ban 1h >"$scratch/log"
 passes 'a source that is refused before it has sent COUNT' 7
 is "$(ringfence bans --json | jq -r '.bans[].source' | grep -c "\.$source_number$")" 0 'is not banned'
 check 'and show says what would ban it' \
 	grep -qF '; more than 1k/1h over all hosts bans it for 1h' \
 	<(ringfence show "192.0.2.$source_number" | unwrapped)
-ringfence limit set all rate 100/1h fleet exact alone first >"$scratch/log"
+ringfence limit set any rate 100/1h fleet exact alone first >"$scratch/log"
 passes "with 'alone first', what passes unasked" 1
-ringfence limit set all rate 100/1h fleet exact first 7 alone first >"$scratch/log"
+ringfence limit set any rate 100/1h fleet exact first 7 alone first >"$scratch/log"
 passes "that is 'first'" 7
-ringfence limit set all rate 100/1h fleet exact first 0 alone first >"$scratch/log"
+ringfence limit set any rate 100/1h fleet exact first 0 alone first >"$scratch/log"
 passes "and nothing with 'first 0'" 0
 deliver 0 src=192.0.2.101,count=20
 is "$(ringfence show 192.0.2.101 --json | jq -c '.limits[0] | [.room, .rate, .used, .passes_again_ms]')" \
 	'[0,100,0,null]' 'show judges a source by what it may have here'
-ringfence limit change all alone 40/1h >"$scratch/log"
+ringfence limit change any alone 40/1h >"$scratch/log"
 passes "with 'alone COUNT', that" 40
-ringfence limit change all no alone >"$scratch/log"
+ringfence limit change any no alone >"$scratch/log"
 passes "and COUNT again with 'no alone'" 100
-ringfence limit change all no fleet >"$scratch/log"
+ringfence limit change any no fleet >"$scratch/log"
 passes 'as without the fleet' 100
-is "$(limit all)" null 'which the list says'
+is "$(limit any)" null 'which the list says'
 conserves 0 'sent = passed + dropped'
 
 # ---- how it is written ----
 
-ringfence limit set all rate 20k/1s fleet first 5 alone first >"$scratch/log"
-is "$(ringfence limit list)" 'limit add all rate 20k/1s fleet first 5 alone first  # at most 20k over 3 hosts' \
+ringfence limit set any rate 20k/1s fleet first 5 alone first >"$scratch/log"
+is "$(ringfence limit list)" 'limit add any rate 20k/1s fleet first 5 alone first  # at most 20k over 3 hosts' \
 	'the list has the words and the bound'
-is "$(limit all)" '{"alone":5,"bound":20000,"first":5,"hosts":3}' 'so in JSON'
+is "$(limit any)" '{"alone":5,"bound":20000,"first":5,"hosts":3}' 'so in JSON'
 does "'limit set' says what changed" \
-	"limit 'all': first 5 → default; alone first → 5k/1s" \
-	ringfence limit set all rate 20k/1s fleet alone 5k/1s
+	"limit 'any': first 5 → default; alone first → 5k/1s" \
+	ringfence limit set any rate 20k/1s fleet alone 5k/1s
 does "'no first' does not take the word of 'alone first'" \
-	"limit 'all': first default → 2; alone 5k/1s → first" ringfence limit change all first 2 alone first
-does 'so it stays' "limit 'all': first 2 → default" ringfence limit change all no first
-is "$(limit all)" '{"alone":104,"bound":20000,"first":104,"hosts":3}' 'first is a 64th of COUNT over 3 hosts'
+	"limit 'any': first default → 2; alone 5k/1s → first" ringfence limit change any first 2 alone first
+does 'so it stays' "limit 'any': first 2 → default" ringfence limit change any no first
+is "$(limit any)" '{"alone":104,"bound":20000,"first":104,"hosts":3}' 'first is a 64th of COUNT over 3 hosts'
 ringfence save | grep -v '^#' >"$scratch/saved"
-is "$(cat "$scratch/saved")" $'fleet hosts 3\nlimit add all rate 20k/1s fleet alone first\nnewcomers off' \
+is "$(cat "$scratch/saved")" $'fleet hosts 3\nlimit add any rate 20k/1s fleet alone first\nnewcomers off' \
 	'save prints the hosts and the limit'
 does 'check takes what save prints' "$scratch/saved: fine: 1 limit, 0 allowed and 0 denied prefixes, newcomers off" \
 	ringfence check "$scratch/saved"
@@ -108,7 +108,7 @@ sed 's/hosts 3/hosts 10/' "$scratch/saved" >"$scratch/ten"
 is "$(ringfence diff "$scratch/ten")" '~ fleet hosts 3 → 10' 'diff finds another number of hosts'
 is "$(ringfence diff "$scratch/ten" --json | jq -c .fleet_hosts)" '{"before":3,"after":10}' 'so in JSON'
 ringfence apply "$scratch/ten" >"$scratch/log"
-is "$(limit all)" '{"alone":31,"bound":20000,"first":31,"hosts":10}' 'apply sets it, and with it what passes unasked'
+is "$(limit any)" '{"alone":31,"bound":20000,"first":31,"hosts":10}' 'apply sets it, and with it what passes unasked'
 sed /hosts/d "$scratch/saved" >"$scratch/without"
 ringfence apply "$scratch/without" >"$scratch/log"
 does 'a file without it leaves it as it is' 'the fleet has 10 hosts' ringfence fleet hosts
@@ -133,7 +133,7 @@ fallen_back() {
 }
 eventually fallen_back
 check 'without confirm the old one is back' fallen_back
-is "$(limit all)" '{"alone":78,"bound":20000,"first":78,"hosts":4}' 'and the old limits'
+is "$(limit any)" '{"alone":78,"bound":20000,"first":78,"hosts":4}' 'and the old limits'
 
 
 ringfence detach "$here" >"$scratch/log"

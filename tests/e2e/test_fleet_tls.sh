@@ -36,7 +36,7 @@ tunnel engine server '[engine]' 2
 
 on 1 attach edge1 fleet >"$scratch/log"
 on 1 fleet join edge1 redis 127.0.0.1:6379 hosts 2 >"$scratch/log"
-on 1 limit add all rate 20k/1s fleet >"$scratch/log"
+on 1 limit add any rate 20k/1s fleet >"$scratch/log"
 client_of engine
 started_client=$started_pid
 start_agent 1

@@ -39,13 +39,13 @@ check 'hosts have names, without what a terminal obeys' eventually knows_names
 is "$(on 1 fleet status edge1 --json | jq -r '.others[] | select(.this) | .name')" web1 \
 	'a host knows which it is'
 is "$(on 1 fleet status edge1 | grep -c another)" 0 'nothing differs'
-on 2 limit change all rate 700/1s >"$scratch/log"
+on 2 limit change any rate 700/1s >"$scratch/log"
 on 3 limit add more rate 50/1s match udp fleet first 1 >"$scratch/log"
 tells() { # TEXT
 	on 1 fleet status edge1 | unwrapped | grep -qF "$1"
 }
 check 'status names the hosts that define a limit differently' \
-	eventually tells "limit 'all': another definition on web__31m2"
+	eventually tells "limit 'any': another definition on web__31m2"
 check 'and those that have one which is missing here' eventually tells \
 	"limit 'more': missing here, and there on web3"
 on 3 fleet hosts 5 >"$scratch/log"
@@ -61,7 +61,7 @@ is_shared() { # but where the agent had no CPU for a while
 before=$(on 1 fleet status edge1 --json | jq .slot)
 check 'rubbish there changes nothing' eventually is_shared
 on 1 limit add more rate 9/1s match icmp fleet first 0 >"$scratch/log"
-on 2 limit change all rate 600/1s >"$scratch/log"
+on 2 limit change any rate 600/1s >"$scratch/log"
 on 3 fleet hosts 4 >"$scratch/log"
 for host in 1 3; do
 	on $host limit del more >"$scratch/log"
@@ -94,7 +94,7 @@ calm
 is "$(jq '[.limits[0].ledger | .claimed <= 592 and .claimed > 0] | all' "$scratch/show")" true \
 	'the claims are no more than the pool'
 is "$(jq -r '.limits[0] | [.name, .source, .count, .window_ms, .first, .pool] | join(" ")' "$scratch/show")" \
-	'all 192.0.2.1/32 600 1000 2 592' 'and what they are claims of'
+	'any 192.0.2.1/32 600 1000 2 592' 'and what they are claims of'
 is "$(jq '.limits[0].here | .used > 0 and .share > 0 and .since_ms >= 0' "$scratch/show")" true \
 	'and what this host has: a share, what was used, and since when'
 check 'for people as well' grep -qE '^ *(web1 \(this host\)|web__31m2) +[0-9]+ ' "$scratch/shown"
@@ -104,7 +104,7 @@ fails 'an address must be one' 2 "ringfence: '192.0.2': invalid address; write i
 	fleet 1 show 192.0.2
 
 both_tell() {
-	[ "$(fleet 3 top 5 by hosts --json | jq -r '.sources[0] | [.source, .limit, .hosts] | join(" ")')" = '192.0.2.1 all 2' ]
+	[ "$(fleet 3 top 5 by hosts --json | jq -r '.sources[0] | [.source, .limit, .hosts] | join(" ")')" = '192.0.2.1 any 2' ]
 }
 flood # each host tells once in 5 s, of sources with a claim
 check 'top adds up what the hosts tell' eventually both_tell

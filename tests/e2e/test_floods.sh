@@ -79,7 +79,7 @@ begin_with() {
 	done
 	add_wire 0 numtxqueues 2 numrxqueues 2
 	{ ringfence attach "${port[0]}" sources "$room" &&
-		ringfence limit add all rate "$limit"; } >"$scratch/log" 2>&1 ||
+		ringfence limit add any rate "$limit"; } >"$scratch/log" 2>&1 ||
 		bail "$name: cannot make a fence: $(<"$scratch/log")"
 	sent_before=0 windows_each=1
 	start inside build/tests/traffic tally dev "${port[0]}" for 10m "${words[@]}" \
@@ -212,7 +212,7 @@ reached() {
 
 # "SOURCE PACKETS DROPPED" of each window of a known source; the file `each` names these sources.
 known_windows() {
-	jq -r '.sources[] | select(.limit == "all") | "\(.source) \(.passed) \(.dropped)"' "$scratch/top" |
+	jq -r '.sources[] | select(.limit == "any") | "\(.source) \(.passed) \(.dropped)"' "$scratch/top" |
 		sed 's,^\(fd00:.*\)/64 ,\1 ,' |
 		awk 'NR == FNR { known[$1]; next } $1 in known' "$scratch/each" -
 }
@@ -525,7 +525,7 @@ over
 # ---- nearly full ----
 
 add_wire 0
-{ ringfence attach "${port[0]}" sources $smallest && ringfence limit add all rate $limit; } \
+{ ringfence attach "${port[0]}" sources $smallest && ringfence limit add any rate $limit; } \
 	>"$scratch/log" 2>&1 || bail "cannot make a fence: $(<"$scratch/log")"
 name='nearly full windows'
 deliver 0 "src=192.0.2.0,sources=$((smallest * 9 / 10)),count=$((smallest * 9 / 10))"

@@ -18,7 +18,7 @@ source "$(dirname "$0")/lib.sh"
 
 frames=5
 # NAME, a tab, the definition.
-limits='all	rate 4/1h
+limits='any	rate 4/1h
 tcp	rate 3/1h match tcp
 syn	rate 2/1h match tcp syn
 udp	rate 3/1h match udp
@@ -163,27 +163,27 @@ next_row
 
 # ---- plain ----
 
-charges 'UDP to a port with a limit' $v4 'all udp dns' ip4=$v4 udp=53
-charges 'UDP to another port' $v4 'all udp' ip4=$v4 udp=54
-charges 'SYN' $v4 'all tcp syn' ip4=$v4 tcp=80,flags=2
-charges 'SYN to a port with a limit' $v4 'all tcp syn web' ip4=$v4 tcp=443,flags=2
-charges 'SYN+ACK' $v4 'all tcp' ip4=$v4 tcp=80,flags=0x12
-charges 'ICMP echo' $v4 'all icmp' ip4=$v4 icmp=8
-charges 'SCTP' $v4 'all other' ip4=$v4 proto=132 zeros=12
-charges 'IPv6, UDP' $v6 'all udp dns' ip6=$v6 udp=53
-charges 'IPv6, SYN' $v6 'all tcp syn web' ip6=$v6 tcp=443,flags=2
-charges 'IPv6, ICMPv6 echo' $v6 'all icmp' ip6=$v6 icmp6=128
+charges 'UDP to a port with a limit' $v4 'any udp dns' ip4=$v4 udp=53
+charges 'UDP to another port' $v4 'any udp' ip4=$v4 udp=54
+charges 'SYN' $v4 'any tcp syn' ip4=$v4 tcp=80,flags=2
+charges 'SYN to a port with a limit' $v4 'any tcp syn web' ip4=$v4 tcp=443,flags=2
+charges 'SYN+ACK' $v4 'any tcp' ip4=$v4 tcp=80,flags=0x12
+charges 'ICMP echo' $v4 'any icmp' ip4=$v4 icmp=8
+charges 'SCTP' $v4 'any other' ip4=$v4 proto=132 zeros=12
+charges 'IPv6, UDP' $v6 'any udp dns' ip6=$v6 udp=53
+charges 'IPv6, SYN' $v6 'any tcp syn web' ip6=$v6 tcp=443,flags=2
+charges 'IPv6, ICMPv6 echo' $v6 'any icmp' ip6=$v6 icmp6=128
 
 # ---- VLAN tags ----
 
-charges '802.1Q' $v4 'all udp dns' q ip4=$v4 udp=53
-charges '802.1Q, priority alone' $v4 'all tcp syn' q ip4=$v4 tcp=80,flags=2
-charges '802.1ad' $v6 'all udp dns' ad ip6=$v6 udp=53
-charges '802.1ad and 802.1Q' $v4 'all tcp syn web' ad q ip4=$v4 tcp=443,flags=2
-charges '802.1Q twice' $v6 'all udp dns' q q ip6=$v6 udp=53
-charges 'three tags' $v4 'all udp dns' q q q ip4=$v4 udp=53
-charges 'three tags, the first 802.1ad' $v6 'all tcp syn web' ad q q ip6=$v6 tcp=443,flags=2
-charges 'eight tags' $v4 'all tcp syn web' q q q q q q q q ip4=$v4 tcp=443,flags=2
+charges '802.1Q' $v4 'any udp dns' q ip4=$v4 udp=53
+charges '802.1Q, priority alone' $v4 'any tcp syn' q ip4=$v4 tcp=80,flags=2
+charges '802.1ad' $v6 'any udp dns' ad ip6=$v6 udp=53
+charges '802.1ad and 802.1Q' $v4 'any tcp syn web' ad q ip4=$v4 tcp=443,flags=2
+charges '802.1Q twice' $v6 'any udp dns' q q ip6=$v6 udp=53
+charges 'three tags' $v4 'any udp dns' q q q ip4=$v4 udp=53
+charges 'three tags, the first 802.1ad' $v6 'any tcp syn web' ad q q ip6=$v6 tcp=443,flags=2
+charges 'eight tags' $v4 'any tcp syn web' q q q q q q q q ip4=$v4 tcp=443,flags=2
 drops 'nine tags' deep_vlan q q q q q q q q q ip4=$v4 udp=53
 drops 'nine tags, the last 802.1ad' deep_vlan q q q q q q q q ad ip6=$v6 udp=53
 passes '802.1Q, ARP' non_ip q type=0x0806 zeros=28
@@ -191,74 +191,74 @@ passes 'a tag of 0x9100' non_ip type=0x9100 zeros=46
 
 # ---- IPv4 options and fragments ----
 
-charges 'IPv4 options' $v4 'all udp dns' ip4=$v4,ihl=6 udp=53
-charges 'IPv4 options, 40 bytes' $v4 'all tcp syn web' ip4=$v4,ihl=15 tcp=443,flags=2
-charges 'first fragment' $v4 'all udp dns' ip4=$v4,frag=0x2000 udp=53 zeros=64
-charges 'first fragment, SYN' $v4 'all tcp syn web' ip4=$v4,frag=0x2000 tcp=443,flags=2
-charges 'later fragment' $v4 'all udp' ip4=$v4,frag=0x20b9 udp=53 zeros=64
-charges 'last fragment' $v4 'all tcp' ip4=$v4,frag=0x00b9 tcp=443,flags=2
+charges 'IPv4 options' $v4 'any udp dns' ip4=$v4,ihl=6 udp=53
+charges 'IPv4 options, 40 bytes' $v4 'any tcp syn web' ip4=$v4,ihl=15 tcp=443,flags=2
+charges 'first fragment' $v4 'any udp dns' ip4=$v4,frag=0x2000 udp=53 zeros=64
+charges 'first fragment, SYN' $v4 'any tcp syn web' ip4=$v4,frag=0x2000 tcp=443,flags=2
+charges 'later fragment' $v4 'any udp' ip4=$v4,frag=0x20b9 udp=53 zeros=64
+charges 'last fragment' $v4 'any tcp' ip4=$v4,frag=0x00b9 tcp=443,flags=2
 drops 'TCP fragment where the flags are' unclassed ip4=$v4,frag=0x2001 tcp=443,flags=2
 drops 'IPv6, TCP fragment where the flags are' unclassed ip6=$v6 frag=9 tcp=443,flags=2
-charges 'tiny first fragment, flags cut off' $v4 'all tcp syn web' \
+charges 'tiny first fragment, flags cut off' $v4 'any tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=0x10 trim=12
 # Ethernet pads the first fragment to 60 bytes; the zeros stand where the flags would be.
-charges 'SYN in two fragments, the first of 8 bytes' $v4 'all tcp syn web' \
+charges 'SYN in two fragments, the first of 8 bytes' $v4 'any tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=2 short=12 pad=60
-charges 'SYN in two fragments, IPv6, padded' $v6 'all tcp syn web' \
+charges 'SYN in two fragments, IPv6, padded' $v6 'any tcp syn web' \
 	ip6=$v6 frag=1 tcp=443,flags=2 short=12 pad=128
-charges 'SYN in a padded frame' $v4 'all tcp syn web' ip4=$v4 tcp=443,flags=2 pad=1514
-charges 'UDP in a padded frame' $v6 'all udp dns' ip6=$v6 udp=53 pad=1514
-charges 'AH hides what is behind it' $v4 'all ah' ip4=$v4 auth udp=53
-charges 'ESP' $v4 'all esp' ip4=$v4 proto=50 zeros=32
+charges 'SYN in a padded frame' $v4 'any tcp syn web' ip4=$v4 tcp=443,flags=2 pad=1514
+charges 'UDP in a padded frame' $v6 'any udp dns' ip6=$v6 udp=53 pad=1514
+charges 'AH hides what is behind it' $v4 'any ah' ip4=$v4 auth udp=53
+charges 'ESP' $v4 'any esp' ip4=$v4 proto=50 zeros=32
 
 # ---- IPv6 extension headers ----
 
-charges 'hop-by-hop options' $v6 'all udp dns' ip6=$v6 hop udp=53
-charges 'routing header' $v6 'all udp dns' ip6=$v6 route udp=53
-charges 'destination options' $v6 'all tcp syn web' ip6=$v6 dest tcp=443,flags=2
-charges 'IPv6, AH is stepped over' $v6 'all udp dns' ip6=$v6 auth udp=53
-charges 'a chain of five' $v6 'all tcp syn web' ip6=$v6 hop dest route auth dest tcp=443,flags=2
-charges 'a chain of eight' $v6 'all udp dns' \
+charges 'hop-by-hop options' $v6 'any udp dns' ip6=$v6 hop udp=53
+charges 'routing header' $v6 'any udp dns' ip6=$v6 route udp=53
+charges 'destination options' $v6 'any tcp syn web' ip6=$v6 dest tcp=443,flags=2
+charges 'IPv6, AH is stepped over' $v6 'any udp dns' ip6=$v6 auth udp=53
+charges 'a chain of five' $v6 'any tcp syn web' ip6=$v6 hop dest route auth dest tcp=443,flags=2
+charges 'a chain of eight' $v6 'any udp dns' \
 	ip6=$v6 dest dest dest dest dest dest dest dest udp=53
 drops 'a chain of nine' unclassed ip6=$v6 dest dest dest dest dest dest dest dest dest udp=53
-charges 'IPv6 ESP' $v6 'all esp' ip6=$v6 proto=50 zeros=32
-charges 'IPv6 atomic fragment' $v6 'all udp dns' ip6=$v6 frag=0 udp=53
-charges 'IPv6 first fragment' $v6 'all tcp syn web' ip6=$v6 frag=1 tcp=443,flags=2 zeros=64
-charges 'IPv6 later fragment' $v6 'all udp' ip6=$v6 frag=0x05a9 udp=53
-charges 'IPv6 later fragment behind options' $v6 'all tcp' ip6=$v6 hop frag=0x05a8 tcp=443,flags=2
+charges 'IPv6 ESP' $v6 'any esp' ip6=$v6 proto=50 zeros=32
+charges 'IPv6 atomic fragment' $v6 'any udp dns' ip6=$v6 frag=0 udp=53
+charges 'IPv6 first fragment' $v6 'any tcp syn web' ip6=$v6 frag=1 tcp=443,flags=2 zeros=64
+charges 'IPv6 later fragment' $v6 'any udp' ip6=$v6 frag=0x05a9 udp=53
+charges 'IPv6 later fragment behind options' $v6 'any tcp' ip6=$v6 hop frag=0x05a8 tcp=443,flags=2
 drops 'IPv6 later fragment of options' unclassed ip6=$v6 frag=0x05a9 dest udp=53
 
 # ---- messages about others' packets ----
 
-charges 'ICMP error' $v4 'all icmp' ip4=$v4 icmp=3 ip4=$inner4 udp=53
-charges 'ICMP error about a SYN' $v4 'all icmp' ip4=$v4 icmp=11 ip4=$inner4 tcp=443,flags=2
-charges 'ICMPv6 error' $v6 'all icmp' ip6=$v6 icmp6=1 ip6=$inner6 udp=53
-charges 'packet too big' $v6 'all icmp' ip6=$v6 icmp6=2 ip6=$inner6 tcp=443,flags=2
+charges 'ICMP error' $v4 'any icmp' ip4=$v4 icmp=3 ip4=$inner4 udp=53
+charges 'ICMP error about a SYN' $v4 'any icmp' ip4=$v4 icmp=11 ip4=$inner4 tcp=443,flags=2
+charges 'ICMPv6 error' $v6 'any icmp' ip6=$v6 icmp6=1 ip6=$inner6 udp=53
+charges 'packet too big' $v6 'any icmp' ip6=$v6 icmp6=2 ip6=$inner6 tcp=443,flags=2
 
 # ---- tunnels ----
 
-charges 'IP in IP' $v4 'all ipip' ip4=$v4 ip4=$inner4 udp=53
-charges '6in4' $v4 'all sixin4' ip4=$v4 ip6=$inner6 tcp=443,flags=2
-charges '4in6' $v6 'all ipip' ip6=$v6 ip4=$inner4 udp=53
-charges '6in6' $v6 'all sixin4' ip6=$v6 ip6=$inner6 udp=53
-charges '6in6, neighbour discovery inside' $v6 'all sixin4' ip6=$v6 ip6=$inner6,hops=255 icmp6=135
-charges 'GRE' $v4 'all gre' ip4=$v4 gre ip4=$inner4 udp=53
-charges 'GRE over IPv6' $v6 'all gre' ip6=$v6 gre ip6=$inner6 tcp=443,flags=2
-charges 'VXLAN' $v4 'all udp' ip4=$v4 udp=4789 zeros=64
+charges 'IP in IP' $v4 'any ipip' ip4=$v4 ip4=$inner4 udp=53
+charges '6in4' $v4 'any sixin4' ip4=$v4 ip6=$inner6 tcp=443,flags=2
+charges '4in6' $v6 'any ipip' ip6=$v6 ip4=$inner4 udp=53
+charges '6in6' $v6 'any sixin4' ip6=$v6 ip6=$inner6 udp=53
+charges '6in6, neighbour discovery inside' $v6 'any sixin4' ip6=$v6 ip6=$inner6,hops=255 icmp6=135
+charges 'GRE' $v4 'any gre' ip4=$v4 gre ip4=$inner4 udp=53
+charges 'GRE over IPv6' $v6 'any gre' ip6=$v6 gre ip6=$inner6 tcp=443,flags=2
+charges 'VXLAN' $v4 'any udp' ip4=$v4 udp=4789 zeros=64
 
 # ---- neighbour discovery ----
 
 for type in 133 134 135 136 137; do
 	passes "ICMPv6 $type, hop limit 255" neighbour ip6=$v6,hops=255 icmp6=$type
-	charges "ICMPv6 $type, hop limit 64" $v6 'all icmp' ip6=$v6 icmp6=$type
+	charges "ICMPv6 $type, hop limit 64" $v6 'any icmp' ip6=$v6 icmp6=$type
 done
-charges 'ICMPv6 135, hop limit 254' $v6 'all icmp' ip6=$v6,hops=254 icmp6=135
-charges 'ICMPv6 135 in a fragment' $v6 'all icmp' ip6=$v6,hops=255 frag=0 icmp6=135
+charges 'ICMPv6 135, hop limit 254' $v6 'any icmp' ip6=$v6,hops=254 icmp6=135
+charges 'ICMPv6 135 in a fragment' $v6 'any icmp' ip6=$v6,hops=255 frag=0 icmp6=135
 passes 'ICMPv6 135, tagged' neighbour q ip6=$v6,hops=255 icmp6=135
 passes 'ICMPv6 135 behind options' neighbour ip6=$v6,hops=255 hop icmp6=135
-charges 'ICMPv6 echo, hop limit 255' $v6 'all icmp' ip6=$v6,hops=255 icmp6=128
-charges 'multicast listener report' $v6 'all icmp' ip6=$v6,hops=1 hop icmp6=143
-charges 'ICMPv6 over IPv4' $v4 'all icmp' ip4=$v4 icmp6=135
+charges 'ICMPv6 echo, hop limit 255' $v6 'any icmp' ip6=$v6,hops=255 icmp6=128
+charges 'multicast listener report' $v6 'any icmp' ip6=$v6,hops=1 hop icmp6=143
+charges 'ICMPv6 over IPv4' $v4 'any icmp' ip4=$v4 icmp6=135
 
 # ---- what is no IP ----
 
@@ -280,11 +280,11 @@ drops 'nothing behind the tag' malformed q type=0x0800
 drops 'IPv4 header alone' unclassed ip4=$v4 udp=53 trim=8
 drops 'options cut' unclassed ip4=$v4,ihl=15 udp=53 trim=28
 drops 'UDP cut in the ports' unclassed ip4=$v4 udp=53 trim=5
-charges 'UDP cut behind the ports' $v4 'all udp dns' ip4=$v4 udp=53 trim=4
+charges 'UDP cut behind the ports' $v4 'any udp dns' ip4=$v4 udp=53 trim=4
 drops 'TCP cut in the ports' unclassed ip4=$v4 tcp=443 trim=17
 drops 'IPv6 header alone' unclassed ip6=$v6 udp=53 trim=8
 drops 'extension header cut' unclassed ip6=$v6 hop trim=1
-charges 'neighbour discovery cut' $v6 'all icmp' ip6=$v6,hops=255 icmp6=135 trim=1
+charges 'neighbour discovery cut' $v6 'any icmp' ip6=$v6,hops=255 icmp6=135 trim=1
 
 # ---- what has no source, where that is asked for ----
 

@@ -21,7 +21,7 @@ named() { # BEGINNING OF THE LINE
 
 make_network 1
 inside "$scratch/ringfence" attach eth0 sources 1024 >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
-ringfence limit add all rate 20k/1s
+ringfence limit add any rate 20k/1s
 is "$(named 'to make room')" '' 'status of a fence with free windows names no remedy'
 flows=()
 for ((i = 1; i <= 1500; i++)); do

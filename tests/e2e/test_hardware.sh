@@ -115,7 +115,7 @@ use "$shipped"
 inside ip link set dev "$tun" up
 inside ip link set dev "$tun" xdpgeneric obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
 ringfence deny add 192.0.2.0/24
-ringfence limit add all rate 3/1h exact
+ringfence limit add any rate 3/1h exact
 inside "$scratch/tun" "$tun" 0 20
 is "$(ringfence stats --json dev "$tun" | jq -c '.packets')" '{"passed":20,"dropped":0,"would_drop":0}' \
 	'a fence that ip attached to a tun drops nothing'

@@ -77,7 +77,7 @@ prepare_fleet() {
 	[ -n "${engine_pid-}" ] || start inside "$engine" --port 6379 --save '' --logfile "$work/redis.log"
 	engine_pid=${engine_pid-$started_pid}
 	quietly ringfence fleet join edge redis 127.0.0.1:6379 hosts 4
-	quietly ringfence limit add all rate 20k/1s fleet
+	quietly ringfence limit add any rate 20k/1s fleet
 	case $1 in leave | run | hosts) return ;; esac
 	start_agent web1 edge
 	[ "$1" != gone ] || start_agent web3 other redis 127.0.0.1:6379 hosts 4
@@ -93,7 +93,7 @@ prepare_fleet() {
 prepare() {
 	local verb=$2 second=${3-}
 
-	echo 'limit add all rate 20k/1s' >"$work/rules"
+	echo 'limit add any rate 20k/1s' >"$work/rules"
 	echo '203.0.113.0/24 # a partner' >"$work/partners.txt"
 	echo '192.0.2.66' >"$work/blocklist.txt"
 	echo 'deny add 192.0.2.66 for 1h' >"$work/changes"
@@ -130,7 +130,7 @@ prepare() {
 	unban*)
 		detach_all
 		quietly inside "$half" attach eth0 # which bans
-		quietly ringfence limit add all rate 1/1h ban 1h
+		quietly ringfence limit add any rate 1/1h ban 1h
 		deliver 0 src=192.0.2.1,count=5
 		;;
 	confirm* | revert*) quietly ringfence apply "$work/rules" confirm 1h ;;

@@ -40,7 +40,7 @@ is "$(ringfence stats at "$at" --json | jq -r '.fences[0].packets | "\(.passed) 
 	"$(sum passed) $(sum dropped)" 'stats at TIME prints the counts of that second'
 matches "$(ringfence stats at "$at" | head -n 1)" 'fence eth0, [-0-9]{10} [0-9:]{8}, 1 s +packets/s +bit/s' \
 	'stats at TIME says which second, and that it prints rates'
-is "$(ringfence stats at "$at" dev eth0 --json | jq -r '.limits | map(.name) | join(" ")')" 'all limit1' \
+is "$(ringfence stats at "$at" dev eth0 --json | jq -r '.limits | map(.name) | join(" ")')" 'any limit1' \
 	'stats at TIME prints limits; dev names the fence'
 is "$(ringfence top 3 at "$at" --json | jq -r '.fences[0] | "\(.sources | length) \(.seconds)"')" '3 10' \
 	'top N at TIME prints N sources of ten seconds'
@@ -53,14 +53,14 @@ is "$(ringfence top 1000 within 10.0.0.0/26 at "$at" --json | jq -r '.fences[0].
 matches "$(ringfence top 2 at "$at" | tail -n 1)" "… and [0-9]+ more; 'top N' shows N" 'top at TIME says how many more there are'
 is "$(ringfence show 10.0.0.0 at "$at" --json |
 	jq -c '.fences[0] | [(.cells[0].cells | length), .cells[0].cell_ms, .limits[0].limit, (.events | length)]')" \
-	'[16,62.5,"all",2]' 'show ADDRESS at TIME prints cells, limits and events'
+	'[16,62.5,"any",2]' 'show ADDRESS at TIME prints cells, limits and events'
 matches "$(ringfence show 203.0.113.9 at "$at")" '203.0.113.9, from .* for 10 s.*not recorded: it sent nothing.*' \
 	'show at TIME says that a source was not recorded'
 is "$(ringfence report --json | jq -c '[.id, .type, .over, .seconds, .peak.dropped_per_s > 1000, (.sources | length), .gaps]')" \
 	'["eth0-6561f","flood_started",true,201,true,10,[]]' 'report finds the last attack'
 is "$(ringfence report eth0-6561f --json)" "$(ringfence report --json)" 'report ID reports that one'
-is "$(ringfence report --json | jq -r .rules)" $'limit add all rate 20k/1s\nnewcomers off' 'report has the rules of that time'
-matches "$(ringfence report)" '.*fence eth0, flood_started, id eth0-6561f.*over the limit.*sources with the most drops.*flood_ended.*limit add all rate 20k/1s.*' \
+is "$(ringfence report --json | jq -r .rules)" $'limit add any rate 20k/1s\nnewcomers off' 'report has the rules of that time'
+matches "$(ringfence report)" '.*fence eth0, flood_started, id eth0-6561f.*over the limit.*sources with the most drops.*flood_ended.*limit add any rate 20k/1s.*' \
 	'report is one page of text'
 is "$(ringfence report --json | jq .packets.dropped)" \
 	"$(recorded "SELECT sum(packets) FROM counts JOIN series ON series = id & 65535 JOIN totals ON scan = id >> 16
@@ -81,12 +81,12 @@ sqlite3 "$made" "DELETE FROM counts WHERE id & 65535 = (SELECT max(series) FROM 
 
 # Of a source, the counts of the whole fence are told apart from its own.
 sqlite3 "$made" "INSERT INTO events SELECT 90 + value, max(time) - 9000 * (1 - value), iif(value, 'source_released', 'source_limited'),
-	'eth0-own', 'all', '10.0.0.0', 'over_limit', '20k/1s', 600 + 100 * value, 290 + 10 * value, min(first_seen), ''
+	'eth0-own', 'any', '10.0.0.0', 'over_limit', '20k/1s', 600 + 100 * value, 290 + 10 * value, min(first_seen), ''
 	FROM events, json_each('[0,1]') GROUP BY value" || bail 'cannot add events'
 is "$(ringfence report eth0-own --json | jq -c '[.own, .over, ([.sources[].source] | unique)]')" \
-	'[{"source":"10.0.0.0","limit":"all","passed":700,"dropped":300},true,["10.0.0.0"]]' "report of a source has the source's own packets"
-matches "$(ringfence report eth0-own)" '.*source 10.0.0.0, limit all: 700 packets passed, 300 were dropped.the whole fence: at most .*the source, '\
-'as it was recorded every 10 s.*10\.0\.0\.0 +all.*the whole fence, in that time +packets.*' 'and says which counts are of the whole fence'
+	'[{"source":"10.0.0.0","limit":"any","passed":700,"dropped":300},true,["10.0.0.0"]]' "report of a source has the source's own packets"
+matches "$(ringfence report eth0-own)" '.*source 10.0.0.0, limit any: 700 packets passed, 300 were dropped.the whole fence: at most .*the source, '\
+'as it was recorded every 10 s.*10\.0\.0\.0 +any.*the whole fence, in that time +packets.*' 'and says which counts are of the whole fence'
 is "$(ringfence report --json | jq -c .own) $(ringfence report | grep -c 'whole fence')" 'null 0' 'a flood has no packets of its own'
 sqlite3 "$made" "DELETE FROM events WHERE id = 'eth0-own'"
 
@@ -94,7 +94,7 @@ sqlite3 "$made" "DELETE FROM events WHERE id = 'eth0-own'"
 
 # Events of two sources, of a network, and of types that the recorder has none of.
 cp "$made" "$scratch/made.db"
-sqlite3 "$made" "INSERT INTO events SELECT 100 + value, (SELECT max(time) FROM events), 'ban_started', 'eth0-' || value, 'all',
+sqlite3 "$made" "INSERT INTO events SELECT 100 + value, (SELECT max(time) FROM events), 'ban_started', 'eth0-' || value, 'any',
 	json_extract('[\"192.0.2.66\",\"192.0.2.0/24\",\"2001:db8:66::/64\"]', '\$[' || value || ']'), 'banned', '20k/1s', 20, 30, 0, ''
 	FROM json_each('[0,1,2]')" || bail 'cannot add events'
 told() { # WORDS: the type and the source of each event

@@ -50,7 +50,7 @@ commands=(
 	'history list --json'
 	'history check'
 	'suggest since -1h'
-	'limit try all rate 10/1s since -10m'
+	'limit try any rate 10/1s since -10m'
 )
 source=$(build/ringfence top at -5m --json | jq -r '.fences[0].sources[0].source // .sources[0].source')
 commands+=("show ${source%/*} at -5m" "show ${source%/*} at -5m --json")
@@ -98,7 +98,7 @@ rm -rf "$RINGFENCE_HISTORY"
 export RINGFENCE_HISTORY=$scratch/none RINGFENCE_EVENTS=$scratch/events.jsonl
 for key in type id fence limit source reason rate detail; do
 	jq -nc --arg key "$key" '{schema: 1, seq: 1, time: "2026-11-22T14:01:38.204Z", type: "source_limited",
-		id: "eth0-1-1", fence: "eth0", limit: "all", source: "192.0.2.1/32", reason: "over_limit",
+		id: "eth0-1-1", fence: "eth0", limit: "any", source: "192.0.2.1/32", reason: "over_limit",
 		rate: "1/1s", dropped: 1, passed: 1, first_seen: "2026-11-22T14:01:37.900Z"} |
 		.[$key] = "X\u001b]0;t\u0007\u009b2J\r\nY"'
 done >"$RINGFENCE_EVENTS"

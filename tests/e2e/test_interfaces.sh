@@ -28,7 +28,7 @@ sums_up() { # NAME
 # ---- two interfaces from the beginning ----
 
 ringfence attach "$a" "$b" fence "$edge" >"$scratch/log" || bail "$(<"$scratch/log")"
-ringfence limit add all rate 10/1h >"$scratch/log" 2>&1
+ringfence limit add any rate 10/1h >"$scratch/log" 2>&1
 deliver 0 src=192.0.2.1,count=25
 deliver 1 src=192.0.2.1,count=5 src=192.0.2.2,count=12,len=100
 is "$(by_interface)" "$a 10 15 660 990

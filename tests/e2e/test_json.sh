@@ -156,12 +156,12 @@ cp "$scratch/watched" "$scratch/json"
 note_keys 'events watch'
 seen report
 seen report report since -9m
-sqlite3 "$scratch/history/eth0.db" "INSERT INTO events SELECT 90, max(time), 'source_released', 'eth0-own', 'all',
+sqlite3 "$scratch/history/eth0.db" "INSERT INTO events SELECT 90, max(time), 'source_released', 'eth0-own', 'any',
 	'10.0.0.0', 'over_limit', '20k/1s', 700, 300, min(first_seen), '' FROM events" || failed+='sqlite3 '
 seen report report eth0-own
 build/tests/recorder "$scratch/history" eth0 30 20 full || failed+='recorder '
 seen report report since -9m
-seen 'limit try' limit try all rate 100/1s since -9m
+seen 'limit try' limit try any rate 100/1s since -9m
 seen suggest suggest since -9m
 seen 'history list'
 seen 'history check'
@@ -198,7 +198,7 @@ note_keys detach
 seen attach attach "${port[0]}" fleet
 seen 'fleet join' fleet join "${port[0]}" redis 192.0.2.10:6379 hosts 3
 seen 'fleet hosts'
-seen 'limit add' limit add all rate 20k/1s fleet confirm 1h
+seen 'limit add' limit add any rate 20k/1s fleet confirm 1h
 ringfence confirm >"$scratch/log"
 seen 'limit list'
 deliver 0 src=192.0.2.1,count=3
@@ -209,7 +209,7 @@ deliver 0 src=192.0.2.3,count=5
 ringfence limit change few rate 200/1h >"$scratch/log"
 seen show show 192.0.2.3
 ringfence limit del few >"$scratch/log"
-printf 'fleet hosts 4\nlimit add all rate 20k/1s fleet\n' >"$scratch/fleet"
+printf 'fleet hosts 4\nlimit add any rate 20k/1s fleet\n' >"$scratch/fleet"
 seen diff diff "$scratch/fleet"
 inside ip link set lo up
 start inside redis-server --port 7000 --save '' --dir "$scratch" >"$scratch/engine"

@@ -129,13 +129,13 @@ make_network 2
 small=(sources 2048 leases 256)
 ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log" || bail "$(<"$scratch/log")"
 cat >"$scratch/one" <<END
-limit add all rate 100/1h exact
+limit add any rate 100/1h exact
 limit add other rate 5/1h match udp dport 9 from 10.0.0.0/8
 allow add 203.0.113.0/24
 newcomers rate 100/1s then aggregate
 END
 cat >"$scratch/two" <<END
-limit add all rate 100/1h exact
+limit add any rate 100/1h exact
 limit add other rate 7/1m match tcp dport 80-90 per /24
 limit add third rate 7/1m match icmp shadow
 deny add 198.51.100.0/24

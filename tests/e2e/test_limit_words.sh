@@ -12,13 +12,13 @@ source "$(dirname "$0")/lib.sh"
 
 make_network 1
 
-# Prints a limit that 'limit set all WORD…' makes, as status, limit list and limit list --json show
+# Prints a limit that 'limit set any WORD…' makes, as status, limit list and limit list --json show
 # it.
 reads() { # STATUS LIST JSON WORD…
-	matches "$(describe ringfence limit set all "${@:4}")" \
-		$'exit 0\nlimit \'all\': .+ → .+\nstderr: ' "limit set works: ${*:4}"
-	is "$(ringfence status | unwrapped | grep '^limit')" "limit all: at most $1" "status prints the limit: ${*:4}"
-	does "limit list prints the limit: ${*:4}" "limit add all $2" ringfence limit list
+	matches "$(describe ringfence limit set any "${@:4}")" \
+		$'exit 0\nlimit \'any\': .+ → .+\nstderr: ' "limit set works: ${*:4}"
+	is "$(ringfence status | unwrapped | grep '^limit')" "limit any: at most $1" "status prints the limit: ${*:4}"
+	does "limit list prints the limit: ${*:4}" "limit add any $2" ringfence limit list
 	is "$(ringfence limit list --json | jq -r '.limits[] | [.rate, .window_ms, .unit, .algorithm,
 		.edge, .cells, .burst, .shadow, .count_rejected] | map(tostring) | join(" ")')" \
 		"$3" "limit list --json has the limit: ${*:4}"
@@ -39,7 +39,7 @@ used() {
 }
 
 ringfence attach "${port[0]}" >"$scratch/log"
-ringfence limit add all rate 1/1s
+ringfence limit add any rate 1/1s
 reads '20k/1s of every source' 'rate 20k/1s' '20000 1000 packets sliding strict 31 null false false' \
 	rate 20k/1s packets algorithm sliding cells 31 edge strict
 reads '10mbit of every source (shadow: only counts what it would drop)' \
@@ -129,7 +129,7 @@ is "$(used)" $'3072 137438953472/8784h bytes\n3072 137438953472 null bytes' \
 	'top of a limit in large units prints bytes'
 does 'show of a newcomer prints the unit of the limit' \
 	'192.0.2.99: new; passes at this moment
-source 192.0.2.99, limit all (137438953472/8784h bytes): no window' \
+source 192.0.2.99, limit any (137438953472/8784h bytes): no window' \
 	ringfence show 192.0.2.99
 
 # Beside the first limit alone, a line says how much of COUNT is safe for an even sender.
@@ -140,7 +140,7 @@ without_steady() {
 	sed '/a source that sends evenly loses nothing up to/d' <<<"$printed"
 }
 
-ringfence limit del all
+ringfence limit del any
 does 'the first limit says how much of COUNT is safe' \
 	"limit 'first': a source that sends evenly loses nothing up to 96 % of COUNT" \
 	ringfence limit add first rate 100/1h

@@ -39,7 +39,7 @@ does 'deny list of a new fence is empty' 'the deny list is empty' ringfence deny
 does 'deny add of a network works without any limit' '' ringfence deny add 203.0.113.0/24
 deliver 0 src=203.0.113.1,count=60 src=192.0.2.1,count=60
 is "$(came)" '192.0.2.1 60' 'a denied source is dropped, and no other'
-ringfence limit add all rate 10/1h exact
+ringfence limit add any rate 10/1h exact
 does 'allow add of a network works' '' ringfence allow add 192.0.2.0/24
 does 'deny add of an address in an allowed network works' '' ringfence deny add 192.0.2.66
 does 'deny add of an IPv6 /48 works' '' ringfence deny add 2001:db8:bad::/48
@@ -165,7 +165,7 @@ does 'deny add of an entry without a time removes its time' '192.0.2.8' ringfenc
 
 # ---- many ----
 
-rules <<<'limit add all rate 10/1h exact'
+rules <<<'limit add any rate 10/1h exact'
 awk 'BEGIN { for (i = 0; i < 99999; i++) printf "10.%d.%d.%d\n", i / 40000, i / 200 % 200, i % 200
 	print "2001:db8:66::/48" }' >"$scratch/many"
 out=$(ringfence deny load "$scratch/many" 2>"$scratch/stderr")
@@ -232,12 +232,12 @@ lasts=1h
 for end in confirm fallback; do
 	began=$SECONDS
 	rules <<-'END'
-		limit add all rate 10/1h exact
+		limit add any rate 10/1h exact
 		deny add 10.1.0.0/16
 		allow add 10.1.1.0/24
 	END
 	ringfence apply - confirm "$lasts" >"$scratch/log" <<-'END'
-		limit add all rate 500/1h exact
+		limit add any rate 500/1h exact
 		deny add 10.2.0.0/16
 	END
 	does "on trial deny add works ($end)" '' ringfence deny add 10.3.0.1
@@ -266,7 +266,7 @@ for end in confirm fallback; do
 	lasts=$((10 + 5 * (SECONDS - began)))s # longer than the second round takes
 done
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	deny add 192.0.2.0/28
 END
 
@@ -325,7 +325,7 @@ printf '%s\n' '{' ' "prefixes": [' >"$scratch/published"
 fails 'a document of JSON is refused as such' 1 "ringfence: $scratch/published: JSON other than one object per \
 line; extract the prefixes with 'jq', one per line" ringfence deny load "$scratch/published"
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	deny add 192.0.2.0/28
 END
 
@@ -353,7 +353,7 @@ fails 'allow load reports every mistake of standard input' 1 "$(mistakes 'standa
 fails 'limit add … from file reports every mistake of the file' 1 "$(mistakes "$scratch/bad")" \
 	ringfence limit add few rate 1/1s from file "$scratch/bad"
 fails 'limit change … from file reports every mistake of the file' 1 "$(mistakes "$scratch/bad")" \
-	ringfence limit change all from file "$scratch/bad"
+	ringfence limit change any from file "$scratch/bad"
 is "$(ringfence deny load --json "$scratch/bad" 2>"$scratch/log" | jq -r '"\(.file) \(.error)",
 	(.mistakes[] | ":\(.line): \(.message)"), .mistakes_left_out')" \
 	"$scratch/bad $scratch/bad$(tail -n 1 <<<"$of_prefixes")

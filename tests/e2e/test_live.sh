@@ -39,7 +39,7 @@ begin() {
 	name=$1
 	add_wire 0 numtxqueues ${#cpus[@]} numrxqueues ${#cpus[@]}
 	{ ringfence attach "${port[0]}" ${room:+sources "$room"} &&
-		ringfence limit add all rate "${@:2}"; } >"$scratch/log" 2>&1 ||
+		ringfence limit add any rate "${@:2}"; } >"$scratch/log" 2>&1 ||
 		bail "$name: cannot make a fence: $(<"$scratch/log")"
 	forget_traffic
 	start inside build/tests/traffic recv dev "${port[0]}" for 5m keep "$scratch/kept" \
@@ -291,11 +291,11 @@ now_ns() {
 lower_and_raise() {
 	local since
 
-	ringfence limit set all rate 100/200ms 2>>"$scratch/changes" >"$scratch/said"
+	ringfence limit set any rate 100/200ms 2>>"$scratch/changes" >"$scratch/said"
 	since=$(now_ns)
 	sleep 0.3
 	lowered+=(since "$since" until "$(now_ns)" max 100/200ms)
-	ringfence limit set all rate 1000/200ms 2>>"$scratch/changes" >"$scratch/said"
+	ringfence limit set any rate 1000/200ms 2>>"$scratch/changes" >"$scratch/said"
 	sleep 0.2
 }
 

@@ -39,8 +39,8 @@ no_fence_at_all="no fence attached to any interface; run 'ringfence attach IF' o
 'ip link set dev IF xdp obj …'"
 no_interface="no such interface; 'ip link' lists the interfaces"
 no_name="no such interface or fence; 'ip link' lists the interfaces, 'ringfence status' the fences"
-for words in status stats 'stats watch' top 'show 192.0.2.1' 'limit list' 'limit add all rate 1/1s' \
-	'limit set all rate 1/1s' 'limit del all'; do
+for words in status stats 'stats watch' top 'show 192.0.2.1' 'limit list' 'limit add any rate 1/1s' \
+	'limit set any rate 1/1s' 'limit del any'; do
 	# shellcheck disable=SC2086
 	{
 		refused "$no_fence_at_all" $words
@@ -84,7 +84,7 @@ dispatcher; load it by 'xdp-loader' instead, or 'ringfence attach ${port[0]} rep
 	attach "${port[0]}" chain
 refused "${port[0]}: $foreign" detach "${port[0]}"
 refused "${port[0]}: $foreign" status dev "${port[0]}"
-refused "${port[0]}: $foreign" limit add all rate 1/1s dev "${port[0]}"
+refused "${port[0]}: $foreign" limit add any rate 1/1s dev "${port[0]}"
 refused "$no_fence_at_all" status
 is "$(program_on_each)" "$before" "refused commands leave a foreign program in place"
 check 'refused commands on a foreign program pin nothing' \
@@ -95,7 +95,7 @@ ${port[0]}: replaced 'foreign' (id $id)" ringfence attach "${port[0]}" replace
 
 # ---- a fence, used ----
 
-ringfence limit add all rate 100/1h
+ringfence limit add any rate 100/1h
 deliver 0 src=192.0.2.1,count=300 src=2001:db8::1,count=10
 state() {
 	ringfence status | unwrapped | sed 's/ of [a-z]* build,/,/; /program of another build/d'
@@ -145,13 +145,13 @@ usage "'frob': unknown command; run 'ringfence help'" help frob
 usage "'now': unexpected word; see 'ringfence help help'" help status now
 
 usage "the limit's name is missing; write NAME rate COUNT/TIME" limit add
-usage "'all': the rate is missing; write all rate COUNT/TIME" limit add all
-usage "'20k/1s': 'rate' is missing before it; write rate 20k/1s" limit add all 20k/1s
+usage "'any': the rate is missing; write any rate COUNT/TIME" limit add any
+usage "'20k/1s': 'rate' is missing before it; write rate 20k/1s" limit add any 20k/1s
 usage "'match': the rate comes before it; write m rate 5/s match …" limit add m match udp rate 5/s
 usage "'dev': invalid name of a limit: it is a keyword; choose another name" limit add dev rate 5/s
-usage "'all': the rate is missing; write all rate COUNT/TIME, or 'limit change all shadow …' to keep the \
-rest" limit set all shadow
-usage "'20k/1s': 'rate' is missing before it; write rate 20k/1s" limit change all 20k/1s
+usage "'any': the rate is missing; write any rate COUNT/TIME, or 'limit change any shadow …' to keep the \
+rest" limit set any shadow
+usage "'20k/1s': 'rate' is missing before it; write rate 20k/1s" limit change any 20k/1s
 usage "'limit rm': unknown command; did you mean 'limit del'? 'limit' expects add, set, change, arm, shadow, \
 del, list or try" limit rm all
 usage "'block': unknown command; did you mean 'deny'? 'ringfence help' lists the commands" block 192.0.2.1
@@ -159,26 +159,26 @@ usage "'10m': 'for' is missing before it; write for 10m" deny add 192.0.2.1 10m
 usage "'60s': 'confirm' is missing before it; write confirm 60s" apply rules 60s
 usage "'used': 'by' is missing before it; write by used" top used
 usage "'${port[0]}': unexpected word; for a fence or an interface, write dev ${port[0]}" stats "${port[0]}"
-usage "'rate': expects a rate, like 20k/1s" limit set all rate
+usage "'rate': expects a rate, like 20k/1s" limit set any rate
 rate_form='invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit'
 count_form='write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes'
-usage "'20k': $rate_form" limit add all rate 20k
-usage "'10tbit': $rate_form" limit add all rate 10tbit
+usage "'20k': $rate_form" limit add any rate 20k
+usage "'10tbit': $rate_form" limit add any rate 10tbit
 for count in 20T -1 1.2345k 0.001kbit 10tbit; do
 	usage "'$count/1s': invalid rate: '$count' is not a count; $count_form" \
-		limit add all rate "$count/1s"
+		limit add any rate "$count/1s"
 done
 usage "'100/1': invalid rate: '1' is not a time; write it like 500ms, 10s, 5m or 1h" \
-	limit add all rate 100/1
+	limit add any rate 100/1
 usage "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
-	limit add all rate 100/1d
+	limit add any rate 100/1d
 usage "'0/1s': invalid rate: the count must be 1-2147483648" newcomers rate 0/1s 'then' open
 usage "'ban': rate 0 drops all packets and bans nobody; leave out 'ban', or write a rate like 1/1h" \
-	limit add all rate 0 ban 1m
+	limit add any rate 0 ban 1m
 usage "'3000M/1s': invalid rate: the count must be 1-2147483648" \
-	limit add all rate 3000M/1s
-usage "'1/0s': invalid rate: the time must be 1ms-8784h" limit add all rate 1/0s
-usage "'1/8785h': invalid rate: the time must be 1ms-8784h" limit add all rate 1/8785h
+	limit add any rate 3000M/1s
+usage "'1/0s': invalid rate: the time must be 1ms-8784h" limit add any rate 1/0s
+usage "'1/8785h': invalid rate: the time must be 1ms-8784h" limit add any rate 1/8785h
 name="invalid name of a limit: a letter, then letters, digits, '_' and '-', 31 at most"
 usage "'1st': $name" limit add 1st rate 1/1s
 usage "'a.b': $name" limit add a.b rate 1/1s
@@ -187,12 +187,12 @@ usage "'a2345678901234567890123456789012': $name" \
 	limit add a2345678901234567890123456789012 rate 1/1s
 usage "'confirm': invalid name of a limit: it is a keyword; choose another name" \
 	limit add confirm rate 1/1s
-usage "'frob': unknown word; did you mean 'from'?" limit add all rate 1/1s frob
-usage "'weird': unknown word in a limit; see 'ringfence help limit add'" limit add all rate 1/1s weird
-usage "'shadwo': unknown word; did you mean 'shadow'?" limit add all rate 1/1s shadwo
-usage "'raet': unknown word; did you mean 'rate'?" limit add all raet 1/1s
-usage "'upd': not a word for 'match'; did you mean 'udp'?" limit add all rate 1/1s match upd
-usage "'rejetced': not a word for 'count'; did you mean 'rejected'?" limit set all rate 1/1s count rejetced
+usage "'frob': unknown word; did you mean 'from'?" limit add any rate 1/1s frob
+usage "'weird': unknown word in a limit; see 'ringfence help limit add'" limit add any rate 1/1s weird
+usage "'shadwo': unknown word; did you mean 'shadow'?" limit add any rate 1/1s shadwo
+usage "'raet': unknown word; did you mean 'rate'?" limit add any raet 1/1s
+usage "'upd': not a word for 'match'; did you mean 'udp'?" limit add any rate 1/1s match upd
+usage "'rejetced': not a word for 'count'; did you mean 'rejected'?" limit set any rate 1/1s count rejetced
 usage "'cofnirm': unknown word; did you mean 'confirm'?" apply rules cofnirm 1m
 usage "'fro': unknown word; did you mean 'for'?" deny add 192.0.2.1 fro 1h
 usage "'opne': not a word for 'then'; did you mean 'open'?" newcomers rate 1/1s 'then' opne
@@ -201,67 +201,67 @@ usage "'wacth': unknown word; did you mean 'watch'?" stats wacth
 usage "'withni': unknown word; did you mean 'within'?" top withni 192.0.2.0/24
 usage "'--jsno': unknown option; did you mean '--json'?" status --jsno
 usage "'statsu': unknown command; did you mean 'status'? 'ringfence help' lists the commands" statsu
-usage "'shadow': invalid port; write it like 53, 53,443 or 8000-8100" limit add all rate 1/1s dport 80, shadow
-usage "'algorithm': expects sliding, fixed, log, token or leaky" limit add all rate 1/1s algorithm
+usage "'shadow': invalid port; write it like 53, 53,443 or 8000-8100" limit add any rate 1/1s dport 80, shadow
+usage "'algorithm': expects sliding, fixed, log, token or leaky" limit add any rate 1/1s algorithm
 usage "'gcra': 'algorithm' expects sliding, fixed, log, token or leaky" \
-	limit add all rate 1/1s algorithm gcra
-usage "'soft': 'edge' expects strict, coarse or weighted" limit add all rate 1/1s edge soft
+	limit add any rate 1/1s algorithm gcra
+usage "'soft': 'edge' expects strict, coarse or weighted" limit add any rate 1/1s edge soft
 usage "'sctp': 'match' expects any, tcp, tcp syn, udp, icmp, proto N or other" \
-	limit add all rate 1/1s match sctp
+	limit add any rate 1/1s match sctp
 usage "'syn': unknown word in a limit; see 'ringfence help limit add'" \
-	limit add all rate 1/1s match udp syn
-usage "'proto': expects a number" limit add all rate 1/1s match proto
-usage "'gre': invalid protocol: it must be 0-254" limit add all rate 1/1s match proto gre
+	limit add any rate 1/1s match udp syn
+usage "'proto': expects a number" limit add any rate 1/1s match proto
+usage "'gre': invalid protocol: it must be 0-254" limit add any rate 1/1s match proto gre
 usage "'255': invalid protocol: it is reserved; it must be 0-254" \
-	limit add all rate 1/1s match proto 255
-usage "'dport': expects a port, like 53 or 8000-8100" limit add all rate 1/1s dport
+	limit add any rate 1/1s match proto 255
+usage "'dport': expects a port, like 53 or 8000-8100" limit add any rate 1/1s dport
 for ports in '53,' http 53-; do
 	usage "'${ports#*,}': invalid port; write it like 53, 53,443 or 8000-8100" \
-		limit add all rate 1/1s dport $ports
+		limit add any rate 1/1s dport $ports
 done
-usage "'65536': invalid port: it must be 0-65535" limit add all rate 1/1s dport 53,65536
+usage "'65536': invalid port: it must be 0-65535" limit add any rate 1/1s dport 53,65536
 usage "'90-80': invalid range of ports: it ends before it begins; write 80-90" \
-	limit add all rate 1/1s dport 90-80
+	limit add any rate 1/1s dport 90-80
 usage "'dport': 'match icmp' does not take it, since ICMP has no ports; leave out one of them" \
-	limit add all rate 1/1s match icmp dport 53
+	limit add any rate 1/1s match icmp dport 53
 usage "'dport': 'match proto 47' does not take it; only any, tcp, tcp syn, udp, proto 6 and proto 17 \
-have ports" limit add all rate 1/1s match proto 47 dport 53
+have ports" limit add any rate 1/1s match proto 47 dport 53
 usage "'sport': 'match icmp' does not take it, since ICMP has no ports; leave out one of them" \
-	limit add all rate 1/1s match icmp sport 53
-usage "'sport': expects a port, like 53 or 8000-8100" limit add all rate 1/1s sport
-usage "'length': expects a length, like 482 or 1000-1514" limit add all rate 1/1s length
+	limit add any rate 1/1s match icmp sport 53
+usage "'sport': expects a port, like 53 or 8000-8100" limit add any rate 1/1s sport
+usage "'length': expects a length, like 482 or 1000-1514" limit add any rate 1/1s length
 usage "'1k': invalid length; write it like 482 or 1000-1514, in bytes of the frame with its Ethernet \
-header" limit add all rate 1/1s length 1k
+header" limit add any rate 1/1s length 1k
 usage "'9': invalid length: it must be 14-65535, in bytes of the frame with its Ethernet header" \
-	limit add all rate 1/1s length 9
+	limit add any rate 1/1s length 9
 usage "'90-80': invalid range of lengths: it ends before it begins; write 80-90" \
-	limit add all rate 1/1s length 90-80
-usage "'flags': expects TCP flags, like SYN/SYN,ACK" limit add all rate 1/1s flags
+	limit add any rate 1/1s length 90-80
+usage "'flags': expects TCP flags, like SYN/SYN,ACK" limit add any rate 1/1s flags
 for flags in SIN SYN/ SYN/SYN/SYN 'SYN,/SYN'; do
 	usage "'$flags': invalid flags; write them like SYN/SYN,ACK: of the flags behind the slash, those \
 before it are set and no others; the flags are SYN, ACK, FIN, RST, PSH, URG, ECE, CWR, NONE and ALL" \
-		limit add all rate 1/1s flags "$flags"
+		limit add any rate 1/1s flags "$flags"
 done
 usage "'NONE': invalid flags: no flag is asked for; write NONE/ALL for packets without any flag" \
-	limit add all rate 1/1s flags NONE
+	limit add any rate 1/1s flags NONE
 usage "'SYN/ACK': invalid flags: those before the slash must also stand behind it, or no packet would \
-match" limit add all rate 1/1s flags SYN/ACK
+match" limit add any rate 1/1s flags SYN/ACK
 usage "'flags': 'match tcp syn' names the flags already; write 'match tcp' or leave out 'flags'" \
-	limit add all rate 1/1s match tcp syn flags ACK
+	limit add any rate 1/1s match tcp syn flags ACK
 usage "'flags': 'match udp' does not take it, since only TCP has these flags; write 'match tcp' or \
-leave out 'flags'" limit add all rate 1/1s match udp flags ACK
+leave out 'flags'" limit add any rate 1/1s match udp flags ACK
 usage "'length': 'match other' does not take it, since packets that are not IP have no source and no \
-port; leave out one of them" limit add all rate 1/1s match other length 60
-usage "'from': expects a prefix, like 192.0.2.0/24" limit add all rate 1/1s from
-usage "'10.0.0.0/33': invalid prefix: its length must be 0-32" limit add all rate 1/1s from 10.0.0.0/33
-usage "'file': expects a file" limit add all rate 1/1s from file
+port; leave out one of them" limit add any rate 1/1s match other length 60
+usage "'from': expects a prefix, like 192.0.2.0/24" limit add any rate 1/1s from
+usage "'10.0.0.0/33': invalid prefix: its length must be 0-32" limit add any rate 1/1s from 10.0.0.0/33
+usage "'file': expects a file" limit add any rate 1/1s from file
 usage "'24': invalid prefix length; write it with a slash, like per /24" \
-	limit add all rate 1/1s per 24
-usage "'/33': invalid prefix length: it must be /0-/32" limit add all rate 1/1s per /33
-usage "'/129': invalid prefix length: it must be /0-/128" limit add all rate 1/1s per6 /129
-usage "'ban': expects a time, like 10m" limit add all rate 1/1s ban
+	limit add any rate 1/1s per 24
+usage "'/33': invalid prefix length: it must be /0-/32" limit add any rate 1/1s per /33
+usage "'/129': invalid prefix length: it must be /0-/128" limit add any rate 1/1s per6 /129
+usage "'ban': expects a time, like 10m" limit add any rate 1/1s ban
 usage "'ban': a shadow limit drops nothing, so it bans nobody; leave out 'ban' or 'shadow'" \
-	limit add all rate 1/1s ban 1m shadow
+	limit add any rate 1/1s ban 1m shadow
 
 for list in allow deny; do
 	usage "the prefix is missing; write $list add PREFIX" $list add
@@ -293,51 +293,51 @@ for option in packets bytes shadow 'algorithm token' 'cells 4' 'edge coarse' 'bu
 	'match tcp syn' 'dport 53' 'from 192.0.2.0/24' 'per /32' 'per6 /64' 'count rejected' exact \
 	'ban 1m'; do
 	# shellcheck disable=SC2086
-	usage "'${option%% *}': given twice" limit set all rate 20k/1s $option $option
+	usage "'${option%% *}': given twice" limit set any rate 20k/1s $option $option
 done
 
 # Each of these also applies to 'limit set', which would change the existing limit.
 for verb in add set; do
 	frame='with less, no Ethernet frame of full size would ever pass'
 	usage "'1513/1s': invalid rate: the count must be 1514-137438953472 bytes; $frame" \
-		limit $verb all rate 1513/1s bytes
+		limit $verb any rate 1513/1s bytes
 	usage "'2000gbit': invalid rate: the count must be 1514-137438953472 bytes; $frame" \
-		limit $verb all rate 2000gbit
+		limit $verb any rate 2000gbit
 	usage "'bytes': 'packets' and 'bytes' exclude each other" \
-		limit $verb all rate 20k/1s packets bytes
+		limit $verb any rate 20k/1s packets bytes
 	usage "'10mbit': invalid rate: bits are counted as bytes; leave out 'packets'" \
-		limit $verb all rate 10mbit packets
+		limit $verb any rate 10mbit packets
 	usage "'17/1m': invalid rate: the count must be 1-16, since 'algorithm log' keeps a time for \
-each packet; use 'algorithm sliding'" limit $verb all rate 17/1m algorithm log
+each packet; use 'algorithm sliding'" limit $verb any rate 17/1m algorithm log
 	usage "'algorithm log': it keeps the times of packets, and does not count bytes; use \
-'algorithm sliding'" limit $verb all rate 20k/1m algorithm log bytes
+'algorithm sliding'" limit $verb any rate 20k/1m algorithm log bytes
 	usage "'cells': 'algorithm token' does not take it; only sliding has cells and an edge" \
-		limit $verb all rate 20k/1s algorithm token cells 4
+		limit $verb any rate 20k/1s algorithm token cells 4
 	usage "'edge': 'algorithm fixed' does not take it; only sliding has cells and an edge" \
-		limit $verb all rate 20k/1s algorithm fixed edge weighted
+		limit $verb any rate 20k/1s algorithm fixed edge weighted
 	usage "'burst': 'algorithm sliding' does not take it; only token and leaky have a burst" \
-		limit $verb all rate 20k/1s burst 10
+		limit $verb any rate 20k/1s burst 10
 	usage "'burst': expects a count, like 100 or 20k" \
-		limit $verb all rate 20k/1s algorithm token burst
-	usage "'big': invalid burst; $count_form" limit $verb all rate 20k/1s algorithm token burst big
+		limit $verb any rate 20k/1s algorithm token burst
+	usage "'big': invalid burst; $count_form" limit $verb any rate 20k/1s algorithm token burst big
 	usage "'0': invalid burst: the count must be 1-2147483648" \
-		limit $verb all rate 20k/1s algorithm token burst 0
+		limit $verb any rate 20k/1s algorithm token burst 0
 	usage "'1513': invalid burst: the count must be 1514-2147483648 bytes; $frame" \
-		limit $verb all rate 20k/1s algorithm token burst 1513 bytes
+		limit $verb any rate 20k/1s algorithm token burst 1513 bytes
 	usage "'16kbit': invalid burst: bits are counted as bytes, and the limit is in packets; add \
-'bytes', or write it like 100 or 20k" limit $verb all rate 20k/1s algorithm token burst 16kbit
+'bytes', or write it like 100 or 20k" limit $verb any rate 20k/1s algorithm token burst 16kbit
 	usage "'17569': invalid burst: at the rate '2/1h' the burst takes longer than 8784h; lower \
-the burst, or raise the rate" limit $verb all rate 2/1h algorithm token burst 17569
+the burst, or raise the rate" limit $verb any rate 2/1h algorithm token burst 17569
 	usage "'algorithm leaky': in bytes the burst must hold a frame of 1514 bytes; add 'burst \
-COUNT'" limit $verb all rate 20k/1s algorithm leaky bytes
+COUNT'" limit $verb any rate 20k/1s algorithm leaky bytes
 	usage "'algorithm token': the default burst, the count of '100gbit', exceeds 2147483648; \
-add 'burst COUNT'" limit $verb all rate 100gbit algorithm token
-	usage "'count': expects rejected" limit $verb all rate 20k/1s count
+add 'burst COUNT'" limit $verb any rate 100gbit algorithm token
+	usage "'count': expects rejected" limit $verb any rate 20k/1s count
 	usage "'accepted': 'count' expects rejected" \
-		limit $verb all rate 20k/1s count accepted
+		limit $verb any rate 20k/1s count accepted
 done
 usage "the limit's name is missing; write limit del NAME" limit del
-usage "'more': unexpected word; see 'ringfence help limit del'" limit del all more
+usage "'more': unexpected word; see 'ringfence help limit del'" limit del any more
 usage "'all': unexpected word; for a fence or an interface, write dev all" limit list all
 
 usage "the address is missing; write show ADDRESS|PREFIX" show
@@ -374,11 +374,11 @@ check 'wrong usage pins nothing' test ! -e "$pins/${port[1]}"
 # ---- what a fence refuses ----
 
 with='with a fence'
-refused "limit 'all': it exists already; to replace it, use 'limit set all …'" \
-	limit add all rate 1/1s
-refused "limit 'lal': it does not exist; did you mean 'all'?" limit del lal
-refused "limit 'lal': it does not exist; did you mean 'all'?" limit arm lal
-refused "limit 'lal': it does not exist; did you mean 'all'?" top limit lal dev "${port[0]}"
+refused "limit 'any': it exists already; to replace it, use 'limit set any …'" \
+	limit add any rate 1/1s
+refused "limit 'nay': it does not exist; did you mean 'any'?" limit del nay
+refused "limit 'nay': it does not exist; did you mean 'any'?" limit arm nay
+refused "limit 'nay': it does not exist; did you mean 'any'?" top limit nay dev "${port[0]}"
 refused "limit 'more': it does not exist; 'limit list' lists the limits, 'limit add' makes one" \
 	limit set more rate 1/1s
 refused "limit 'more': it does not exist; 'limit list' lists the limits, 'limit add' makes one" \
@@ -407,13 +407,13 @@ with='with two fences and no dev'
 use "$quick"
 ringfence attach "${port[1]}" >"$scratch/log"
 several="several fences are attached: ${port[0]}, ${port[1]}; say which: dev ${port[0]}"
-for words in 'show 192.0.2.1' 'limit list' 'limit set all rate 1/1s' 'limit del all'; do
+for words in 'show 192.0.2.1' 'limit list' 'limit set any rate 1/1s' 'limit del any'; do
 	# shellcheck disable=SC2086
 	refused "$several" $words
 done
 does 'of several fences, dev names one' 'no limits' ringfence limit list dev "${port[1]}"
 does 'of several fences, dev names one before the command' 'no limits' ringfence dev "${port[1]}" limit list
-does 'of several fences, a command without dev changes none' 'limit add all rate 100/1h' \
+does 'of several fences, a command without dev changes none' 'limit add any rate 100/1h' \
 	ringfence limit list dev "${port[0]}"
 ringfence detach "${port[1]}" >"$scratch/log"
 
@@ -538,7 +538,7 @@ is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
 	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\",\
 \"replaced\":null,\"replaced_abi\":null,\"lost\":[],\"memory\":null,\"link_down_ms\":null}" \
 	'attach --json says whether it attached'
-ringfence limit add all rate 100/1h
+ringfence limit add any rate 100/1h
 forget_traffic
 deliver 0 src=192.0.2.1,count=300 src=2001:db8::1,count=10
 is "$(ringfence limit list --json | jq -r '.limits[] | "\(.unit) \(.algorithm)"')" 'packets sliding' \

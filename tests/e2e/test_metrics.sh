@@ -19,7 +19,7 @@ use "$half"
 
 attach() {
 	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-	ringfence limit add all rate 10/1h >"$scratch/added" || bail "limit add: $(<"$scratch/added")"
+	ringfence limit add any rate 10/1h >"$scratch/added" || bail "limit add: $(<"$scratch/added")"
 }
 
 # The value of a series in the file FILE, or in what the command prints.
@@ -28,7 +28,7 @@ value() { # METRIC [FILE]
 }
 
 dropped="packets_total{fence=\"$eth\",verdict=\"dropped\",reason=\"over_limit\"}"
-limit="limit_packets_total{fence=\"$eth\",limit=\"all\",outcome=\"dropped\"}"
+limit="limit_packets_total{fence=\"$eth\",limit=\"any\",outcome=\"dropped\"}"
 
 # ---- the command ----
 
@@ -43,10 +43,10 @@ is "$? $(<"$scratch/stderr")" '0 ' 'metrics succeeds'
 is "$(value "$dropped") $(value "$limit")" '15 15' 'it counts what was dropped'
 is "$(value "windows{fence=\"$eth\",family=\"ipv4\"}") $(value "windows{fence=\"$eth\",family=\"ipv6\"}")" \
 	'2 1' 'it counts windows'
-is "$(value "limit_sources{fence=\"$eth\",limit=\"all\",state=\"active\"}") \
-$(value "limit_sources{fence=\"$eth\",limit=\"all\",state=\"over\"}")" '3 1' 'it counts sources by state'
-is "$(value "limit_allowed{fence=\"$eth\",limit=\"all\",unit=\"packets\"}") \
-$(value "limit_window_seconds{fence=\"$eth\",limit=\"all\"}")" '10 3600' 'it says what the limit is'
+is "$(value "limit_sources{fence=\"$eth\",limit=\"any\",state=\"active\"}") \
+$(value "limit_sources{fence=\"$eth\",limit=\"any\",state=\"over\"}")" '3 1' 'it counts sources by state'
+is "$(value "limit_allowed{fence=\"$eth\",limit=\"any\",unit=\"packets\"}") \
+$(value "limit_window_seconds{fence=\"$eth\",limit=\"any\"}")" '10 3600' 'it says what the limit is'
 is "$(grep -c '192\.0\.2\|2001:db8' "$scratch/printed")" 0 'it tells no address'
 is "$(ringfence metrics dev "$eth" | grep -c "fence=\"$eth\"")" \
 	"$(grep -c "fence=\"$eth\"" "$scratch/printed")" 'dev names the fence'
@@ -61,13 +61,13 @@ does 'it writes a file' '' ringfence metrics file "$file"
 umask 022
 is "$(stat -c %a "$file")" 644 'everybody may read the file'
 is "$(value "$dropped" "$file")" 15 'the file has what the command prints'
-is "$(value "limit_use_ratio_count{fence=\"$eth\",limit=\"all\"}" "$file")" 3 'the file has the histogram'
+is "$(value "limit_use_ratio_count{fence=\"$eth\",limit=\"any\"}" "$file")" 3 'the file has the histogram'
 ringfence metrics file "$file"
-is "$(value "limit_use_ratio_count{fence=\"$eth\",limit=\"all\"}" "$file")" 6 'each run observes each source'
-ringfence limit del all >"$scratch/deleted"
+is "$(value "limit_use_ratio_count{fence=\"$eth\",limit=\"any\"}" "$file")" 6 'each run observes each source'
+ringfence limit del any >"$scratch/deleted"
 ringfence metrics file "$file"
 is "$(value "$limit" "$file")" '' 'a limit that was deleted is gone'
-ringfence limit add all rate 10/1h >"$scratch/added"
+ringfence limit add any rate 10/1h >"$scratch/added"
 deliver 0 src=192.0.2.68,count=12
 ringfence metrics file "$file"
 is "$(value "$limit" "$file") $(value "$dropped" "$file")" '17 17' 'made anew, it goes on'

@@ -30,7 +30,7 @@ fails 'without a daemon there is no page' 1 "ringfence: there is no page: ringfe
 serves nothing; 'systemctl enable --now ringfence-watch' starts it" ringfence page
 
 ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-ringfence limit add all rate 5/1h exact >"$scratch/attached"
+ringfence limit add any rate 5/1h exact >"$scratch/attached"
 ringfence limit add dns rate 5/1h match udp dport 53 shadow >"$scratch/attached"
 
 history=$scratch/history
@@ -157,7 +157,7 @@ has_drops_of() { # a scan with the drops, and the source
 check 'drops are in the next scan' eventually has_drops_of
 is "$(jq -r '.fence, .fences[], .told, .standing, .history' "$scratch/live")" "$eth"$'\n'"$eth"$'\nfull\nsettled\ntrue' 'it says which fence it is'
 is "$(jq -r '.limits[] | "\(.name) \(.rate) \(.shadow) \(.passed) \(.dropped) \(.would_drop)"' "$scratch/live")" \
-	"all 5/1h false 5 $((packets - 5)) 0"$'\ndns 5/1h true 5 0 0' 'it has each limit'
+	"any 5/1h false 5 $((packets - 5)) 0"$'\ndns 5/1h true 5 0 0' 'it has each limit'
 is "$(jq '[.limits[].use | length] | unique[]' "$scratch/live")" 11 'with the use of it, in elevenths'
 is "$(jq -r '[.sources[] | .[0]] | unique[]' "$scratch/live")" 192.0.2.66 'and each source'
 has_both_limits() {
@@ -168,7 +168,7 @@ has_both_limits() {
 }
 eventually has_both_limits
 is "$(jq -c '[(.times | length > 1), (.times == (.times | sort))], [.sources[] | .[0], .[1]]' "$scratch/recent")" \
-	$'[true,true]\n["192.0.2.66","all","192.0.2.66","dns"]' 'the last scans are there for who comes later'
+	$'[true,true]\n["192.0.2.66","any","192.0.2.66","dns"]' 'the last scans are there for who comes later'
 is "$(jq -c '.times as $t | [.sources[] | (.[2] | length) == ($t | length)], (.sources[0][2] | add > 0)' "$scratch/recent")" \
 	$'[true,true]\ntrue' 'with what each source sent in each'
 has_rows() { # KIND
@@ -180,11 +180,11 @@ has_drops() {
 check 'the range of the history has the drops' eventually has_drops
 check 'a range has a thousand points at most' test "$(ask range .points)" -le 1002
 check 'events are told' eventually has_rows events
-is "$(ask events '[.rows[] | select(.type == "source_limited") | .source, .limit][0:2] | join(" ")')" '192.0.2.66 all' 'with their source'
+is "$(ask events '[.rows[] | select(.type == "source_limited") | .source, .limit][0:2] | join(" ")')" '192.0.2.66 any' 'with their source'
 check 'sources are told of the range' eventually has_rows sources
 is "$(ask sources '.rows[0] | "\(.source) \(.limit) \(.dropped) \([.bars[]] | add) \(.bars | length)"')" \
-	"192.0.2.66 all $((packets - 5)) $packets 30" 'with what they sent over time'
-is "$(ask source '.now.limits[0] | "\(.limit) \(.used) \(.rate) \(.cells | add)"' '&source=192.0.2.66')" 'all 5 5 5' 'a source has its cells'
+	"192.0.2.66 any $((packets - 5)) $packets 30" 'with what they sent over time'
+is "$(ask source '.now.limits[0] | "\(.limit) \(.used) \(.rate) \(.cells | add)"' '&source=192.0.2.66')" 'any 5 5 5' 'a source has its cells'
 check 'an answer says how old it is' eventually eval '[ "$(header X-Age-Ms "${right[@]}" $url/api/live)" -lt 1500 ]'
 small=$(get --compressed "${right[@]}" -o "$scratch/body" -w '%{size_download}' $url/api/live)
 check "a second of it has $small bytes: under 3,072" test "$small" -lt 3072

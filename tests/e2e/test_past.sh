@@ -35,7 +35,7 @@ limit add noflags rate 250k/1s cells 16 match tcp dport 8000 sport 53 to 192.0.2
 limit add stray rate 2mbit cells 16 match other
 end
 cat >"$scratch/words" <<'end'
-limit add all rate 20k/1s
+limit add any rate 20k/1s
 limit add partner rate 200k/1s from 198.51.100.0/24,2001:db8::/32
 limit add synack rate 100/10s match tcp syn dport 80,443,8000-8010
 limit add resolver rate 500/1s cells 8 edge weighted match udp dport 53 per /24 per6 /48 shadow exact

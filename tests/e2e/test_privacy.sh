@@ -47,7 +47,7 @@ begin() { # none | prefix | full
 	printf 'sources %s\nhistory %s\nevents file %s\nexec %s\ntoken file %s\nsocket %s\n' "$1" "$own/kept" \
 		"$own/events.jsonl" "$own/program" "$scratch/token" "$own/socket" >/etc/ringfence/watch.conf
 	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-	ringfence limit add all rate 50/1s ban 2s >"$scratch/out"
+	ringfence limit add any rate 50/1s ban 2s >"$scratch/out"
 	ringfence limit add near rate 20/1s from 192.0.2.166 shadow >"$scratch/out"
 	ringfence allow add 198.51.100.199 >"$scratch/out"
 	# shellcheck disable=SC2086 # words

@@ -67,7 +67,7 @@ is "$(program_on 0)" none 'attach without a capability leaves no program'
 does 'attach works with CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON' \
 	"$eth: attached in native mode, fence '$eth'" with $load build/ringfence attach "$eth"
 does 'limit add works with CAP_BPF and CAP_NET_ADMIN' \
-	"$(steady all)" with $few build/ringfence limit add all rate 100/1h exact
+	"$(steady any)" with $few build/ringfence limit add any rate 100/1h exact
 does 'limit add … from works with CAP_BPF and CAP_NET_ADMIN' '' \
 	with $few build/ringfence limit add some rate 50/1h exact from 198.51.100.0/24,2001:db8:1::/48
 does 'deny add works with CAP_BPF and CAP_NET_ADMIN' '' with $few build/ringfence deny add 203.0.113.0/24
@@ -107,9 +107,9 @@ id, and no pin that you may read belongs to it)"
 }
 
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
-ringfence limit add all rate 100/1h exact
+ringfence limit add any rate 100/1h exact
 ringfence allow add 198.51.100.0/24
-ringfence apply - confirm 1h <<<'limit add all rate 90/1h exact
+ringfence apply - confirm 1h <<<'limit add any rate 90/1h exact
 deny add 198.51.100.0/24' >"$scratch/log"
 id=$(program_on 0)
 for words in status 'limit add more rate 1/1s' "adopt $eth"; do
@@ -126,7 +126,7 @@ without_seconds() { # some may have passed
 }
 is "$(with $few build/ringfence status | without_seconds)" "$(ringfence status | without_seconds)" \
 	'status without CAP_SYS_ADMIN finds an adopted fence'
-is "$(with $few build/ringfence save | grep -v '^#')" 'limit add all rate 90/1h exact
+is "$(with $few build/ringfence save | grep -v '^#')" 'limit add any rate 90/1h exact
 deny add 198.51.100.0/24
 newcomers off' 'save without CAP_SYS_ADMIN prints the rules of an adopted fence'
 is "$(program_on 0)" "$id" 'adopt keeps the program'
@@ -168,7 +168,7 @@ group 'ringfence' may not read it: there is no such group" ringfence adopt "$eth
 check 'adopt pins the entry for frames in several buffers under its own name' \
 	test -e "$pins/$eth/frags" -a ! -e "$pins/$eth/xdp"
 check 'limit add finds an adopted entry for frames in several buffers' \
-	with $few build/ringfence limit add all rate 100/1h exact
+	with $few build/ringfence limit add any rate 100/1h exact
 does 'attach of an adopted fence changes to the entry that the MTU needs' "$eth: changed in place to the program \
 for frames in one buffer (xdp), as its MTU requires, fence '$eth'; rules, windows and counters are kept" ringfence attach "$eth"
 does 'attach of an adopted fence then has nothing to do' \
@@ -196,7 +196,7 @@ ringfence detach "$eth" >"$scratch/log"
 for _ in 1 2 3 4; do
 	with $load "$build" attach "$eth" >"$scratch/log" || fail "attach: $(<"$scratch/log")"
 done
-ringfence limit add all rate 100/1h
+ringfence limit add any rate 100/1h
 ringfence limit add dns rate 10/1h match udp dport 53 shadow
 ringfence allow add 198.51.100.0/24
 deliver 0 src=192.0.2.1,count=3000 src=198.51.100.1,count=40 src=2001:db8::1,count=300
@@ -222,7 +222,7 @@ counters() {
 	ringfence stats --json dev "$eth" | jq -c '[.reset, .packets, .reasons.under_limit, [.limits[].passed]]'
 }
 counted=$(counters)
-for words in 'limit set all rate 1/1h' 'limit del all' 'deny add 192.0.2.0/24' 'newcomers off' \
+for words in 'limit set any rate 1/1h' 'limit del any' 'deny add 192.0.2.0/24' 'newcomers off' \
 	confirm 'stats reset' "batch $scratch/changes" "detach $eth" "attach $eth" "adopt $eth"; do
 	# shellcheck disable=SC2086
 	fails "a member of the group cannot change anything: $words" \
@@ -276,10 +276,10 @@ cats() {
 	wait
 	is "$(sort "$scratch"/reader-? | uniq -c | sed 's/^ *//')" "$(sort "$scratch/once" | sed 's/^/600 /')" \
 		'readers of the stats iterator at the same time get the same sums'
-	is "$(cut -d' ' -f1-5 "$pins/$eth/sources")" '192.0.2.1 limit all passed 100' \
+	is "$(cut -d' ' -f1-5 "$pins/$eth/sources")" '192.0.2.1 limit any passed 100' \
 		'cat of the sources iterator prints the windows of IPv4 sources'
 	is "$(cut -d' ' -f1-5 "$pins/$eth/sources6")" \
-		'2001:0db8:0000:0000:0000:0000:0000:0000 limit all passed 100' \
+		'2001:0db8:0000:0000:0000:0000:0000:0000 limit any passed 100' \
 			'cat of the sources6 iterator prints the windows of IPv6 sources'
 	is "$(as_member cat "$share/$eth/stats")" "$(cat "$pins/$eth/stats")" \
 		'a member of the group reads the stats iterator'
@@ -340,12 +340,12 @@ does 'attach by another user works with a lock and a directory for pins' \
 	"$eth: attached in native mode, fence '$eth'" \
 	as_owner "$scratch/ringfence" attach "$eth"
 check 'attach by another user pins in that directory' test -e "$share/$eth/xdp"
-for words in 'limit add all rate 1/1s' 'newcomers off' "attach $eth" "detach $eth" "adopt $eth"; do
+for words in 'limit add any rate 1/1s' 'newcomers off' "attach $eth" "detach $eth" "adopt $eth"; do
 	# shellcheck disable=SC2086
 	fails "root does not touch a fence of another user: $words" 1 "ringfence: $share/$eth: this \
 fence belongs to user $nobody; run the command as that user" ringfence $words
 done
-does 'limit add by another user works' "$(steady all)" as_owner "$scratch/ringfence" limit add all rate 100/1h exact
+does 'limit add by another user works' "$(steady any)" as_owner "$scratch/ringfence" limit add any rate 100/1h exact
 does 'deny add by another user works' '' as_owner "$scratch/ringfence" deny add 203.0.113.0/24
 forget_traffic
 deliver 0 src=192.0.2.1,count=300 src=203.0.113.1,count=40
@@ -353,7 +353,7 @@ is "$received" '192.0.2.1 100 6600' 'rules set by another user hold'
 is "$(as_owner "$scratch/ringfence" status | unwrapped | sed -E 's/, [0-9.]+ MiB of memory$//')" "fence $eth: program id $(program_on 0) of this build, map ABI $abi, \
 room for 65536 sources of each family
   $eth: native mode, attached by ringfence
-limit all: at most 100/1h of every source
+limit any: at most 100/1h of every source
 lists: 0 prefixes allowed, 1 denied
 windows of IPv4: 1 of 65536 in use, 0 of residents" 'status by another user prints the fence'
 is "$(ringfence status)" "$(as_owner "$scratch/ringfence" status)" 'root reads the fence of another user'
@@ -378,20 +378,20 @@ is "$(tail -n 1 "$scratch/adopted")" \
 rm "$share/$eth" && chown root $share
 use "$shipped" # as the reader's
 ringfence attach "$eth" >"$scratch/log"
-ringfence limit add all rate 100/1h
+ringfence limit add any rate 100/1h
 as_reader() { # of the group, with the lock and the capabilities
 	inside setpriv --reuid="$nobody" --regid="$nobody" --groups="$gid" \
 		--bounding-set=-all,+bpf,+net_admin,+perfmon --inh-caps=-all,+bpf,+net_admin,+perfmon \
 		--ambient-caps=-all,+bpf,+net_admin,+perfmon "$scratch/ringfence" "$@"
 }
-for words in 'limit set all rate 7/1h' 'limit del all' 'newcomers rate 100/1s then aggregate' confirm \
+for words in 'limit set any rate 7/1h' 'limit del any' 'newcomers rate 100/1s then aggregate' confirm \
 	"attach $eth"; do
 	# shellcheck disable=SC2086
 	fails "a reader with all capabilities cannot change the fence: $words" 1 \
 		"ringfence: $eth: you may read this fence but not change it; run the command as root" \
 		as_reader $words
 done
-is "$(ringfence limit list)" 'limit add all rate 100/1h' \
+is "$(ringfence limit list)" 'limit add any rate 100/1h' \
 	'attempts of a reader with all capabilities change nothing'
 
 # ---- several ----
@@ -409,9 +409,9 @@ inside ip link set dev "${port[1]}" xdpdrv obj build/ringfence.bpf.o sec xdp
 fails 'a change without CAP_SYS_ADMIN and dev is refused beside a program of ip' \
 	1 "ringfence: some XDP \
 programs can be read only with CAP_SYS_ADMIN; say which fence: dev $eth" \
-	with $few build/ringfence limit add all rate 1/1s
+	with $few build/ringfence limit add any rate 1/1s
 does 'a change without CAP_SYS_ADMIN works with dev beside a program of ip' \
-	"$(steady all)" with $few build/ringfence limit add all rate 1/1s dev "$eth"
+	"$(steady any)" with $few build/ringfence limit add any rate 1/1s dev "$eth"
 ringfence detach "$eth" >"$scratch/log"
 inside ip link set dev "${port[1]}" xdp off
 

@@ -59,7 +59,7 @@ updates() { # CMD…
 # ---- the check ----
 
 does 'attach works' "$dev: attached in native mode, fence '$dev'" ringfence attach "$dev"
-ringfence limit add all rate 5/1h exact dev "$dev" >"$scratch/log"
+ringfence limit add any rate 5/1h exact dev "$dev" >"$scratch/log"
 ringfence deny add 192.0.2.66 dev "$dev" >>"$scratch/log"
 deliver 0 src=192.0.2.1,count=20
 is "$(bypassed 0)" null 'packets that the program drops do not bypass it'
@@ -161,7 +161,7 @@ inside ip link set dev "$dev" xdp off
 
 does 'attach with an MTU of 1500 takes the entry for one buffer' \
 	"$dev: attached in native mode, fence '$dev'" ringfence attach "$dev"
-ringfence limit add all rate 5/1h exact dev "$dev" >"$scratch/log"
+ringfence limit add any rate 5/1h exact dev "$dev" >"$scratch/log"
 deliver 0 src=192.0.2.1,count=20
 before=$(state)
 outside ip link set out0 mtu 3500
@@ -207,7 +207,7 @@ ringfence detach "$dev" >"$scratch/stdout"
 outside ip link set out0 mtu 9000
 inside ip link set "$dev" mtu 9000
 ringfence attach "$dev" >"$scratch/stdout"
-ringfence limit add all rate 5/1h exact dev "$dev" >"$scratch/log"
+ringfence limit add any rate 5/1h exact dev "$dev" >"$scratch/log"
 deliver 0 src=192.0.2.1,count=20
 is_bypassed 0
 bypass on

@@ -207,7 +207,7 @@ is "$(came)" $'192.0.2.94 5\n192.0.2.95 10' 'match: VLAN tags hide neither proto
 # ---- from ----
 
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	limit add net rate 20/1h from 198.51.100.0/24,2001:db8:5::/48 exact
 	limit add host rate 30/1h from 198.51.100.7,2001:db8:5:7::/64 exact
 	limit add udp rate 25/1h match udp from 198.51.0.0/16 exact
@@ -223,7 +223,7 @@ is "$(came)" '192.0.2.1 10
 2001:db8:4:1::1 10
 2001:db8:5:1::1 20
 2001:db8:5:7::1 30' 'from: of limits that differ in nothing else the longest prefix applies'
-is "$(limits)" $'all 20 100\nhost 60 60\nnet 60 120\nudp 0 0' \
+is "$(limits)" $'any 20 100\nhost 60 60\nnet 60 120\nudp 0 0' \
 	'from: only the limit with the longest prefix is charged'
 deliver 0 src=198.51.100.7,count=60 src=198.51.1.1,count=60 src=198.51.100.9,count=60
 is "$(came)" '198.51.1.1 10
@@ -266,7 +266,7 @@ deliver 0 src=192.0.2.127,count=30 src=192.0.2.128,count=30
 is "$(came)" $'192.0.2.127 10\n192.0.2.128 30' 'from: a source that no limit applies to passes'
 
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	limit add one rate 20/1h from 2001:db8:0:9::66,2001:db8:0:8::/65 exact
 END
 deliver 0 src=2001:db8:0:9::66,count=40 src=2001:db8:0:9::67,count=40 src=2001:db8:0:8::1,count=40 \
@@ -318,13 +318,13 @@ is "$(came)" $'192.0.2.21 15\n192.0.2.22 13' \
 # ---- shadows ----
 
 rules <<-'END'
-	limit add all rate 20/1h exact
+	limit add any rate 20/1h exact
 	limit add try rate 5/1h from 192.0.2.0/24 exact shadow
 END
 deliver 0 src=192.0.2.1,count=60 src=198.51.100.1,count=60
 is "$(came)" $'192.0.2.1 20\n198.51.100.1 20' 'shadow: a longer prefix takes no source from a limit in force'
 is "$(stats 0 '.limits[] | "\(.name) \(.passed) \(.dropped) \(.would_drop)"')" \
-	$'all 40 80 0\ntry 5 0 15' 'shadow: of packets that pass it counts those that it would drop'
+	$'any 40 80 0\ntry 5 0 15' 'shadow: of packets that pass it counts those that it would drop'
 
 # ---- changes ----
 
@@ -431,7 +431,7 @@ deliver 0 src=192.0.2.1,count=5,proto=tcp
 is "$(came)" '192.0.2.1 5' 'ban: packets that the limit does not match pass'
 rules <<-'END'
 	limit add flood rate 10/1s match udp ban 1h per /24 exact
-	limit add all rate 100/1h exact
+	limit add any rate 100/1h exact
 END
 deliver 0 src=198.51.100.1,count=30
 deliver 0 src=198.51.100.2,count=5 src=198.51.100.3,count=5,proto=tcp src=198.51.101.1,count=5
@@ -439,7 +439,7 @@ is "$(came)" $'198.51.100.3 5\n198.51.101.1 5' 'ban: with per /24 a whole networ
 fence allow add 198.51.100.2
 deliver 0 src=198.51.100.2,count=5 src=198.51.100.4,count=5
 is "$(came)" '198.51.100.2 5' 'ban: an allowed source of a banned network passes'
-fence limit set all rate 200/1h exact
+fence limit set any rate 200/1h exact
 deliver 0 src=198.51.100.1,count=5
 is "$(came)" '' 'ban: changes of other rules do not end a ban'
 fence limit set flood rate 10/1s match udp per /24 exact
@@ -456,7 +456,7 @@ conserves 0 'sent = passed + dropped over all rules of an attached fence'
 
 wire=1
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	limit add host rate 20/1h from 198.51.100.7 exact
 	limit add dns rate 5/1h match udp dport 53 exact
 	limit add net rate 22/1h per /24 exact
@@ -471,7 +471,7 @@ is "$(came)" '192.0.2.1 5
 203.0.113.7 40' 'a fence that ip attached enforces limits and lists'
 deliver 1 src=198.51.100.8,count=40
 is "$(came)" '198.51.100.8 2' 'a fence that ip attached enforces a limit of a network'
-is "$(limits)" 'all 7 0
+is "$(limits)" 'any 7 0
 dns 5 35
 host 20 20
 net 27 38' 'a fence that ip attached counts by limit'

@@ -37,7 +37,7 @@ does "attach takes 'fleet'" "${port[0]}: attached in native mode, fence '${port[
 	ringfence attach "${port[0]}" fleet
 is "$(share_pins)" 'asks fleet_batch fleet_call' 'what the agent of a fleet needs is pinned'
 is "$(map_field bytes_value windows4)" 224 'a window has 48 bytes more than without shares'
-ringfence limit add all rate 100/1h exact >"$scratch/log"
+ringfence limit add any rate 100/1h exact >"$scratch/log"
 deliver 0 src=192.0.2.1,count=300
 is "$(passed)" 100 'a limit of this host alone passes its COUNT'
 is "$(ringfence show 192.0.2.1 --json | jq -r '.limits[0].used')" 100 'show finds the window'
@@ -58,7 +58,7 @@ check 'detach removes the pins' test ! -e "$pins/${port[0]}"
 
 use "$half"
 ringfence attach "${port[0]}" fleet >"$scratch/log"
-ringfence limit add all rate 100/1h exact >"$scratch/log"
+ringfence limit add any rate 100/1h exact >"$scratch/log"
 deliver 0 src=192.0.2.1,count=300
 asks=$(map_field id asks)
 does 'an upgrade swaps the program' \

@@ -48,7 +48,7 @@ says 'without rules' 192.0.2.1 '' passed 'passes; no limit applies' 'passes null
 # ---- lists ----
 
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	deny add 203.0.113.0/24
 	deny add 203.0.113.64/26 for 1h
 	allow add 198.51.100.0/24
@@ -81,7 +81,7 @@ is "$(ringfence show 203.0.113.5 --json | jq -c '[.denied, .limits[0].passes_aga
 # ---- limits ----
 
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	limit add dns rate 4/1h exact match udp dport 53
 	limit add net rate 8/1h exact per /24 shadow
 END
@@ -95,7 +95,7 @@ says 'a limit of some packets, another packet' 192.0.2.1 ',dport=54' passed "$li
 	'partly limit dns null T'
 deliver 0 src=192.0.2.1,dport=54,count=20
 says 'a limit of all packets is used up' 192.0.2.1 ',dport=54' dropped \
-	"dropped by limit 'all'; the next packet passes in T" 'dropped limit all null T'
+	"dropped by limit 'any'; the next packet passes in T" 'dropped limit any null T'
 says 'a shadow limit of a network is used up' 192.0.2.2 '' passed \
 	"new; passes at this moment; limit 'net' (shadow) would drop it for another T" \
 	'passes null null null 0'
@@ -181,12 +181,12 @@ says 'a shadow of rate 0' 192.0.2.1 '' passed "passes; limit 'none' (shadow) wou
 # ---- bans ----
 
 rules <<-'END'
-	limit add all rate 10/1h exact ban 2h
+	limit add any rate 10/1h exact ban 2h
 	limit add tcp rate 4/1h exact match tcp ban 3h all
 	limit add syn rate 2/1h exact match tcp syn ban 4h
 END
 deliver 0 src=192.0.2.1,count=20
-says 'a ban of a limit of all packets' 192.0.2.1 '' dropped "dropped by a ban of limit 'all', for another T" \
+says 'a ban of a limit of all packets' 192.0.2.1 '' dropped "dropped by a ban of limit 'any', for another T" \
 	'dropped ban all null T'
 deliver 0 src=192.0.2.2,count=9,proto=tcp
 says 'a ban of all packets by a limit of some' 192.0.2.2 '' dropped \
@@ -211,24 +211,24 @@ is "$(ringfence show 192.0.2.4 | unwrapped | sed -n '2s/another .*;/another T;/p
 	"192.0.2.4: packets that limit 'two' matches are dropped by a ban, for another T; others pass" \
 	'two limits of some packets: the verdict ends with the second'
 rules <<-'END'
-	limit add all rate 3/1h exact count rejected ban 2h
+	limit add any rate 3/1h exact count rejected ban 2h
 END
 deliver 0 src=192.0.2.5,count=3
-is "$(verdict 192.0.2.5)" "192.0.2.5: dropped by limit 'all'; the next packet passes in T if none comes until \
+is "$(verdict 192.0.2.5)" "192.0.2.5: dropped by limit 'any'; the next packet passes in T if none comes until \
 then; one that comes before bans it for 2h" 'a limit that counts rejected packets and bans: the verdict'
 rules <<-'END'
-	limit add all rate 3000/1h bytes exact
+	limit add any rate 3000/1h bytes exact
 END
 deliver 0 src=192.0.2.6,count=2,len=1400
-line="frames of 1514 bytes that limit 'all' matches are dropped; the next of them passes in T; shorter ones may pass"
-says 'a limit of bytes has room for short frames' 192.0.2.6 ',len=100' passed "$line" 'partly limit all null T'
-says 'a limit of bytes has no room for long frames' 192.0.2.6 ',len=1400' dropped "$line" 'partly limit all null T'
+line="frames of 1514 bytes that limit 'any' matches are dropped; the next of them passes in T; shorter ones may pass"
+says 'a limit of bytes has room for short frames' 192.0.2.6 ',len=100' passed "$line" 'partly limit any null T'
+says 'a limit of bytes has no room for long frames' 192.0.2.6 ',len=1400' dropped "$line" 'partly limit any null T'
 
 # ---- newcomers ----
 
 newcomers() { # THEN
 	rules <<-END
-		limit add all rate 10/1h exact
+		limit add any rate 10/1h exact
 		limit add tcp rate 10/1h exact match tcp
 		newcomers rate 5/1h then $1
 	END
@@ -243,12 +243,12 @@ says 'a newcomer over a closed rate' 10.9.0.1 '' dropped \
 says 'a known source beside a used-up rate' 10.1.0.1 ',proto=tcp' passed passes 'passes null null null 0'
 rules <<-'END'
 	limit add net rate 10/1h exact per /24 match tcp
-	limit add all rate 10/1h exact match udp
+	limit add any rate 10/1h exact match udp
 END
 deliver 0 src=2001:db8:5::1,count=1,proto=tcp
 rules <<-'END'
 	limit add net rate 10/1h exact per /24 match tcp
-	limit add all rate 10/1h exact match udp
+	limit add any rate 10/1h exact match udp
 	newcomers rate 5/1h then closed
 END
 deliver 0 src=10.1.2.0,sources=40,count=40
@@ -270,7 +270,7 @@ is "$(verdict_json 10.9.0.3)" 'depends newcomers all null null' \
 # ---- networks ----
 
 rules <<-'END'
-	limit add all rate 4/1h exact
+	limit add any rate 4/1h exact
 	limit add udp rate 2/1h exact match udp ban 1h
 	limit add quiet rate 3/1h exact per /24 shadow
 	deny add 10.4.0.0/16 for 1h
@@ -283,8 +283,8 @@ is "$(ringfence show 192.0.2.0/24 | unwrapped | sed 's/ T$//; s/another .*/anoth
 	"banned: 192.0.2.200 by limit 'udp', for another T
 source       limit passed dropped would drop used
 192.0.2.0/24 quiet      3       0          3    3
-192.0.2.1    all        4       2          0    4
-192.0.2.200  all        2       0          0    2
+192.0.2.1    any        4       2          0    4
+192.0.2.200  any        2       0          0    2
 192.0.2.200  udp        2       1          0    2" \
 	'show of a network prints the bans and windows in it'
 is "$(ringfence show 10.4.1.0/24 | unwrapped | sed 's/another .*/another T/')" 'deny list: 10.4.0.0/16, for another T
@@ -302,7 +302,7 @@ is "$(ringfence show 192.0.2.201/32 | unwrapped | sed 1d | cut -d' ' -f1)" 192.0
 is "$(ringfence show 192.0.2.128/25 --json | jq -c '.bans[].left_ms |= (. > 3000000)')" \
 	'{"schema":1,"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\
 '"left_ms":true}],"windows":[{"source":"192.0.2.0/24","limit":"quiet","used":3,"passed":3,"dropped":0,'\
-'"would_drop":3},{"source":"192.0.2.200","limit":"all","used":2,"passed":2,"dropped":0,'\
+'"would_drop":3},{"source":"192.0.2.200","limit":"any","used":2,"passed":2,"dropped":0,'\
 '"would_drop":0},{"source":"192.0.2.200","limit":"udp","used":2,"passed":2,"dropped":1,"would_drop":0}]}' \
 	'show --json of a network has lists, bans and windows'
 

@@ -15,7 +15,7 @@ counts() { # WORDS of stats
 }
 
 ringfence attach "$dev" >"$scratch/log" || bail 'cannot attach'
-ringfence limit add all rate 10/1h
+ringfence limit add any rate 10/1h
 ringfence limit add probe rate 4/1h shadow
 
 # ---- reset ----
@@ -118,14 +118,14 @@ is $? 0 'stats watch goes on with the other fence'
 # ---- windows that newcomers share, in top ----
 
 ringfence apply - dev "$dev" >"$scratch/log" <<-'END'
-	limit add all rate 100/1h
+	limit add any rate 100/1h
 	newcomers rate 1/1h then aggregate
 END
 deliver 0 src=203.0.113.1,sources=50,count=50 src=2001:db8:7::1,count=9
 is "$(ringfence top --json dev "$dev" | jq -r '.sources[] | select(.aggregate) |
-	"\(.source) \(.limit) \(.passed) \(.used)"' | sort)" $'2001:db8:7::/48 all 9 9\n203.0.113.0/24 all 49 49' \
+	"\(.source) \(.limit) \(.passed) \(.used)"' | sort)" $'2001:db8:7::/48 any 9 9\n203.0.113.0/24 any 49 49' \
 	'top --json has the networks of newcomers over the newcomers rate'
-matches "$(ringfence top within 203.0.113.0/24 | grep shared)" '203.0.113.0/24 all +49 +0 +0 +49 100/1h, shared' \
+matches "$(ringfence top within 203.0.113.0/24 | grep shared)" '203.0.113.0/24 any +49 +0 +0 +49 100/1h, shared' \
 	'top marks a window that newcomers share'
 ringfence apply - dev "$dev" >"$scratch/log" <<-'END'
 	limit add dns-partner rate 20k/10s
@@ -135,7 +135,7 @@ deliver 0 src=203.0.113.1,sources=50,count=50 src=2001:db8:1234:5678::1,count=9
 is "$(ringfence top | grep -c 'dns-partner .*20k/10s')" 3 \
 	'top keeps a row with a long name and a window that newcomers share in one line'
 ringfence apply - dev "$dev" >"$scratch/log" <<-'END'
-	limit add all rate 100/1h
+	limit add any rate 100/1h
 	newcomers rate 1/1h then aggregate
 END
 deliver 0 src=203.0.113.1,sources=50,count=50

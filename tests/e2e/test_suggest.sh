@@ -51,14 +51,14 @@ compare() { # FLOW FLOW: each SOURCE COUNT RATE
 	local before
 
 	for _ in 1 2 3 4 5; do
-		before=$(would_drop all) since=$(date +%FT%T)
+		before=$(would_drop any) since=$(date +%FT%T)
 		sleep 1.2 # the records are of seconds
 		for flow in "$@"; do
 			# shellcheck disable=SC2086 # words
 			send $flow
 		done
 		eventually has_cells 2 "$since" || return 1
-		dropped=$(($(would_drop all) - before))
+		dropped=$(($(would_drop any) - before))
 		! within_20_s agrees "$since" "$dropped" || [ "$dropped" -le 3000 ] || return 0
 		echo "# the shadow counted $dropped, limit try says $(ringfence limit try probe rate 1k/1s since "$since")"
 	done
@@ -127,7 +127,7 @@ is "$(jq -c '[.sources, .limit, .enough, (.most >= 250 and .most < 500)]' "$scra
 	'it sees each source, and the most that one used'
 suggested=$(jq -r .suggested "$scratch/found")
 check 'it suggests twice that, rounded to 1, 2 or 5' test "$suggested" = 1000
-is "$(jq -r .command "$scratch/found")" 'limit add all rate 1k/1s shadow' 'and the command of the shadow'
+is "$(jq -r .command "$scratch/found")" 'limit add any rate 1k/1s shadow' 'and the command of the shadow'
 
 # ---- the shadow, and the replay ----
 
@@ -213,13 +213,13 @@ fails 'since and for exclude each other' 2 \
 
 before=$(ringfence save | grep -v '^#')
 ringfence apply - >"$log" <<-'END'
-	limit add all rate 100/1s
+	limit add any rate 100/1s
 	limit add volume rate 1M/1s bytes shadow
 	limit add resolver-of-the-office rate 1k/1s match udp dport 53 from 192.0.2.0/24 shadow
 END
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=4000000000,rate=500,dport=53 >"$log"
 sender_pid=$started_pid
-ringfence suggest limit all for 4s --json >"$scratch/found"
+ringfence suggest limit any for 4s --json >"$scratch/found"
 sees_dns() { # with a source, the command ends the line
 	ringfence suggest limit resolver-of-the-office for 2s | grep -E '^(so far|suggested) .* ringfence limit add'
 }
@@ -261,7 +261,7 @@ rm -rf "$scratch/made" && mkdir "$scratch/made"
 export RINGFENCE_HISTORY=$scratch/made
 build/tests/recorder "$RINGFENCE_HISTORY" eth0 93600 93600 full 10 || bail 'cannot record a history'
 found=$(ringfence suggest since -26h)
-matches "$found" '400 sources, any 1s: .*left out: [^ ]* [0-9:]+-[0-9:]+ \(flood eth0-6561f\).*suggested [0-9]+k?/1s; first:  ringfence limit add all-2 rate .* shadow' \
+matches "$found" '400 sources, any 1s: .*left out: [^ ]* [0-9:]+-[0-9:]+ \(flood eth0-6561f\).*suggested [0-9]+k?/1s; first:  ringfence limit add any-2 rate .* shadow' \
 	'of a day with a flood the flood is left out, and a rate suggested'
 is "$(ringfence suggest since -26h --json | jq -c '[.enough, .left_out[0].id, (.hours >= 17 and .hours <= 20), (.most < 1000)]')" \
 	'[true,"eth0-6561f",true,true]' 'its sources are not in the table'

@@ -10,7 +10,7 @@ source tests/e2e/screen.sh
 make_network 1
 dev=${port[0]}
 ringfence attach "$dev" >"$scratch/log" || bail 'cannot attach'
-ringfence limit add all rate 50/1s >"$scratch/log"
+ringfence limit add any rate 50/1s >"$scratch/log"
 ringfence limit add syn rate 100/10s match tcp syn >"$scratch/log"
 
 flood() { # FLOW…
@@ -68,8 +68,8 @@ rates_agree() {
 		END { exit !(came >= 1 && lost == over && share - lost / came * 100 < 0.6 && lost / came * 100 - share < 0.6) }'
 }
 check 'what is dropped is over the limit, and its share is right' eventually rates_agree
-sees '^\[all 50/1s: 1\]  syn 100/10s: 0' 'the fourth line has the limits; one that drops is in brackets'
-sees '^> 192\.0\.2\.66 +all +██████ 100% +[0-9.]+k? +[0-9]+  .*█  [0-9]+s' 'a source over its limit is full, dropped, and first'
+sees '^\[any 50/1s: 1\]  syn 100/10s: 0' 'the fourth line has the limits; one that drops is in brackets'
+sees '^> 192\.0\.2\.66 +any +██████ 100% +[0-9.]+k? +[0-9]+  .*█  [0-9]+s' 'a source over its limit is full, dropped, and first'
 # Sources and counters are read one after the other, so not every second the same.
 its_rates_agree() {
 	screen | tr -d ',%>' | awk '$1 == "over_limit" { over = $2 * ($2 ~ /k/ ? 1000 : 1) }
@@ -77,7 +77,7 @@ its_rates_agree() {
 		END { exit !(over > 0 && lost > over * 0.9 && lost < over * 1.1 && passed >= 40 && passed < 60) }'
 }
 check 'what it loses is over the limit, and what it passes is the limit' eventually its_rates_agree
-sees '^  192\.0\.2\.67 +all +█+.? +[34].% +0 +(19|2.) ' 'an honest source is below it'
+sees '^  192\.0\.2\.67 +any +█+.? +[34].% +0 +(19|2.) ' 'an honest source is below it'
 
 # ---- a key means the source under the cursor ----
 
@@ -115,8 +115,8 @@ open_screen 80x24 "${utf8[@]}" "RINGFENCE_HISTORY=$scratch/history" TZ=UTC -- to
 sees '^> 192' 'top runs, to go back'
 press '<'
 sees "^$dev native +PAST [0-9:]{8} +[0-9]+ over" '< goes back'
-sees '^> 10\.0\.[0-9.]+ +all ' 'the past has its own sources'
-sees '^\[all: [0-9]+\]  limit1: 0' 'the past has its limits'
+sees '^> 10\.0\.[0-9.]+ +any ' 'the past has its own sources'
+sees '^\[any: [0-9]+\]  limit1: 0' 'the past has its limits'
 sees '^in [0-9.]+k/s +[▁▂▃▄▅▆▇█]+ ' 'the past has packets a second'
 press Down Enter
 sees '^show 10\.[0-9.]+ at [-0-9]{10}T[0-9:]{8} dev ' 'Enter shows the source as it was then'
@@ -135,7 +135,7 @@ press Escape Escape
 sees 'LIVE' 'Escape goes back to now'
 sees '^> 192' 'the sources are there again'
 press w
-sees '^limit try all rate 100/1s since -10m dev ' 'w tries twice the COUNT on the history'
+sees '^limit try any rate 100/1s since -10m dev ' 'w tries twice the COUNT on the history'
 sees 'would have dropped [0-9,]+' 'w shows what that would have dropped'
 press Escape
 sees '^> 192' 'Escape leaves that page'

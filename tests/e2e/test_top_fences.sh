@@ -39,9 +39,9 @@ done
 
 # ---- several ----
 
-changes limit add all rate 50/1s
+changes limit add any rate 50/1s
 open_screen 80x24 "${utf8[@]}" -- top
-sees '^> 192\.0\.2\.66 +all' 'top shows the only fence'
+sees '^> 192\.0\.2\.66 +any' 'top shows the only fence'
 press Tab
 sees '^there is one fence' 'Tab says that there is no other'
 changes attach "$b"
@@ -63,10 +63,10 @@ sees "^$a native +.*DETACHED" 'the first line says so'
 press Down Enter r
 changes attach "$a"
 sees "^fence 'rf[0-9]+p0' was detached, and attached again: its" 'it is shown when it is attached again'
-changes limit add all rate 50/1s
+changes limit add any rate 50/1s
 press Escape
 press Escape
-sees '^> 192\.0\.2\.66 +all' 'its sources are shown'
+sees '^> 192\.0\.2\.66 +any' 'its sources are shown'
 press Enter
 sees '^next packet' 'and the page of one'
 changes attach "$b"
@@ -81,9 +81,9 @@ close_screen
 # ---- upgraded, adopted ----
 
 changes attach "$a"
-changes limit add all rate 50/1s
+changes limit add any rate 50/1s
 open_screen 80x24 "${utf8[@]}" -- top
-sees '^> 192\.0\.2\.66 +all.* [0-9]+s$' 'top runs, before an upgrade'
+sees '^> 192\.0\.2\.66 +any.* [0-9]+s$' 'top runs, before an upgrade'
 use "$newer"
 changes attach "$a"
 use "$half"
@@ -91,16 +91,16 @@ matches "$(<"$scratch/log")" '.*upgraded in place.*' 'the fence is upgraded'
 before=$(screen | sed -nE '1s/.*LIVE ([0-9:]+) .*/\1/p')
 check 'top goes on' eventually has_not "LIVE $before"
 check 'and knows no detached fence' has_not 'detach|DETACHED'
-sees '^> 192\.0\.2\.66 +all.* [0-9]+s$' 'sources are kept'
+sees '^> 192\.0\.2\.66 +any.* [0-9]+s$' 'sources are kept'
 press q
 leaves_terminal 0 'q quits after an upgrade'
 close_screen
 changes detach "$a"
 
 inside ip link set dev "$a" xdpgeneric obj build/ringfence.bpf.o sec xdp || bail 'cannot attach with ip'
-changes limit add all rate 50/1s dev "$a"
+changes limit add any rate 50/1s dev "$a"
 open_screen 80x24 "${utf8[@]}" -- top
-sees '^> 192\.0\.2\.66 +all' 'top shows a fence that ip attached'
+sees '^> 192\.0\.2\.66 +any' 'top shows a fence that ip attached'
 changes adopt "$a"
 before=$(screen | sed -nE '1s/.*LIVE ([0-9:]+) .*/\1/p')
 check 'top goes on when it is adopted' eventually has_not "LIVE $before"

@@ -18,7 +18,7 @@ install -m 755 build/ringfence "$scratch/ringfence" # another user cannot reach 
 make_network 1
 dev=${port[0]}
 ringfence attach "$dev" >"$scratch/log" || bail 'cannot attach'
-ringfence limit add all rate 50/1s match udp >"$scratch/log"
+ringfence limit add any rate 50/1s match udp >"$scratch/log"
 ringfence deny add 198.51.100.0/24 >"$scratch/log"
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=100000000,rate=2000 \
 	flow src=198.51.100.7,count=100000000,rate=5000 flow src=198.51.100.8,count=100000000,rate=300 >/dev/null
@@ -34,13 +34,13 @@ is_not_sampled() {
 # ---- the key ----
 
 open_screen 80x24 "${utf8[@]}" -- top dev "$dev"
-sees '^> 192\.0\.2\.66 +all ' 'a source with a window is shown'
+sees '^> 192\.0\.2\.66 +any ' 'a source with a window is shown'
 sees '^ +5\.[0-9]+k/s dropped of sources without a window; ~ shows them$' 'many drops of others: the screen says which key shows them'
 check 'no sample is taken until then' is_not_sampled
 press '~'
 sees '^[> ]~198\.51\.100\.7 +denied +~[45]\.[0-9]+k +0 ' '~ shows a denied source, with an estimate'
 sees '^[> ]~198\.51\.100\.8 +denied +~[23][0-9]{2} ' 'and another one'
-sees '^[> ] 192\.0\.2\.66 +all +██████ 100% ' 'a source with a window has no mark'
+sees '^[> ] 192\.0\.2\.66 +any +██████ 100% ' 'a source with a window has no mark'
 sees '^ +~: by one in [0-9]+ packets' 'the screen says how many packets are sampled'
 check 'samples are taken now' eventually is_sampled
 
@@ -93,7 +93,7 @@ for signal in TERM KILL; do
 	check "SIG$signal ends the sampling" eventually is_not_sampled
 	close_screen
 done
-open_screen 80x24 "${utf8[@]}" -- top limit all dev "$dev"
+open_screen 80x24 "${utf8[@]}" -- top limit any dev "$dev"
 sees '^> 192' 'of one limit, top shows its sources'
 press '~'
 sees "^a source without a window is of no limit; 'ringfence top' without" 'of one limit, ~ says what to type'

@@ -13,7 +13,7 @@ held=("LD_PRELOAD=$scratch/hold.so" "HOLD=$scratch/hold" "HOLD_LIMIT=$scratch/ho
 make_network 1
 dev=${port[0]}
 ringfence attach "$dev" >"$scratch/log" || bail 'cannot attach'
-ringfence limit add all rate 50/1s >"$scratch/log"
+ringfence limit add any rate 50/1s >"$scratch/log"
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=100000000,rate=2000 \
 	flow src=192.0.2.67,count=100000000,rate=20 >/dev/null
 
@@ -93,7 +93,7 @@ touch "$scratch/hold_limit"
 open_screen 80x24 "${utf8[@]}" "${held[@]}" -- top dev "$dev"
 sees '^> 192\.0\.2\.66' 'top runs, and a command that takes long'
 press w
-sees '^running: ringfence limit try all ' 'the command runs'
+sees '^running: ringfence limit try any ' 'the command runs'
 command=$(pgrep -P "$(process)")
 press w
 sees '^the command before is still running' 'another one has to wait'

@@ -17,7 +17,7 @@ install -m 755 build/ringfence "$scratch/ringfence" # another user cannot reach 
 make_network 2
 dev=${port[0]}
 ringfence attach "$dev" >"$scratch/log" || bail 'cannot attach'
-ringfence limit add all rate 50/1s >"$scratch/log"
+ringfence limit add any rate 50/1s >"$scratch/log"
 ringfence limit add ssh rate 20/1s match tcp syn >"$scratch/log"
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=100000000,rate=2000 \
 	flow src=192.0.2.67,count=100000000,rate=20 >/dev/null
@@ -43,12 +43,12 @@ press Down Down
 sees '^r +raise' 'help goes down'
 press Escape
 terminal resize-window -t "s$sessions" -x 200 -y 60
-sees '^> 192\.0\.2\.66 +all +██████ 100% +[0-9.]+k? .*█  [0-9ms ]+$' 'a terminal that grows to 200 × 60 shows all columns'
+sees '^> 192\.0\.2\.66 +any +██████ 100% +[0-9.]+k? .*█  [0-9ms ]+$' 'a terminal that grows to 200 × 60 shows all columns'
 is "$(lines)" 60 '200 × 60 is filled'
 terminal resize-window -t "s$sessions" -x 20 -y 5
 sees '^>' 'a terminal of 20 × 5 shows something'
 terminal resize-window -t "s$sessions" -x 80 -y 24
-sees '^> 192\.0\.2\.66 +all +██████ 100%' 'a terminal that shrinks to 80 × 24 is painted anew'
+sees '^> 192\.0\.2\.66 +any +██████ 100%' 'a terminal that shrinks to 80 × 24 is painted anew'
 press q
 leaves_terminal 0 'q leaves the terminal as it was, after all these sizes'
 close_screen
@@ -56,7 +56,7 @@ close_screen
 # ---- locales and colours ----
 
 open_screen 80x24 LC_ALL=C TERM=screen-256color -- top dev "$dev"
-sees '^> 192\.0\.2\.66 +all +###### 100% ' 'without UTF-8 bars are of ASCII'
+sees '^> 192\.0\.2\.66 +any +###### 100% ' 'without UTF-8 bars are of ASCII'
 sees '<- -> time' 'without UTF-8 keys are of ASCII'
 is "$(screen | LC_ALL=C grep -c '[^ -~]')" 0 'without UTF-8 all is ASCII'
 close_screen
@@ -75,7 +75,7 @@ close_screen
 
 for terminal in vt100 linux; do
 	open_screen 80x24 LC_ALL=C "TERM=$terminal" -- top dev "$dev"
-	sees '^> 192\.0\.2\.66 +all ' "TERM=$terminal has a screen"
+	sees '^> 192\.0\.2\.66 +any ' "TERM=$terminal has a screen"
 	press q
 	eventually has_ended
 	check "TERM=$terminal: no key is left in the line after it" eventually has '^THE END$'
@@ -177,7 +177,7 @@ press Enter
 sees '^done: ringfence limit del raise1' 'u deletes it'
 is "$(limits)" 0 'the raised limit is gone'
 press Enter
-sees 'next packet: dropped, by limit all; passes again in' 'Enter shows when the next packet passes'
+sees 'next packet: dropped, by limit any; passes again in' 'Enter shows when the next packet passes'
 sees '^ +COUNT' 'Enter shows the cells against COUNT'
 press Escape
 close_screen

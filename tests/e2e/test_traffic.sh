@@ -91,7 +91,7 @@ reason() { # WIRE NAME
 
 arm() { # WIRE [WORD…]: attaches with these words, and sets a limit
 	{ ringfence attach "${port[$1]}" "${@:2}" &&
-		ringfence limit add all rate 100/1h exact dev "${port[$1]}"; } >"$scratch/log" 2>&1 ||
+		ringfence limit add any rate 100/1h exact dev "${port[$1]}"; } >"$scratch/log" 2>&1 ||
 		bail "cannot make a fence: $(<"$scratch/log")"
 	forget_traffic
 }
@@ -188,7 +188,7 @@ conserves 0 'sent = passed + dropped for neighbour discovery'
 
 # ---- many sources ----
 
-ringfence limit set all rate 3/1h
+ringfence limit set any rate 3/1h
 deliver 0 src=10.0.0.0,sources=2000,count=10000 src=2001:db8:1000::1,sources=2000,count=10000
 is "$(cut -d' ' -f2 <<<"$received" | sort | uniq -c | tr -s ' ')" ' 4000 3' \
 	'each of 4000 sources passes its 3 packets, and no more'
@@ -233,7 +233,7 @@ counters_agree() {
 outside ip link set dev out1 down
 arm 1
 before=$(outside ip -j -s link show dev out1 | jq '.[0].stats64.tx.packets')
-ringfence limit set all rate 1/1h dev "${port[1]}"
+ringfence limit set any rate 1/1h dev "${port[1]}"
 outside sh -c 'echo 0 >/proc/sys/net/ipv6/conf/out1/disable_ipv6'
 inside sh -c "echo 0 >/proc/sys/net/ipv6/conf/${port[1]}/disable_ipv6"
 for host in "outside out1 1" "inside ${port[1]} 2"; do

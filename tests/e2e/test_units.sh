@@ -115,17 +115,17 @@ limits() { # WIRE
 	ringfence limit list dev "${port[$1]}"
 }
 
-echo 'limit add all rate 5/1h exact' >"$rules"
+echo 'limit add any rate 5/1h exact' >"$rules"
 succeeds 'ringfence@eth0 starts' "$fences" ExecStart eth0
 is "$(interfaces 0)" 'eth0: native, ringfence' 'ringfence@eth0 attaches a fence'
-matches "$(limits 0)" '.*limit add all rate 5/1h .*exact.*' 'ringfence@eth0 applies the rules of its file'
+matches "$(limits 0)" '.*limit add any rate 5/1h .*exact.*' 'ringfence@eth0 applies the rules of its file'
 deliver 0 src=198.51.100.1,count=3,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 3 'a limit of ringfence@eth0 passes three packets of five'
 succeeds 'ringfence@eth0 starts a second time' "$fences" ExecStart eth0
 
-echo 'limit add all rate 7/1h exact' >"$rules"
+echo 'limit add any rate 7/1h exact' >"$rules"
 succeeds 'reload of ringfence@eth0 works' "$fences" ExecReload eth0
-matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'reload applies the rules of the file'
+matches "$(limits 0)" '.*limit add any rate 7/1h .*' 'reload applies the rules of the file'
 deliver 0 src=198.51.100.1,count=10,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 4 'reload keeps the windows: four more packets pass, seven in all'
 
@@ -143,21 +143,21 @@ set_mtu 3500
 check 'ringfence-repair@eth0 repairs the fence within what the unit allows' \
 	eventually grep -q 'eth0: changed in place' "$scratch/repaired"
 set_mtu 1500
-matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'a repair leaves the rules'
+matches "$(limits 0)" '.*limit add any rate 7/1h .*' 'a repair leaves the rules'
 ringfence attach eth0 >"$scratch/attached"
 pkill -TERM -P "$repairing" # the shell's child has become the command
 wait "$repairing"
 
-printf 'limit add all rate 9/1h\nlimit add other rate lots\n' >"$rules"
+printf 'limit add any rate 9/1h\nlimit add other rate lots\n' >"$rules"
 run_unit "$fences" ExecReload eth0
 is "$?" 1 'reload of a broken file fails'
 matches "$printed" "ringfence: $rules:2: 'lots': .*"$'\n*' \
 	'reload of a broken file prints the line that is wrong'
-matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'reload of a broken file leaves the rules'
+matches "$(limits 0)" '.*limit add any rate 7/1h .*' 'reload of a broken file leaves the rules'
 
 run_unit "$fences" ExecStart eth0
 is "$?" 1 'a second start with a broken file fails'
-matches "$(limits 0)" '.*limit add all rate 7/1h .*' 'a second start with a broken file leaves the rules'
+matches "$(limits 0)" '.*limit add any rate 7/1h .*' 'a second start with a broken file leaves the rules'
 succeeds 'stop of ringfence@eth0 works' "$fences" ExecStop eth0
 is "$(program_on 0)" none 'stop takes the fence off'
 check 'stop removes the pins' test ! -e "$pins/eth0"
@@ -171,9 +171,9 @@ matches "$(ringfence status dev eth0 | unwrapped)" '.*no limit is set: the fence
 deliver 0 src=198.51.100.1,count=10,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 10 \
 	'ringfence@eth0 with a broken file drops no packet after its first start'
-echo 'limit add all rate 5/1h' >"$rules"
+echo 'limit add any rate 5/1h' >"$rules"
 succeeds 'a start with a corrected file works' "$fences" ExecStart eth0
-matches "$(limits 0)" '.*limit add all rate 5/1h.*' 'a start with a corrected file applies its rules'
+matches "$(limits 0)" '.*limit add any rate 5/1h.*' 'a start with a corrected file applies its rules'
 
 echo 192.0.2.66 >/etc/ringfence/bad.txt
 echo 'deny load bad.txt' >"$rules"
@@ -184,7 +184,7 @@ matches "$(ringfence deny list dev eth0)" '.*192.0.2.66.*' \
 # One fence on two interfaces, as the manual says.
 succeeds 'stop of ringfence@eth0 works again' "$fences" ExecStop eth0
 rm "$rules"
-echo 'limit add all rate 5/1h exact' >/etc/ringfence/uplinks.rules
+echo 'limit add any rate 5/1h exact' >/etc/ringfence/uplinks.rules
 for wire in 0 1; do
 	echo 'ATTACH_OPTIONS=fence uplinks' >"/etc/ringfence/eth$wire.options"
 	ln -s uplinks.rules "/etc/ringfence/eth$wire.rules"
@@ -195,17 +195,17 @@ is "$(ringfence status --json dev uplinks | jq -r '[.interfaces[].name] | sort |
 deliver 0 src=198.51.100.9,count=3,proto=udp
 deliver 1 src=198.51.100.9,count=9,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 2 'a source has one budget on the interfaces of two units'
-echo 'limit add all rate 6/1h exact' >/etc/ringfence/uplinks.rules
+echo 'limit add any rate 6/1h exact' >/etc/ringfence/uplinks.rules
 succeeds 'reload of one of the two units works' "$fences" ExecReload eth1
-matches "$(limits 0)" '.*limit add all rate 6/1h .*' 'reload of one unit applies the rules to both interfaces'
+matches "$(limits 0)" '.*limit add any rate 6/1h .*' 'reload of one unit applies the rules to both interfaces'
 # The unit of eth1 would see no eth1: /sys is that of another namespace here.
 check 'the command that stops one of the two units works' inside "$sbin/ringfence" detach eth1
 is "$(program_on 1)" none 'stop of one unit takes the fence off its interface'
-matches "$(limits 0)" '.*limit add all rate 6/1h .*' 'stop of one unit leaves the other interface its rules'
+matches "$(limits 0)" '.*limit add any rate 6/1h .*' 'stop of one unit leaves the other interface its rules'
 succeeds 'stop of the other unit works' "$fences" ExecStop eth0
 check 'stop of both units removes the fence' test ! -e "$pins/uplinks"
 rm /etc/ringfence/eth[01].* /etc/ringfence/uplinks.rules
-echo 'limit add all rate 5/1h' >"$rules"
+echo 'limit add any rate 5/1h' >"$rules"
 succeeds 'ringfence@eth0 starts alone again' "$fences" ExecStart eth0
 
 # An interface without rules, with options.
@@ -235,7 +235,7 @@ traced() {
 }
 
 succeeds 'stop of ringfence@eth0 works once more, after a later start' "$fences" ExecStop eth0
-echo 'limit add all rate 5/1h' >"$rules"
+echo 'limit add any rate 5/1h' >"$rules"
 : >"$scratch/trace"
 for key in ExecStart ExecReload ExecStop; do
 	traced "$fences" "$key" eth0

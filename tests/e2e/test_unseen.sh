@@ -87,7 +87,7 @@ is "$(ringfence top sample 1s dev "$dev" | tail -n 1)" 'no source without a wind
 # ---- newcomers that are closed out ----
 
 ringfence apply - dev "$dev" >"$scratch/log" <<-'END'
-	limit add all rate 100/1h
+	limit add any rate 100/1h
 	newcomers rate 1/1h then closed
 END
 deliver 0 src=192.0.2.9,count=1
@@ -103,7 +103,7 @@ is "$(rows "$scratch/top")" '2001:db8:7::/64 newcomer_closed' 'top sample: newco
 fails 'sample and at' 2 "ringfence: 'sample': samples are of packets that come now; leave out 'at'" \
 	ringfence top sample 1s at -1h
 fails 'sample and limit' 2 "ringfence: 'sample': a source without a window is of no limit; leave out 'limit'" \
-	ringfence top limit all sample 1s
+	ringfence top limit any sample 1s
 matches "$(describe ringfence top sample 1ms)" $'exit 2\n\nstderr: .*1ms.*1s-60s.*' 'sample for too short a time'
 matches "$(describe inside setpriv --reuid 65534 --regid 65534 --clear-groups build/ringfence top sample 1s dev "$dev")" \
 	$'exit 1\n\nstderr: ringfence: .*' 'sampling takes the privilege to change the fence'

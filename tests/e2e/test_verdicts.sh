@@ -70,7 +70,7 @@ token=$(sed 1q /run/ringfence-watch/token)
 attach fleet
 agrees 'without rules' 192.0.2.1 'passes null'
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	limit add dns rate 4/1h exact match udp dport 53
 	limit add net rate 8/1h exact per /24 shadow
 	limit add six rate 3/1h exact per6 /128 from 2001:db8:6::/48
@@ -94,7 +94,7 @@ agrees 'allowed' 198.51.100.1 'passes allow'
 agrees 'allowed for a time within a denied network' 203.0.113.129 'passes allow'
 deliver 0 src=2001:db8:5::1,count=20
 agrees 'an IPv6 address over its limit' 2001:db8:5::1 'dropped limit'
-is "$(ask 2001:db8:5::/64 | jq -r '.now | "\(.verdict) \(.by.limit) \(.source)"')" 'dropped all 2001:db8:5::/64' \
+is "$(ask 2001:db8:5::/64 | jq -r '.now | "\(.verdict) \(.by.limit) \(.source)"')" 'dropped any 2001:db8:5::/64' \
 	'the page judges an IPv6 source by its /64'
 deliver 0 src=2001:db8:6::1,count=2
 is "$(ask 2001:db8:6::/64 | jq -r '.now | "\(.verdict) \(.summary)"')" \
@@ -118,7 +118,7 @@ check 'packets were dropped before: the page has the document of show' eventuall
 # ---- bans ----
 
 rules <<-'END'
-	limit add all rate 10/1h exact ban 2h
+	limit add any rate 10/1h exact ban 2h
 	limit add tcp rate 4/1h exact match tcp ban 3h all
 	limit add syn rate 2/1h exact match tcp syn ban 4h
 END
@@ -133,7 +133,7 @@ agrees 'some packets are banned' 192.0.2.3 'partly ban'
 
 rules <<-'END'
 	fleet hosts 3
-	limit add all rate 100/1h fleet exact first 7 alone first
+	limit add any rate 100/1h fleet exact first 7 alone first
 END
 deliver 0 src=192.0.2.4,count=9
 is "$(ringfence show 192.0.2.4 --json | jq -c '.limits[0] | [.used, .rate, .room]')" '[7,100,7]' 'a source has used what its host may give, and not COUNT'
@@ -143,7 +143,7 @@ agrees 'what a host may have of the fleet is used up' 192.0.2.4 'dropped limit'
 
 newcomers() { # THEN
 	rules <<-END
-		limit add all rate 10/1h exact
+		limit add any rate 10/1h exact
 		newcomers rate 5/1h then $1
 	END
 	deliver 0 "src=$2,sources=40,count=40"

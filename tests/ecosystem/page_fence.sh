@@ -16,7 +16,7 @@ serve_page() {
 	eth=${port[0]}
 	inside ip link set lo up
 	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
-	ringfence limit add all rate 200/1s >"$scratch/attached" || bail "limit: $(<"$scratch/attached")"
+	ringfence limit add any rate 200/1s >"$scratch/attached" || bail "limit: $(<"$scratch/attached")"
 	ringfence limit add dns rate 50/1s match udp dport 53 shadow >"$scratch/attached"
 	mkdir -p "$scratch/history"
 	start inside build/ringfence-watch sources "$told" history "$scratch/history" events file off journal off \

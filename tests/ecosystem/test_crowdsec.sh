@@ -12,7 +12,7 @@ command -v crowdsec >/dev/null || bail "CrowdSec is not there; run 'make deps-ec
 make_network 1
 inside ip link set lo up
 ringfence attach "${port[0]}" >/dev/null || bail 'cannot attach'
-ringfence limit add all rate 1M/1s
+ringfence limit add any rate 1M/1s
 
 # ---- CrowdSec ----
 
@@ -154,7 +154,7 @@ cscli decisions delete --ip 192.0.2.66
 cscli decisions delete --ip 203.0.113.7
 check 'a deleted decision opens its address, and no entry of others' denies \
 	'192.0.2.99 198.51.100.0/24 203.0.113.7! 203.0.113.8! 2001:db8::66'
-echo 'limit add all rate 1M/1s' | ringfence apply - >/dev/null
+echo 'limit add any rate 1M/1s' | ringfence apply - >/dev/null
 check 'after rules were applied, its entries come back' denies '192.0.2.99 198.51.100.0/24 2001:db8::66'
 
 # ---- the API goes away, and comes back ----

@@ -10,7 +10,7 @@ command -v fail2ban-server >/dev/null || bail "fail2ban is not installed; run 'm
 
 make_network 1
 ringfence attach "${port[0]}" >/dev/null || bail 'cannot attach'
-ringfence limit add all rate 1M/1s
+ringfence limit add any rate 1M/1s
 
 home=$scratch/fail2ban
 mkdir -p "$home"/{action.d,filter.d,fail2ban.d,jail.d}
@@ -122,7 +122,7 @@ start_server
 check 'a start denies again who is still banned' denies \
 	'192.0.2.67 198.51.100.7 203.0.113.0/24 2001:db8::66'
 
-echo 'limit add all rate 1M/1s' | ringfence apply - >/dev/null
+echo 'limit add any rate 1M/1s' | ringfence apply - >/dev/null
 client set probe unbanip 2001:db8::66 >/dev/null
 is "$(grep ERROR "$scratch/fail2ban.log")" '' 'fail2ban reports no error, also where the entry is gone'
 client reload --restart >/dev/null

@@ -10,7 +10,7 @@ command -v nft >/dev/null || bail "nft is not installed; run 'make deps-ecosyste
 
 make_network 1
 ringfence attach "${port[0]}" >/dev/null || bail 'cannot attach'
-ringfence limit add all rate 1M/1s
+ringfence limit add any rate 1M/1s
 
 inside nft -f - <<-'end' || bail 'cannot make sets'
 	table inet filter {

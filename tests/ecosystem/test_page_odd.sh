@@ -30,8 +30,8 @@ quietly() { # WORD…
 # What the browser's script asks for, by name.
 do_attach() { quietly attach "${port[0]}"; }
 do_detach() { quietly detach "${port[0]}"; }
-do_limit() { quietly limit add all rate 50/1s dev "${port[0]}"; }
-do_unlimit() { quietly limit del all dev "${port[0]}"; }
+do_limit() { quietly limit add any rate 50/1s dev "${port[0]}"; }
+do_unlimit() { quietly limit del any dev "${port[0]}"; }
 do_attach_other() {
 	quietly attach "${port[1]}"
 	quietly limit add other rate 50/1s dev "${port[1]}"

@@ -25,7 +25,7 @@ inside ip link set lo up
 attach() {
 	ringfence attach "$eth" fleet >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
 	ringfence fleet hosts 2 >"$scratch/attached"
-	ringfence limit add all rate 100/1s fleet >"$scratch/attached"
+	ringfence limit add any rate 100/1s fleet >"$scratch/attached"
 	ringfence limit add half rate 50/1s shadow >"$scratch/attached"
 }
 attach

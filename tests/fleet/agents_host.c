@@ -243,7 +243,7 @@ static void read_limits(struct host *host)
 	struct agent *agent = &host->agent;
 	const uint32_t definition = fence_definition(number_of(host));
 	const struct rf_fleet_limit limit = {
-		.name = "all",
+		.name = "any",
 		.definition = definition % DEFINITIONS,
 		.limit_id = LIMIT_ID,
 		.tag = rf_tag_of(definition),

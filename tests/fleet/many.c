@@ -288,7 +288,7 @@ static bool make_host(uint32_t number)
 
 static bool make_all(void)
 {
-	limit = (struct rf_fleet_limit){.name = "all",
+	limit = (struct rf_fleet_limit){.name = "any",
 					.limit_id = LIMIT_ID,
 					.tag = TAG,
 					.limit = LIMIT,

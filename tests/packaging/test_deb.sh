@@ -89,7 +89,7 @@ is "$(in_root dpkg-query -W -f '${Status}' ringfence)" 'install ok installed' \
 is "$(in_root ringfence --version)" "$(build/ringfence --version)" 'the installed command prints its version'
 matches "$(describe in_root ringfence help)" 'exit 0'$'\n''usage: ringfence COMMAND .*stderr: ' \
 	'the installed command prints help'
-echo 'limit add all rate 5/1h exact' >"$root/etc/ringfence/eth0.rules"
+echo 'limit add any rate 5/1h exact' >"$root/etc/ringfence/eth0.rules"
 does 'the installed command checks a file of rules' \
 	"/etc/ringfence/eth0.rules: fine: 1 limit, 0 allowed and 0 denied prefixes, newcomers off" \
 	in_root ringfence check /etc/ringfence/eth0.rules

@@ -115,7 +115,7 @@ installs /usr sbin
 installs /usr bin
 installs /usr/local sbin
 make_quietly install DESTDIR="$root" PREFIX=/opt/ringfence
-echo 'limit add all rate 20k/1s' >"$root/etc/ringfence/eth0.rules"
+echo 'limit add any rate 20k/1s' >"$root/etc/ringfence/eth0.rules"
 make_quietly uninstall DESTDIR="$root" PREFIX=/opt/ringfence
 check 'make uninstall leaves rules in place' test -s "$root/etc/ringfence/eth0.rules"
 done_testing

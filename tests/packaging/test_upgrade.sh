@@ -36,7 +36,7 @@ rules() { # INTERFACE
 # ---- the same map ABI ----
 
 inside "$newer" attach eth0 >"$scratch/log"
-ringfence limit add all rate 5/1h exact dev eth0
+ringfence limit add any rate 5/1h exact dev eth0
 deliver 0 src=198.51.100.1,count=20,proto=udp
 does 'a fence of this map ABI is upgraded in place' \
 	"eth0: upgraded in place, fence 'eth0'; windows and counters are kept" upgrade eth0

@@ -33,7 +33,7 @@ enum { FALL_BACK, FALL_OPEN };
 #define CELLS (RF_ABI_VERSION < 8 ? 16 : 31) /* by default */
 
 static const struct rf_limit limits[RF_LIMITS_MAX] = {
-	[0] = {.name = "all",
+	[0] = {.name = "any",
 	       .rate = 20000,
 	       .window_ns = S,
 	       .cells = CELLS,

@@ -14,7 +14,7 @@
 static struct program program;
 static uint32_t program_id;
 
-static const char rules[] = "limit add all rate 100/1h ban 5m\n"
+static const char rules[] = "limit add any rate 100/1h ban 5m\n"
 			    "limit add dns rate 5k/1m match udp dport 53,1000-2000 shadow\n"
 			    "limit add net rate 10mbit algorithm token per /24 from 10.0.0.0/8\n"
 			    "limit add half rate 7/1s edge weighted match icmp per6 /56\n"

@@ -155,7 +155,7 @@ static inline void assert_as_compiled(const struct program *program, int bank,
 }
 
 #define LIMITS                                                          \
-	"limit add all rate 5/10s\n"                                    \
+	"limit add any rate 5/10s\n"                                    \
 	"limit add wide rate 6/10s from 10.0.0.0/15,2001:db8::/32\n"    \
 	"limit add near rate 7/10s from 10.1.0.0/22,2001:db8::/64\n"    \
 	"limit add one rate 8/10s from 10.0.1.2,2001:db8:1::1\n"        \

@@ -317,7 +317,7 @@ static inline void program_apply_on_trial(struct program *program, const char *t
 
 static inline struct rf_limit limit_of(uint64_t rate, uint64_t window_ns)
 {
-	return (struct rf_limit){.name = "all",
+	return (struct rf_limit){.name = "any",
 				 .rate = rate,
 				 .window_ns = window_ns,
 				 .cells = RF_CELLS,

@@ -134,7 +134,7 @@ static inline struct rf_policy *start(struct program *program, const char *rules
 	struct rf_policy *policy;
 
 	program_apply(program, rules);
-	policy = join(program, "all");
+	policy = join(program, "any");
 	hear_until(now_ns + 1000 * NS_PER_S);
 	return policy;
 }

@@ -22,7 +22,7 @@ static void a_ban_begins_with_what_is_over_and_ends_on_time(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 10s\n");
+	program_apply(program, "limit add any rate 5/1s ban 10s\n");
 	assert_in_range(program_policy(program)->ban, 2500, 2501);
 	assert_int_equal(burst(program, 1, 20), 5);
 	assert_int_equal(burst(program, 2, 3), 3);
@@ -34,11 +34,11 @@ static void a_ban_begins_with_what_is_over_and_ends_on_time(void **state)
 		assert_int_equal(burst(program, 1, 3), 0);
 	}
 	assert_int_equal(burst(program, 2, 3), 3);
-	assert_banned_until(program, 1, end_of_ban(program, "all", START_NS));
+	assert_banned_until(program, 1, end_of_ban(program, "any", START_NS));
 	assert_int_equal(reason_of(program, RF_BANNED), 14 + 9 * 3 + 3);
 	assert_int_equal(program_limit_counters(program).dropped.packets, 15 + 9 * 3 + 3);
-	assert_int_equal(program_source(program, "all", "0.0.0.1").dropped, 15 + 9 * 3 + 3);
-	assert_int_equal(program_source(program, "all", "0.0.0.1").passed, 8);
+	assert_int_equal(program_source(program, "any", "0.0.0.1").dropped, 15 + 9 * 3 + 3);
+	assert_int_equal(program_source(program, "any", "0.0.0.1").passed, 8);
 	/* And again. */
 	assert_int_equal(burst(program, 1, 20), 2);
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 2);
@@ -49,7 +49,7 @@ static void a_ban_is_of_its_limit_alone(void **state)
 	struct program *program = *state;
 
 	program_apply(program, "limit add udp rate 5/1s match udp ban 10s\n"
-			       "limit add all rate 100/1h\n");
+			       "limit add any rate 100/1h\n");
 	assert_int_equal(burst(program, 1, 20), 5);
 	for (int i = 0; i < 9; i++)
 		assert_true(passes4(program, 1, IPPROTO_TCP));
@@ -58,8 +58,8 @@ static void a_ban_is_of_its_limit_alone(void **state)
 	assert_int_equal(burst(program, 1, 20), 0);
 	assert_true(passes4(program, 1, IPPROTO_TCP));
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 15 + 20);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 5 + 9 + 5 + 1);
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 0);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 5 + 9 + 5 + 1);
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 0);
 	assert_int_equal(reason_of(program, RF_BANNED), 14 + 20);
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 1);
 	assert_banned_until(program, 1, end_of_ban(program, "udp", START_NS));
@@ -71,7 +71,7 @@ static void a_source_over_another_limit_is_not_banned(void **state)
 	struct program *program = *state;
 
 	program_apply(program,
-		      "limit add all rate 3/1s\nlimit add udp rate 5/1s match udp ban 1h\n");
+		      "limit add any rate 3/1s\nlimit add udp rate 5/1s match udp ban 1h\n");
 	assert_int_equal(burst(program, 1, 20), 3);
 	program_set_time(program, START_NS + 2 * NS_PER_S);
 	assert_int_equal(burst(program, 1, 20), 3);
@@ -84,13 +84,13 @@ static void an_aggregate_is_not_banned(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n"
+	program_apply(program, "limit add any rate 5/1s ban 1h\n"
 			       "newcomers rate 1/10s then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 5);
 	program_set_time(program, START_NS + 2 * NS_PER_S);
 	assert_int_equal(each_of(program, NET(10, 0, 0, 1), 100), 5);
 	program_apply(program,
-		      "limit add all rate 5/1s ban 1h\nlimit add udp rate 1k/1s match udp\n"
+		      "limit add any rate 5/1s ban 1h\nlimit add udp rate 1k/1s match udp\n"
 		      "newcomers rate 1/10s then aggregate\n");
 	program_set_time(program, START_NS + 4 * NS_PER_S);
 	assert_int_equal(each_of(program, NET(10, 0, 0, 1), 100), 5);
@@ -104,11 +104,11 @@ static void a_ban_ends_with_its_limit(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	assert_int_equal(burst(program, 1, 20), 5);
 	program_set_time(program, START_NS + 2 * NS_PER_S);
 	assert_int_equal(burst(program, 1, 20), 0);
-	program_apply(program, "limit add all rate 5/1s\n");
+	program_apply(program, "limit add any rate 5/1s\n");
 	assert_int_equal(burst(program, 1, 20), 5);
 }
 
@@ -119,7 +119,7 @@ static void unban_on_trial_holds_after_it(void **state)
 	struct program *program = *state;
 	struct rf_error error = {};
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	assert_int_equal(burst(program, 1, 20), 5);
 	assert_int_equal(burst(program, 2, 20), 5);
 	program_apply_on_trial(program, "limit add new rate 9/1s ban 2h\n", 60 * NS_PER_S);

@@ -126,10 +126,10 @@ static void an_evicted_source_is_still_banned(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
 	fill_windows(program, START_NS + 120 * NS_PER_S);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 0);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").dropped, 0);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 0);
 	assert_int_equal(reason_of(program, RF_BANNED), 14 + 20);
 }
@@ -140,7 +140,7 @@ static void an_evicted_source_is_still_banned_by_one_of_two_limits(void **state)
 	const uint64_t inserts = 2 * FLOOD + 2;
 
 	program_apply(program, "limit add udp rate 5/1s match udp ban 1h\n"
-			       "limit add all rate 100/1s\n");
+			       "limit add any rate 100/1s\n");
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
 	fill_windows(program, START_NS + 120 * NS_PER_S);
 	assert_int_equal(program_source(program, "udp", "192.0.2.1").dropped, 0);
@@ -155,10 +155,10 @@ static void an_evicted_network_is_still_banned(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s per6 /48 ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s per6 /48 ban 1h\n");
 	assert_int_equal(burst6(program, "2001:db8:1::1", IPPROTO_UDP, 20), 5);
 	fill_windows6(program, START_NS + 120 * NS_PER_S);
-	assert_int_equal(program_source(program, "all", "2001:db8:1::1").dropped, 0);
+	assert_int_equal(program_source(program, "any", "2001:db8:1::1").dropped, 0);
 	assert_int_equal(burst6(program, "2001:db8:1:77::2", IPPROTO_UDP, 20), 0);
 	assert_int_equal(burst6(program, "2001:db8:2::1", IPPROTO_UDP, 20), 5);
 }
@@ -168,11 +168,11 @@ static void a_banned_source_is_no_newcomer(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
 	fill_windows(program, START_NS + 120 * NS_PER_S);
 	program_set_time(program, START_NS + 130 * NS_PER_S); /* they are idle now */
-	program_apply(program, "limit add all rate 5/1s ban 1h\nnewcomers rate 1/10s then open\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\nnewcomers rate 1/10s then open\n");
 	assert_true(passes(program, NET(11, 0, 0, 1), IPPROTO_UDP));
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 0);
 	assert_int_equal(reason_of(program, RF_NEWCOMER_OPEN), 0);
@@ -392,7 +392,7 @@ static void unban_of_a_source_without_ban_ends_nothing(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	assert_int_equal(unban(program, "all"), 0);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
 	assert_int_equal(unban(program, "192.0.2.2"), 0);
@@ -419,7 +419,7 @@ static void a_full_table_makes_no_new_ban_and_counts_it(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	fill_table(program, (START_NS + 100 * NS_PER_S) / TICK_NS);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
 	/* The source stays over its limit, and is not refused for longer than that. */
@@ -437,7 +437,7 @@ static void bans_that_are_over_make_room(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	fill_table(program, (START_NS + 100 * NS_PER_S) / TICK_NS);
 	program_set_time(program, START_NS + 100 * NS_PER_S);
 	for (int i = 0; i < 1000; i++)
@@ -453,17 +453,17 @@ static void bans_of_deleted_limits_make_room(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1s ban 1h\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	for (int i = 0; i < 100; i++)
 		burst(program, BANNED + i, IPPROTO_UDP, 7);
 	assert_int_equal(count_words(program), 100);
-	program_apply(program, "limit add all rate 6/1s ban 2h\n"); /* the same one */
+	program_apply(program, "limit add any rate 6/1s ban 2h\n"); /* the same one */
 	assert_int_equal(count_words(program), 100);
-	program_apply_on_trial(program, "limit add all rate 6/1s\n", 10 * NS_PER_S);
+	program_apply_on_trial(program, "limit add any rate 6/1s\n", 10 * NS_PER_S);
 	assert_int_equal(count_words(program), 100); /* they may yet be back */
 	program_set_time(program, START_NS + 20 * NS_PER_S);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 7), 0);
-	program_apply(program, "limit add all rate 6/1s\n");
+	program_apply(program, "limit add any rate 6/1s\n");
 	assert_int_equal(count_words(program), 0);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 7), 6);
 }

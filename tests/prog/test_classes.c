@@ -132,7 +132,7 @@ static void tags_evade_no_list_and_no_limit(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 3/1h\n");
+	program_apply(program, "limit add any rate 3/1h\n");
 	assert_int_equal(PASS(program, ETH, TAG_Q, TAG_Q, TAG_Q, IP4, UDP(53)), 3);
 	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, IP4, UDP(53)), 0);
 	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, IP6, UDP(53)), 3);
@@ -164,9 +164,9 @@ static void match_other_limits_packets_without_source(void **state)
 	struct program *program = *state;
 	struct rf_limit_counters counters;
 
-	program_apply(program, "limit add all rate 1/1h\n");
+	program_apply(program, "limit add any rate 1/1h\n");
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
-	program_apply(program, "limit add all rate 1/1h\nlimit add link rate 300/1h match other\n");
+	program_apply(program, "limit add any rate 1/1h\nlimit add link rate 300/1h match other\n");
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
 	assert_int_equal(PASS(program, ETH, IP6_HOPS(255), ICMP6(135)), 300 - SENT);
 	assert_int_equal(PASS(program, ETH, TAG_Q, PAYLOAD(0x88cc, 46)), 0);
@@ -188,7 +188,7 @@ static void match_other_limits_packets_without_source(void **state)
 	program_apply(program, "limit add link rate 10/1h match udp\n");
 	program_apply(program, "limit add link rate 10/1h match other\n");
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), 10);
-	program_apply(program, "limit add all rate 1/1h\n");
+	program_apply(program, "limit add any rate 1/1h\n");
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
 }
 
@@ -240,7 +240,7 @@ static void without_a_limit_in_force_nothing_is_dropped(void **state)
 	all_pass(program, RF_NO_LIMIT, RF_NO_LIMIT);
 	program_apply(program, "allow add 192.0.2.0/24\n");
 	all_pass(program, RF_NO_LIMIT, RF_NO_LIMIT);
-	program_apply(program, "limit add all rate 1k/1h shadow\n");
+	program_apply(program, "limit add any rate 1k/1h shadow\n");
 	all_pass(program, RF_UNDER_LIMIT, RF_NO_LIMIT);
 }
 
@@ -249,8 +249,8 @@ static void packets_of_unknown_class_pass_when_a_trial_ends(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1k/1h shadow\n");
-	program_apply_on_trial(program, "limit add all rate 1k/1h\n", 10 * NS_PER_S);
+	program_apply(program, "limit add any rate 1k/1h shadow\n");
+	program_apply_on_trial(program, "limit add any rate 1k/1h\n", 10 * NS_PER_S);
 	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, TAG_Q, IP4, UDP(53)), 0);
 	assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), 0);
 	program_set_time(program, 1011 * NS_PER_S);

@@ -84,8 +84,8 @@ static void put_rules(const char *text)
 static void a_commit_leaves_the_bank_in_force_alone(void **state)
 {
 	static const char *const rules[] = {
-		"limit add all rate 10/1h\nallow add 192.0.2.1",
-		"limit add all rate 7/1h\nlimit add dns rate 5/1s match udp dport 53",
+		"limit add any rate 10/1h\nallow add 192.0.2.1",
+		"limit add any rate 7/1h\nlimit add dns rate 5/1s match udp dport 53",
 		"limit add other rate 5/1h from 192.0.2.0/24",
 	};
 	struct rf_error error = {};
@@ -118,9 +118,9 @@ static void a_growing_limit_raises_its_clip_first(void **state)
 	uint64_t before;
 
 	(void)state;
-	put_rules("limit add all rate 10/1h");
+	put_rules("limit add any rate 10/1h");
 	before = program.config->active;
-	put_rules("limit add all rate 1k/1h");
+	put_rules("limit add any rate 1k/1h");
 	/* Two switches: the bank before the last holds the old limit with the new clip. */
 	assert_int_equal(program.config->active, before + 2);
 	assert_int_equal(program.config->bank[(before + 1) & 1].policy[0].limit, 10);
@@ -133,7 +133,7 @@ static void a_growing_limit_raises_its_clip_first(void **state)
 static void rules_are_read_back_from_the_maps(void **state)
 {
 	static const char *const lines[] = {
-		"limit add all rate 10/1h",
+		"limit add any rate 10/1h",
 		"limit add dns rate 5/1s match udp dport 53,1000-2000,65535 shadow",
 		"limit add net rate 7/1s from 192.0.2.0/24,2001:db8::/32 per /24",
 	};

@@ -199,7 +199,7 @@ static void strangers_are_not_taken_for_known(void **state)
 /* ---- rows ---- */
 
 /* Rules with one to four limits. In `four_nets` each limit groups by another prefix length. */
-#define ALL "limit add all rate 20k/10s\n"
+#define ALL "limit add any rate 20k/10s\n"
 #define UDP "limit add udp rate 200/10s match udp\n"
 #define NET "limit add net rate 1M/10s per /24 per6 /48\n"
 #define QUIET "limit add quiet rate 300/10s shadow\n"

@@ -221,7 +221,7 @@ static void send_and_scan(struct program *program)
 {
 	uint64_t scan_ns = rf_time_awake();
 
-	begin(program, "limit add all rate 1k/1s exact cells 16\n");
+	begin(program, "limit add any rate 1k/1s exact cells 16\n");
 	for (int i = 0; i < 40; i++) {
 		send_packets(program, i == 17 ? 300 : i > 30 ? 0 : 10);
 		sleep_ms(100);
@@ -246,7 +246,7 @@ static void each_packet_is_in_its_cell(void **state)
 /* Scans are late, so cells are read in between, and taken before a row is full. */
 static void scan_late(struct program *program)
 {
-	begin(program, "limit add all rate 1k/1s exact cells 31\n");
+	begin(program, "limit add any rate 1k/1s exact cells 31\n");
 	send_packets(program, 10);
 	sleep_ms(300);
 	scan_and_take(program);
@@ -273,7 +273,7 @@ static void refused_packets_are_counted_where_the_limit_counts_them(void **state
 	struct program *program = *state;
 	struct rf_snapshot snapshot;
 
-	begin(program, "limit add all rate 5/1s exact count rejected\n");
+	begin(program, "limit add any rate 5/1s exact count rejected\n");
 	send_packets(program, 40);
 	sleep_ms(300);
 	snapshot = scan();
@@ -288,9 +288,9 @@ static void refused_packets_are_counted_where_the_limit_counts_them(void **state
 static void other_windows_give_differences(void **state)
 {
 	static const char *const rules[] = {
-		"limit add all rate 5/1s algorithm fixed\n",
-		"limit add all rate 5/1s algorithm token\n",
-		"limit add all rate 100k/1s algorithm leaky\n",
+		"limit add any rate 5/1s algorithm fixed\n",
+		"limit add any rate 5/1s algorithm token\n",
+		"limit add any rate 100k/1s algorithm leaky\n",
 	};
 	struct program *program = *state;
 
@@ -318,7 +318,7 @@ static void other_windows_give_differences(void **state)
 
 static void scan_soon(struct program *program)
 {
-	begin(program, "limit add all rate 1k/1s exact\n");
+	begin(program, "limit add any rate 1k/1s exact\n");
 	send_packets(program, 10);
 	scan_and_take(program);
 	sleep_ms(50);
@@ -343,7 +343,7 @@ static void what_is_missing_is_said(void **state)
 
 static void send_and_scan_once(struct program *program)
 {
-	begin(program, "limit add all rate 1k/1s exact\n");
+	begin(program, "limit add any rate 1k/1s exact\n");
 	send_packets(program, 10);
 	sleep_ms(200);
 	scan_and_take(program);
@@ -376,7 +376,7 @@ static void reading_changes_no_window(void **state)
 	struct rf_source before, after;
 	struct rf_key4 key;
 
-	begin(program, "limit add all rate 1k/1s exact\n");
+	begin(program, "limit add any rate 1k/1s exact\n");
 	send_packets(program, 10);
 	key = (struct rf_key4){inet_addr(SOURCE), program_policy(program)->id};
 	pinned_age(program, SOURCE, false, 30);
@@ -419,7 +419,7 @@ static void the_worst_are_followed_and_a_sample(void **state)
 	struct program *program = *state;
 	size_t sampled = 0;
 
-	program_apply(program, "limit add all rate 10/1h exact\n");
+	program_apply(program, "limit add any rate 10/1h exact\n");
 	scan_and_take(program);
 	for (int round = 0; round < 2; round++) {
 		send_all(program, "192.0.2", 200, 20); /* half are dropped */
@@ -476,7 +476,7 @@ static void another_start_draws_the_same_sample(void **state)
 	static bool first[CROWD], second[CROWD], other[CROWD];
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1k/1h exact\n");
+	program_apply(program, "limit add any rate 1k/1h exact\n");
 	assert_in_range(sample_after_start(program, sample_key, first), 64, RF_FOLLOW_SAMPLE);
 	assert_in_range(sample_after_start(program, sample_key, second), 64, RF_FOLLOW_SAMPLE);
 	assert_memory_equal(first, second, sizeof(first));

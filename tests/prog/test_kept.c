@@ -102,7 +102,7 @@ static void a_flood_of_newcomers_sheds_no_window(void **state)
 	char rules[160];
 	int most;
 
-	snprintf(rules, sizeof(rules), "limit add all rate %s\nnewcomers rate 500/1s %s\n",
+	snprintf(rules, sizeof(rules), "limit add any rate %s\nnewcomers rate 500/1s %s\n",
 		 shed->limit, shed->newcomers);
 	most = most_of_shedders(rules, shed);
 	print_message("#   at most %d of %d in any %ju s, in bursts of %d\n", most, shed->count,
@@ -113,7 +113,7 @@ static void a_flood_of_newcomers_sheds_no_window(void **state)
 static void a_source_that_would_shed_its_window_is_banned(void **state)
 {
 	(void)state;
-	most_of_shedders("limit add all rate 6/1m algorithm log ban 1h\n" GUARD_500, &sheds[0]);
+	most_of_shedders("limit add any rate 6/1m algorithm log ban 1h\n" GUARD_500, &sheds[0]);
 	for (int i = 0; i < SHEDDERS; i++) {
 		print_message("#   passes %d in 3 min\n", shedders[i].passed);
 		assert_in_range(shedders[i].passed, 0, 6);
@@ -128,7 +128,7 @@ static void a_window_is_kept_for_ten_minutes_at_most(void **state)
 
 	(void)state;
 	memset(shedders, 0, sizeof(shedders));
-	scene_open(&scene, "limit add all rate 6/1h\n" GUARD_500);
+	scene_open(&scene, "limit add any rate 6/1h\n" GUARD_500);
 	while (!shedder->passed)
 		send_burst(shedder, CROWD_IPV4, 6, KNOWN_FIRST, NS_PER_S);
 	assert_int_equal(shedder->passed, 6);
@@ -157,7 +157,7 @@ static uint64_t losses_in(struct crowd flood, const char *limit)
 	struct crowd *theirs;
 	uint64_t lost = 0;
 
-	snprintf(rules, sizeof(rules), "limit add all rate %s\n" GUARD_62, limit);
+	snprintf(rules, sizeof(rules), "limit add any rate %s\n" GUARD_62, limit);
 	scene_open_empty(&scene, rules);
 	scene_add(&scene, flood, 400 * NS_PER_S);
 	run_for(180 * NS_PER_S);

@@ -21,9 +21,9 @@ static void run_for(uint64_t for_ns)
 
 /* ---- rules that change in a flood ---- */
 
-#define ONE "limit add all rate 20k/10s\n"
+#define ONE "limit add any rate 20k/10s\n"
 #define TWO ONE "limit add udp rate 200/10s match udp\n"
-#define LONGER "limit add all rate 20k/20s\n"
+#define LONGER "limit add any rate 20k/20s\n"
 #define CHANGES_MAX 6
 #define FLOODED_NS (5 * NS_PER_S)
 #define FULL_NS (110 * NS_PER_S) /* the flood's IPv6 sources come again, and fill the room */
@@ -61,14 +61,14 @@ static const struct change changes[] = {
 	       ONE "limit add quiet rate 300/10s shadow\n" GUARDED),
 	CHANGE("a shadow is put in force", ONE "limit add quiet rate 300/10s shadow\n" GUARDED,
 	       ONE "limit add quiet rate 300/10s\n" GUARDED),
-	CHANGE("COUNT of a limit changes", ONE GUARDED, "limit add all rate 10k/10s\n" GUARDED),
+	CHANGE("COUNT of a limit changes", ONE GUARDED, "limit add any rate 10k/10s\n" GUARDED),
 	CHANGE("TIME of a limit changes", ONE GUARDED, LONGER GUARDED),
 	CHANGE("the algorithm of a limit changes", ONE GUARDED,
-	       "limit add all rate 20k/10s algorithm token\n" GUARDED,
-	       "limit add all rate 20k/10s algorithm fixed\n" GUARDED),
+	       "limit add any rate 20k/10s algorithm token\n" GUARDED,
+	       "limit add any rate 20k/10s algorithm fixed\n" GUARDED),
 	CHANGE("a limit is deleted", TWO GUARDED, ONE GUARDED),
 	CHANGE("a limit is deleted, then TIME of the other changes", TWO GUARDED, ONE GUARDED,
-	       "limit add all rate 20k/5s\n" GUARDED),
+	       "limit add any rate 20k/5s\n" GUARDED),
 	CHANGE("all limits are replaced", TWO GUARDED,
 	       "limit add one rate 300/15s match udp\nlimit add two rate 30k/15s\n" GUARDED),
 	CHANGE("entries of lists come and go", ONE GUARDED,
@@ -210,7 +210,7 @@ static void others_of_a_network_are_new(const char *net, uint32_t hosts)
 					.apart_ns = NS_PER_S / 10};
 	char rules[256];
 
-	scene_open(&scene, "limit add all rate 1k/1s\n");
+	scene_open(&scene, "limit add any rate 1k/1s\n");
 	snprintf(rules, sizeof(rules), "limit add net rate 1M/10s %s\n" STRICT, net);
 	program_apply(scene.program, rules);
 	scene_add(&scene, resident, 3600 * NS_PER_S);
@@ -356,7 +356,7 @@ static void a_source_passes_at_most(int count, const char *rules, enum crowd_fam
 }
 
 #define AGGREGATED "newcomers rate 2/10s then aggregate\n"
-#define FIVE "limit add all rate 5/10s\n"
+#define FIVE "limit add any rate 5/10s\n"
 
 static void a_newcomer_of_an_aggregate_passes_count_at_most(void **state)
 {
@@ -380,7 +380,7 @@ static void a_newcomer_of_several_aggregates_passes_count_at_most(void **state)
 static void a_newcomer_of_an_aggregate_with_a_bucket_passes_count_at_most(void **state)
 {
 	(void)state;
-	a_source_passes_at_most(4, "limit add all rate 5/20s algorithm token burst 2\n" AGGREGATED,
+	a_source_passes_at_most(4, "limit add any rate 5/20s algorithm token burst 2\n" AGGREGATED,
 				CROWD_IPV4);
 }
 
@@ -400,7 +400,7 @@ static void a_newcomer_in_a_flooded_24_gets_a_window(void **state)
 	struct crowd *theirs;
 
 	(void)state;
-	scene_open(&scene, "limit add all rate 20/10s\nnewcomers rate 125/1s then aggregate\n");
+	scene_open(&scene, "limit add any rate 20/10s\nnewcomers rate 125/1s then aggregate\n");
 	scene_add(&scene, network, 3600 * NS_PER_S);
 	scene_add(&scene, others, 3600 * NS_PER_S);
 	scene_add(&scene, beside, 3600 * NS_PER_S);

@@ -328,31 +328,31 @@ static void a_packet_that_one_limit_refuses_is_not_charged_to_others(void **stat
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 100/10s\n"
+	program_apply(program, "limit add any rate 100/10s\n"
 			       "limit add dns rate 3/10s match udp dport 53\n"
 			       "limit add net rate 50/10s per /24 match udp\n");
 	assert_int_equal(burst_udp(program, "192.0.2.1", 53, 10), 3);
-	assert_int_equal(used_of(program, "all", "192.0.2.1"), 3);
+	assert_int_equal(used_of(program, "any", "192.0.2.1"), 3);
 	assert_int_equal(used_of(program, "net", "192.0.2.1"), 3);
 	assert_int_equal(burst_udp(program, "192.0.2.1", 54, 10), 10);
-	assert_int_equal(used_of(program, "all", "192.0.2.1"), 13);
+	assert_int_equal(used_of(program, "any", "192.0.2.1"), 13);
 	assert_int_equal(used_of(program, "dns", "192.0.2.1"), 3);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 13);
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 0);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 13);
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 0);
 	assert_int_equal(program_limit_counters_of(program, "dns").passed.packets, 3);
 	assert_int_equal(program_limit_counters_of(program, "dns").dropped.packets, 7);
 	assert_int_equal(program_limit_counters_of(program, "net").passed.packets, 13);
 	assert_int_equal(program_source(program, "dns", "192.0.2.1").dropped, 7);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 0);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").dropped, 0);
 	assert_int_equal(program_counters(program).reason[RF_OVER_LIMIT].packets, 7);
 }
 
 static void four_limits_are_charged_and_each_may_refuse(void **state)
 {
-	static const char *const names[] = {"all", "udp", "dns", "net"};
+	static const char *const names[] = {"any", "udp", "dns", "net"};
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 30/10s\n"
+	program_apply(program, "limit add any rate 30/10s\n"
 			       "limit add udp rate 20/10s match udp\n"
 			       "limit add dns rate 10/10s match udp dport 53\n"
 			       "limit add net rate 25/10s per /24 match udp\n");
@@ -364,8 +364,8 @@ static void four_limits_are_charged_and_each_may_refuse(void **state)
 	assert_int_equal(program_limit_counters_of(program, "dns").dropped.packets, 5);
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 5);
 	assert_int_equal(program_limit_counters_of(program, "net").dropped.packets, 10);
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 0);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 25);
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 0);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 25);
 	assert_int_equal(used_of(program, "net", "192.0.2.77"), 25);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(program_limit_counters_of(program, names[i]).forfeited.packets, 0);
@@ -376,16 +376,16 @@ static void one_of_several_limits_counts_what_it_rejects(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 4/10s count rejected\n"
+	program_apply(program, "limit add any rate 4/10s count rejected\n"
 			       "limit add udp rate 10/10s match udp\n");
 	assert_int_equal(burst_udp(program, "192.0.2.1", 1, 9), 4);
-	assert_int_equal(rf_word_used(program_source(program, "all", "192.0.2.1").window.head), 9);
+	assert_int_equal(rf_word_used(program_source(program, "any", "192.0.2.1").window.head), 9);
 	assert_int_equal(used_of(program, "udp", "192.0.2.1"), 4);
 	program_apply(program, "newcomers off\n");
-	program_apply(program, "limit add all rate 10/10s count rejected\n"
+	program_apply(program, "limit add any rate 10/10s count rejected\n"
 			       "limit add udp rate 4/10s match udp\n");
 	assert_int_equal(burst_udp(program, "192.0.2.1", 1, 9), 4);
-	assert_int_equal(rf_word_used(program_source(program, "all", "192.0.2.1").window.head), 4);
+	assert_int_equal(rf_word_used(program_source(program, "any", "192.0.2.1").window.head), 4);
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 5);
 }
 
@@ -395,14 +395,14 @@ static void a_shadow_beside_a_limit_in_force_only_counts(void **state)
 	struct rf_counters counters;
 
 	program_apply(program, "limit add quiet rate 2/10s shadow\n"
-			       "limit add all rate 5/10s\n");
+			       "limit add any rate 5/10s\n");
 	assert_int_equal(burst_udp(program, "192.0.2.1", 1, 100), 5);
 	assert_int_equal(used_of(program, "quiet", "192.0.2.1"), 2);
 	assert_int_equal(program_limit_counters_of(program, "quiet").passed.packets, 2);
 	assert_int_equal(program_limit_counters_of(program, "quiet").would_drop.packets, 3);
 	assert_int_equal(program_limit_counters_of(program, "quiet").dropped.packets, 0);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 5);
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 95);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 5);
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 95);
 	assert_int_equal(program_source(program, "quiet", "192.0.2.1").would_drop, 3);
 	counters = program_counters(program);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 2);

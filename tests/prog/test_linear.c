@@ -308,7 +308,7 @@ static void sources_keep_to_their_limit(void **state)
 	unsigned char bytes[JUMBO];
 
 	need_linear();
-	program_apply(program, "limit add all rate 10/1h match udp\n");
+	program_apply(program, "limit add any rate 10/1h match udp\n");
 	for (size_t linear = 0; linear < 60; linear += 6) {
 		int passed = 0;
 

@@ -114,7 +114,7 @@ static void a_listed_source_is_charged_to_no_limit(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/10s\n"
+	program_apply(program, "limit add any rate 5/10s\n"
 			       "allow add 192.0.2.1\ndeny add 192.0.2.2\n");
 	assert_int_equal(burst(program, "192.0.2.1", 20), 20);
 	assert_int_equal(burst(program, "192.0.2.2", 20), 0);
@@ -123,7 +123,7 @@ static void a_listed_source_is_charged_to_no_limit(void **state)
 	assert_int_equal(program_limit_counters(program).dropped.packets, 15);
 	assert_int_equal(reason_of(program, RF_ALLOWED), 20);
 	assert_int_equal(reason_of(program, RF_DENIED), 20);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 0);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").passed, 0);
 }
 
 /* ---- expiry ---- */
@@ -164,7 +164,7 @@ static void nested_entries_end_each_at_its_time(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1k/10s\n"
+	program_apply(program, "limit add any rate 1k/10s\n"
 			       "deny add 10.0.0.0/8 for 30s\n"
 			       "allow add 10.1.0.0/16 for 20s\n"
 			       "deny add 10.1.1.0/24 for 10s\n"
@@ -187,7 +187,7 @@ static void packets_denied_by_a_lease_are_all_counted(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/10s\ndeny add 192.0.2.0/24 for 1s\n");
+	program_apply(program, "limit add any rate 5/10s\ndeny add 192.0.2.0/24 for 1s\n");
 	for (int i = 0; i < 300; i++) {
 		program_set_time(program, START_NS + i * TICK_NS);
 		burst(program, "192.0.2.1", 7);
@@ -205,7 +205,7 @@ static void one_address_of_a_64_is_told_from_the_others(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1k/10s\n"
+	program_apply(program, "limit add any rate 1k/10s\n"
 			       "deny add 2001:db8::7\n"
 			       "allow add 2001:db8:0:1::/65\n"
 			       "limit add one rate 3/10s from 2001:db8:0:2::9\n");
@@ -218,7 +218,7 @@ static void one_address_of_a_64_is_told_from_the_others(void **state)
 		assert_int_equal(burst(program, "2001:db8:0:2::9", 4), round ? 0 : 3);
 	}
 	assert_int_equal(program_limit_counters_of(program, "one").dropped.packets, 9);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 27);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 27);
 }
 
 /* ---- from ---- */
@@ -227,7 +227,7 @@ static void the_limit_with_the_longest_from_applies(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 2/10s\n"
+	program_apply(program, "limit add any rate 2/10s\n"
 			       "limit add wide rate 4/10s from 10.0.0.0/8,2001:db8::/32\n"
 			       "limit add near rate 6/10s from 10.1.0.0/16,2001:db8:1::/48\n"
 			       "limit add one rate 8/10s from 10.1.1.1,10.2.2.2\n"
@@ -262,7 +262,7 @@ static char *many_from(const char *head, const char *tail)
 
 static void a_limit_applies_to_ten_thousand_prefixes(void **state)
 {
-	char *text = many_from("limit add all rate 2/10s\nlimit add some rate 3/10s from ", "\n");
+	char *text = many_from("limit add any rate 2/10s\nlimit add some rate 3/10s from ", "\n");
 	struct program *program = *state;
 	uint64_t random = unit_seed();
 
@@ -287,15 +287,15 @@ static void leases_end_with_the_rules_they_followed_from(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/10s\n");
+	program_apply(program, "limit add any rate 5/10s\n");
 	assert_int_equal(burst(program, "192.0.2.1", 50), 5);
 	assert_int_equal(burst(program, "192.0.2.2", 50), 5);
-	program_apply(program, "limit add all rate 5/10s\nallow add 192.0.2.1\n");
+	program_apply(program, "limit add any rate 5/10s\nallow add 192.0.2.1\n");
 	assert_int_equal(burst(program, "192.0.2.1", 50), 50);
 	assert_int_equal(burst(program, "192.0.2.2", 50), 0);
-	program_apply(program, "limit add all rate 5/10s\ndeny add 192.0.2.1\n");
+	program_apply(program, "limit add any rate 5/10s\ndeny add 192.0.2.1\n");
 	assert_int_equal(reason_for(program, "192.0.2.1"), RF_DENIED);
-	program_apply(program, "limit add all rate 5/10s\n");
+	program_apply(program, "limit add any rate 5/10s\n");
 	assert_int_equal(reason_for(program, "192.0.2.1"), RF_OVER_LIMIT);
 	program_apply(program, "newcomers off\n");
 	assert_int_equal(reason_for(program, "192.0.2.1"), RF_NO_LIMIT);
@@ -312,10 +312,10 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 	struct program *program = *state;
 	uint64_t deadline;
 
-	program_apply(program, "limit add all rate 10/1h\nlimit add udp rate 100/1h match udp\n");
+	program_apply(program, "limit add any rate 10/1h\nlimit add udp rate 100/1h match udp\n");
 	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
 	program_apply_on_trial(program,
-			       "limit add all rate 20/1h\nlimit add other rate 1k/1h match udp\n"
+			       "limit add any rate 20/1h\nlimit add other rate 1k/1h match udp\n"
 			       "deny add 192.0.2.9\n",
 			       60 * NS_PER_S);
 	deadline = program->config->bank[program->config->active & 1].deadline;
@@ -325,22 +325,22 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 	program_set_time(program, deadline * TICK_NS - 1);
 	assert_int_equal(reason_for(program, "192.0.2.9"), RF_DENIED);
 	assert_int_equal(burst(program, "192.0.2.1", 5), 0);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 20);
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 39);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 20);
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 39);
 	assert_int_equal(program_limit_counters_of(program, "other").passed.packets, 16);
 	program_set_time(program, deadline * TICK_NS);
 	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
 	assert_int_equal(reason_for(program, "192.0.2.9"), RF_UNDER_LIMIT);
 	assert_int_equal(burst(program, "192.0.2.1", 5), 0); /* its window is kept */
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 23);
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 44);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 23);
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 44);
 	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 7);
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 0);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 20);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").passed, 20);
 	assert_int_equal(program_packets(program), 4 + 50 + 3 + 3 + 5 + 3 + 5);
 	/* The next commit settles the trial, and changes none of these counts. */
-	program_apply(program, "limit add all rate 10/1h\nlimit add udp rate 100/1h match udp\n");
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 44);
+	program_apply(program, "limit add any rate 10/1h\nlimit add udp rate 100/1h match udp\n");
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 44);
 	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 7);
 	assert_int_equal(burst(program, "192.0.2.1", 1), 0);
 }
@@ -351,17 +351,17 @@ static void credits_end_at_the_deadline_of_a_trial(void **state)
 	struct program *program = *state;
 	uint64_t deadline;
 
-	program_apply(program, "limit add all rate 100k/1s\n");
-	program_apply_on_trial(program, "limit add all rate 100k/1s\nlimit add two rate 1M/1s\n",
+	program_apply(program, "limit add any rate 100k/1s\n");
+	program_apply_on_trial(program, "limit add any rate 100k/1s\nlimit add two rate 1M/1s\n",
 			       10 * NS_PER_S);
 	deadline = program->config->bank[program->config->active & 1].deadline;
 	program_set_time(program, (deadline - 1) * TICK_NS);
 	assert_int_equal(burst(program, "192.0.2.1", 5000), 5000);
 	program_set_time(program, deadline * TICK_NS);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 5000);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 5000);
 	assert_int_equal(burst(program, "192.0.2.1", 5000), 5000);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 10000);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 10000);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 10000);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").passed, 10000);
 	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 10000);
 }
 
@@ -371,20 +371,20 @@ static void windows_of_a_trial_leave_the_old_ones_alone(void **state)
 	struct program *program = *state;
 	uint64_t deadline;
 
-	program_apply(program, "limit add all rate 10/1h\n");
+	program_apply(program, "limit add any rate 10/1h\n");
 	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
-	program_apply_on_trial(program, "limit add all rate 20/2h\n", 60 * NS_PER_S);
+	program_apply_on_trial(program, "limit add any rate 20/2h\n", 60 * NS_PER_S);
 	deadline = program->config->bank[program->config->active & 1].deadline;
 	assert_int_equal(burst(program, "192.0.2.1", 50), 20);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 30);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").dropped, 30);
 	program_set_time(program, deadline * TICK_NS);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 4);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 0);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").passed, 4);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").dropped, 0);
 	assert_int_equal(burst(program, "192.0.2.1", 50), 6);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").passed, 10);
-	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 44);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 30);
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 74);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").passed, 10);
+	assert_int_equal(program_source(program, "any", "192.0.2.1").dropped, 44);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 30);
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 74);
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 74);
 }
 
@@ -398,13 +398,13 @@ static void windows_of_a_trial_are_not_used_by_later_rules(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 10/1h\n");
+	program_apply(program, "limit add any rate 10/1h\n");
 	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
-	program_apply_on_trial(program, "limit add all rate 20/2h\n", 60 * NS_PER_S);
+	program_apply_on_trial(program, "limit add any rate 20/2h\n", 60 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 50), 20);
 	program_set_time(program, deadline_of(program));
-	program_apply(program, "limit add all rate 10/1h\n");
-	assert_int_equal(program_source(program, "all", "192.0.2.1").dropped, 0);
+	program_apply(program, "limit add any rate 10/1h\n");
+	assert_int_equal(program_source(program, "any", "192.0.2.1").dropped, 0);
 }
 
 /* The pending counts of a shadow on trial share a word with the ban of the restored limit. */
@@ -412,12 +412,12 @@ static void a_trial_does_not_prolong_a_ban(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 3/1s ban 10s\n");
+	program_apply(program, "limit add any rate 3/1s ban 10s\n");
 	assert_int_equal(burst(program, "192.0.2.1", 5), 3);
-	program_apply_on_trial(program, "limit add all rate 3/1m shadow\n", 2 * NS_PER_S);
+	program_apply_on_trial(program, "limit add any rate 3/1m shadow\n", 2 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 3000), 3000);
 	program_set_time(program, deadline_of(program));
-	program_apply(program, "limit add all rate 3/1s ban 10s\n");
+	program_apply(program, "limit add any rate 3/1s ban 10s\n");
 	for (int i = 11; i < 19; i++) {
 		program_set_time(program, START_NS + i * NS_PER_S);
 		assert_int_equal(burst(program, "192.0.2.1", 1), 1);
@@ -428,10 +428,10 @@ static void a_limit_that_a_trial_lacks_keeps_its_pending_counts(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1k/1h\nlimit add udp rate 10/1h match udp\n");
+	program_apply(program, "limit add any rate 1k/1h\nlimit add udp rate 10/1h match udp\n");
 	assert_int_equal(burst(program, "192.0.2.1", 50), 10);
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 40);
-	program_apply_on_trial(program, "limit add all rate 1k/1h\n", 2 * NS_PER_S);
+	program_apply_on_trial(program, "limit add any rate 1k/1h\n", 2 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 1), 1);
 	program_set_time(program, deadline_of(program));
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 40);
@@ -443,8 +443,8 @@ static void a_confirmed_trial_stays(void **state)
 	struct rf_standing before;
 	struct rf_error error = {};
 
-	program_apply(program, "limit add all rate 10/1h\n");
-	program_apply_on_trial(program, "limit add all rate 5/1h\n", 10 * NS_PER_S);
+	program_apply(program, "limit add any rate 10/1h\n");
+	program_apply_on_trial(program, "limit add any rate 5/1h\n", 10 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
 	assert_done(rf_fence_confirm(&program->fence, &before, &error), &error);
 	assert_int_equal(before.state, RF_ON_TRIAL);
@@ -457,15 +457,15 @@ static void a_trial_that_is_taken_back_ends_at_once(void **state)
 	struct program *program = *state;
 	struct rf_error error = {};
 
-	program_apply(program, "limit add all rate 10/1h\n");
+	program_apply(program, "limit add any rate 10/1h\n");
 	assert_int_equal(rf_fence_revert(&program->fence, &error), -ENOENT);
-	program_apply_on_trial(program, "limit add all rate 5/1h\n", 10 * NS_PER_S);
+	program_apply_on_trial(program, "limit add any rate 5/1h\n", 10 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
 	assert_done(rf_fence_revert(&program->fence, &error), &error);
 	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
 	assert_int_equal(burst(program, "192.0.2.2", 20), 10);
 	assert_int_equal(rf_fence_revert(&program->fence, &error), -ENOENT);
-	program_apply(program, "limit add all rate 7/1h\n");
+	program_apply(program, "limit add any rate 7/1h\n");
 	assert_int_equal(burst(program, "192.0.2.3", 20), 7);
 }
 
@@ -478,7 +478,7 @@ static void an_attach_that_is_not_confirmed_passes_everything(void **state)
 
 	program->config->bank[0].deadline = deadline;
 	program->config->bank[0].fallback = RF_FALL_OPEN;
-	program_apply(program, "limit add all rate 5/1h\ndeny add 192.0.2.2\n");
+	program_apply(program, "limit add any rate 5/1h\ndeny add 192.0.2.2\n");
 	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
 	assert_int_equal(reason_for(program, "192.0.2.2"), RF_DENIED);
 	assert_int_equal(rf_fence_revert(&program->fence, &error), -ENOENT);

@@ -46,7 +46,7 @@ static char *many(const char *line, int count)
 	char *text = malloc(count * 64 + 64), *at = text;
 
 	assert_non_null(text);
-	at += sprintf(at, "limit add all rate 5/10s\n");
+	at += sprintf(at, "limit add any rate 5/10s\n");
 	for (int i = 0; i < count; i++)
 		at += sprintf(at, line, i / 250, i % 250);
 	return text;
@@ -102,7 +102,7 @@ static void ten_thousand_changes_are_one(void **state)
 	uint64_t active;
 
 	assert_non_null(change);
-	program_apply(program, "limit add all rate 5/10s\ndeny add 192.0.2.1\n");
+	program_apply(program, "limit add any rate 5/10s\ndeny add 192.0.2.1\n");
 	for (int i = 0; i < 10000; i++)
 		change[i] = (struct rf_list_change){
 			.prefix = {4, 32, {htonl(0x0a000000 + 3 * i)}},
@@ -160,7 +160,7 @@ static void a_missing_prefix_changes_nothing(void **state)
 	struct rf_error error = {};
 	uint64_t active;
 
-	program_apply(program, "limit add all rate 5/10s\ndeny add 192.0.2.1\n");
+	program_apply(program, "limit add any rate 5/10s\ndeny add 192.0.2.1\n");
 	active = program->config->active;
 	assert_int_equal(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
 			 -ENOENT);
@@ -208,7 +208,7 @@ static void a_host_takes_off_no_ban_of_the_fleet(void **state)
 	struct rf_lists_outcome outcome;
 	struct rf_error error = {};
 
-	program_apply(program, "limit add all rate 1M/10s\ndeny add 192.0.2.1\n");
+	program_apply(program, "limit add any rate 1M/10s\ndeny add 192.0.2.1\n");
 	assert_int_equal(ban(program, "10.0.0.1", 1000000).writes, 1);
 	assert_false(passes(program, "10.0.0.1"));
 	assert_int_equal(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
@@ -229,7 +229,7 @@ static void an_entry_of_the_host_and_a_ban_of_the_fleet_end_separately(void **st
 	struct rf_lists_outcome outcome;
 	struct rf_error error = {};
 
-	program_apply(program, "limit add all rate 1M/10s\nallow add 10.0.1.0/24\n"
+	program_apply(program, "limit add any rate 1M/10s\nallow add 10.0.1.0/24\n"
 			       "deny add 10.0.0.1\n");
 	assert_int_equal(ban(program, "10.0.0.1", 1000000).writes, 1);
 	assert_int_equal(ban(program, "10.0.0.2", 1000000).writes, 1);
@@ -295,7 +295,7 @@ static void a_source_under_two_entries_is_never_judged_by_neither(void **state)
 	struct program *program = *state;
 	struct watch watch;
 
-	program_apply(program, "limit add all rate 1G/10s\nallow add 192.0.2.1\n"
+	program_apply(program, "limit add any rate 1G/10s\nallow add 192.0.2.1\n"
 			       "deny add 10.0.0.0/8\ndeny add 2001:db8::/32\n");
 	watch = watch_while(program, "10.0.0.1", RF_DENY, prefix4, 5);
 	assert_true(watch.dropped && !watch.passed);
@@ -312,7 +312,7 @@ static void no_lease_answers_by_the_old_lists(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1M/10s\ndeny add 192.0.2.1\n"
+	program_apply(program, "limit add any rate 1M/10s\ndeny add 192.0.2.1\n"
 			       "deny add 2001:db9::/48\n");
 	for (int round = 0; round < 3; round++) {
 		assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
@@ -326,7 +326,7 @@ static void no_lease_answers_by_the_old_lists(void **state)
 		assert_true(change(program, RF_DENY, "10.0.0.1", 0).in_place);
 		assert_true(change(program, RF_DENY, "2001:db8::1", 0).in_place);
 	}
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 3 * 15000);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 3 * 15000);
 }
 
 /* ---- killed ---- */
@@ -339,7 +339,7 @@ static void a_change_that_was_killed_is_made_good(void **state)
 	struct rf_tries tries;
 	struct rf_error error = {};
 
-	program_apply(program, "limit add all rate 5/10s\nallow add 10.0.0.0/8\n"
+	program_apply(program, "limit add any rate 5/10s\nallow add 10.0.0.0/8\n"
 			       "deny add 10.0.0.1\nallow add 192.0.2.0/24\n");
 	assert_true(passes(program, "10.0.0.1"));
 	assert_done(rf_tries_open(&program->fence, program->config->active & 1, &tries, &error),

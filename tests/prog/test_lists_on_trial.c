@@ -11,7 +11,7 @@ static uint64_t deadline_of(const struct program *program)
 }
 
 static const char before_trial[] = LIMITS "deny add 192.0.2.1\nallow add 2001:db9::/32\n";
-static const char on_trial[] = "limit add all rate 50/10s\nlimit add other rate 70/10s from "
+static const char on_trial[] = "limit add any rate 50/10s\nlimit add other rate 70/10s from "
 			       "10.0.0.0/22,2001:db8::/48\ndeny add 192.0.2.0/24\n";
 
 static void random_changes_on_trial(struct program *program, struct rf_ruleset model[2],
@@ -75,8 +75,8 @@ static void neither_end_of_a_trial_loses_a_change(void **state)
 	struct rf_error error = {};
 
 	for (int confirmed = 0; confirmed < 2; confirmed++) {
-		program_apply(program, "limit add all rate 5/10s\nallow add 192.0.2.0/24\n");
-		program_apply_on_trial(program, "limit add all rate 500/10s\n", 60 * NS_PER_S);
+		program_apply(program, "limit add any rate 5/10s\nallow add 192.0.2.0/24\n");
+		program_apply_on_trial(program, "limit add any rate 500/10s\n", 60 * NS_PER_S);
 		assert_false(change(program, RF_DENY, "10.0.0.1", RF_FOREVER).in_place);
 		assert_true(change(program, RF_DENY, "10.0.0.2", RF_FOREVER).in_place);
 		assert_false(change(program, RF_DENY, "2001:db8::/32", RF_FOREVER).in_place);
@@ -102,13 +102,13 @@ static void pending_counts_reach_their_limits(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 100k/1h\nlimit add udp rate 1M/1h match udp\n"
+	program_apply(program, "limit add any rate 100k/1h\nlimit add udp rate 1M/1h match udp\n"
 			       "deny add 192.0.2.1\n");
 	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
 	assert_true(change(program, RF_DENY, "192.0.2.2", RF_FOREVER).in_place);
 	assert_int_equal(burst(program, "10.0.0.2", 5000), 5000);
 	program_apply_on_trial(program,
-			       "limit add all rate 100k/1h\nlimit add other rate 500k/1h match "
+			       "limit add any rate 100k/1h\nlimit add other rate 500k/1h match "
 			       "udp\ndeny add 192.0.2.1\n",
 			       60 * NS_PER_S);
 	change(program, RF_DENY, "192.0.2.3", RF_FOREVER);
@@ -117,12 +117,12 @@ static void pending_counts_reach_their_limits(void **state)
 	assert_int_equal(burst(program, "10.0.0.2", 5000), 5000);
 	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
 	assert_true(change(program, RF_DENY, "192.0.2.5", RF_FOREVER).in_place);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 25000);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 25000);
 	assert_int_equal(program_limit_counters_of(program, "other").passed.packets, 15000);
 	program_set_time(program, deadline_of(program));
 	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
 	assert_int_equal(burst(program, "10.0.0.2", 5000), 5000);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 35000);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 35000);
 	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 20000);
 	assert_int_equal(program_source(program, "udp", "10.0.0.1").passed, 10000);
 	assert_int_equal(program_packets(program), 35000);

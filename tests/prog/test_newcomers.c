@@ -21,7 +21,7 @@ static void closed_drops_newcomers_over_the_rate(void **state)
 	struct program *program = *state;
 	struct rf_counters counters;
 
-	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 100/1s then closed\n");
+	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 100/1s then closed\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
 	/* Sources that were admitted are known; the others stay out. */
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
@@ -41,7 +41,7 @@ static void open_passes_newcomers_over_the_rate_uncharged(void **state)
 	struct program *program = *state;
 	struct rf_counters counters;
 
-	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 100/1s then open\n");
+	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 100/1s then open\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 1000);
 	assert_int_equal(burst(program, NET(10, 0, 9, 9), 50), 50);
 	assert_int_equal(burst(program, NET(10, 0, 0, 1), 50), 4);
@@ -59,7 +59,7 @@ static void no_more_than_count_newcomers_get_a_window_in_any_time(void **state)
 	static uint64_t admitted_ns[2000];
 	uint64_t admitted = 0;
 
-	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 50/1s then closed\n");
+	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 50/1s then closed\n");
 	for (int i = 0; i < 20000; i++) {
 		uint64_t now_ns = START_NS + i * NS_PER_MS / 2;
 
@@ -100,7 +100,7 @@ static void newcomers_over_the_rate_share_a_window_by_24(void **state)
 	struct program *program = *state;
 	struct rf_counters counters;
 
-	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 2/10s then aggregate\n");
+	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 2/10s then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 9, 9, 1), 2), 2);
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 256), 5);
 	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 256), 5);
@@ -120,7 +120,7 @@ static void newcomers_over_the_rate_share_a_window_by_48(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/10s\nnewcomers rate 1/10s then aggregate\n");
+	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 1/10s then aggregate\n");
 	assert_int_equal(burst6(program, "2001:db9::1", 3), 3);
 	assert_int_equal(burst6(program, "2001:db8:1::1", 3), 3);
 	assert_int_equal(burst6(program, "2001:db8:1:ffff::1", 3), 2);
@@ -136,7 +136,7 @@ static void newcomers_over_the_rate_share_windows_of_several_limits(void **state
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 8/10s\n"
+	program_apply(program, "limit add any rate 8/10s\n"
 			       "limit add udp rate 5/10s match udp\n"
 			       "limit add watcher rate 2/10s match udp shadow\n"
 			       "newcomers rate 1/10s then aggregate\n");
@@ -144,8 +144,8 @@ static void newcomers_over_the_rate_share_windows_of_several_limits(void **state
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 5);
 	for (int i = 0; i < 9; i++)
 		assert_int_equal(passes4(program, NET(10, 0, 0, 100) + i, IPPROTO_TCP), i < 3);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 1 + 8);
-	assert_int_equal(program_limit_counters_of(program, "all").dropped.packets, 6);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 1 + 8);
+	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 6);
 	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 1 + 5);
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 95);
 	assert_int_equal(program_counters(program).newcomers_admitted, 1);
@@ -163,11 +163,11 @@ static void aggregates_of_another_limit_start_empty(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 5/1h\nnewcomers rate 1/1h then aggregate\n");
+	program_apply(program, "limit add any rate 5/1h\nnewcomers rate 1/1h then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 5);
-	program_apply(program, "limit add all rate 7/2h\nnewcomers rate 1/1h then aggregate\n");
+	program_apply(program, "limit add any rate 7/2h\nnewcomers rate 1/1h then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 7); /* one is known */
-	program_apply(program, "limit add all rate 9/2h\nnewcomers rate 1/1h then aggregate\n");
+	program_apply(program, "limit add any rate 9/2h\nnewcomers rate 1/1h then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 2);
 }
 
@@ -182,11 +182,11 @@ static void aggregates_of_prepared_rules_are_not_those_in_force(void **state)
 	struct rf_ruleset rules;
 	uint32_t next_id;
 
-	program_apply(program, "limit add all rate 5/1h\nnewcomers rate 1/1h then aggregate\n");
+	program_apply(program, "limit add any rate 5/1h\nnewcomers rate 1/1h then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 5);
 	present = &program->config->bank[program->config->active & 1];
 	rules = program_rules_of(program,
-				 "limit add all rate 7/1s\nnewcomers rate 1/1h then aggregate\n",
+				 "limit add any rate 7/1s\nnewcomers rate 1/1h then aggregate\n",
 				 false, &next_id);
 	rf_newcomers_prepare(&program->fence, &rules.bank, present);
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1); /* known */
@@ -194,7 +194,7 @@ static void aggregates_of_prepared_rules_are_not_those_in_force(void **state)
 	rf_ruleset_free(&rules);
 
 	/* The next command repairs this, whatever was charged meanwhile. */
-	program_apply(program, "limit add all rate 7/1s\nnewcomers rate 1/1h then aggregate\n");
+	program_apply(program, "limit add any rate 7/1s\nnewcomers rate 1/1h then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 7);
 	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 7);
 	program_set_time(program, START_NS + 2 * NS_PER_S);
@@ -271,7 +271,7 @@ static void a_source_from_before_the_guard_is_known(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 100/10s\nlimit add net rate 1k/10s per /24\n");
+	program_apply(program, "limit add any rate 100/10s\nlimit add net rate 1k/10s per /24\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 200), 200);
 	for (int i = 0; i < 10; i++) {
 		char source[32];
@@ -279,7 +279,7 @@ static void a_source_from_before_the_guard_is_known(void **state)
 		snprintf(source, sizeof(source), "2001:db8:%d::1", i);
 		assert_int_equal(burst6(program, source, 1), 1);
 	}
-	program_apply(program, "limit add all rate 100/10s\nlimit add net rate 1k/10s per /24\n"
+	program_apply(program, "limit add any rate 100/10s\nlimit add net rate 1k/10s per /24\n"
 			       "newcomers rate 1/10s then closed\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 400), 201);
 	assert_int_equal(burst6(program, "2001:db8:3::1", 4), 4);
@@ -332,9 +332,9 @@ static void known_sources_pass_while_others_flood(void **state)
 	(void)state;
 	program_run_on(0);
 	a_flood_takes_nothing_from_the_known(
-		"limit add all rate 1k/1s\nnewcomers rate 100/1s then closed\n", 1, NS_PER_MS / 50,
+		"limit add any rate 1k/1s\nnewcomers rate 100/1s then closed\n", 1, NS_PER_MS / 50,
 		false);
-	a_flood_takes_nothing_from_the_known("limit add all rate 1k/1s\n"
+	a_flood_takes_nothing_from_the_known("limit add any rate 1k/1s\n"
 					     "limit add udp rate 2k/1s match udp\n"
 					     "newcomers rate 100/1s then closed\n",
 					     2, NS_PER_MS / 50, false);
@@ -346,7 +346,7 @@ static void known_sources_stay_known_while_others_come_and_go(void **state)
 	(void)state;
 	program_run_on(0);
 	a_flood_takes_nothing_from_the_known(
-		"limit add all rate 1k/1s\nnewcomers rate 1M/1s then closed\n", 1, NS_PER_MS, true);
+		"limit add any rate 1k/1s\nnewcomers rate 1M/1s then closed\n", 1, NS_PER_MS, true);
 }
 
 /* Each family has its own map, so a flood of one family makes no source of the other forgotten. */
@@ -357,7 +357,7 @@ static void a_flood_of_one_family_leaves_the_other_known(void **state)
 	const struct bpf_program *entry = program->object->progs.ringfence;
 	uint32_t source = NET(10, 0, 0, 0);
 
-	program_apply(program, "limit add all rate 100/1h\nnewcomers rate 500/1s then closed\n");
+	program_apply(program, "limit add any rate 100/1h\nnewcomers rate 500/1s then closed\n");
 	assert_int_equal(program_run(entry, &frame, sizeof(frame)), XDP_PASS);
 	for (int second = 0; second < 60; second++) {
 		program_set_time(program, START_NS + (second + 1) * 4 * NS_PER_S);
@@ -373,7 +373,7 @@ static void a_flood_of_one_family_leaves_the_other_known(void **state)
 /* Known sources get the same verdicts and counters as from the windows alone. */
 static void the_known_filter_changes_no_verdict(void **state)
 {
-	const char *const rules = "limit add all rate 20/1s\nnewcomers rate 60/1s then closed\n";
+	const char *const rules = "limit add any rate 20/1s\nnewcomers rate 60/1s then closed\n";
 	struct program *program = *state, other;
 	uint64_t random = unit_seed();
 	struct rf_counters one, two;
@@ -441,11 +441,11 @@ static void a_newcomer_without_a_window_counts_as_over_the_rate(void **state)
 	(void)state;
 	program_run_on(0);
 	set_room_for(&program, 2);
-	program_apply(&program, "limit add all rate 5/10s\nnewcomers rate 100/10s then closed\n");
+	program_apply(&program, "limit add any rate 5/10s\nnewcomers rate 100/10s then closed\n");
 	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 2);
-	program_apply(&program, "limit add all rate 5/10s\nnewcomers rate 100/10s then open\n");
+	program_apply(&program, "limit add any rate 5/10s\nnewcomers rate 100/10s then open\n");
 	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 10);
-	program_apply(&program, "limit add all rate 5/10s\n"
+	program_apply(&program, "limit add any rate 5/10s\n"
 				"newcomers rate 100/10s then aggregate\n");
 	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 2 + 5);
 	counters = program_counters(&program);

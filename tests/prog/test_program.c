@@ -426,7 +426,7 @@ static void use_all(struct program *program)
 	struct frame6 frame;
 	char source[32];
 
-	program_apply(program, "limit add all rate 5/1s\n"
+	program_apply(program, "limit add any rate 5/1s\n"
 			       "limit add udp rate 3/1s match udp ban 1h\n"
 			       "limit add ring rate 9/1s match udp exact\n"
 			       "allow add 203.0.113.0/24\n"

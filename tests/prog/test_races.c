@@ -181,7 +181,7 @@ static void credits_of_stacked_limits_under_threads(void **state)
 
 	program_apply(program, "limit add one rate 1k/1s algorithm fixed\n"
 			       "limit add two rate 1100/1s algorithm fixed per /24\n"
-			       "limit add all rate 100M/8000h algorithm fixed\n");
+			       "limit add any rate 100M/8000h algorithm fixed\n");
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t passed;
 
@@ -190,7 +190,7 @@ static void credits_of_stacked_limits_under_threads(void **state)
 		assert_in_range(passed, RATE - RATE / 16, RATE);
 		total += passed;
 	}
-	source = program_source(program, "all", "192.0.2.1");
+	source = program_source(program, "any", "192.0.2.1");
 	assert_int_equal(source.passed, total);
 	assert_in_range(rf_word_used(source.window.head), total, total + total / 8);
 	assert_int_equal(program_packets(program), ROUNDS * CPUS * BURST);
@@ -316,10 +316,10 @@ static void check_real(const struct program *program, struct real_sender *sender
 {
 	const struct rf_limit_counters one = program_limit_counters_of(program, "one");
 	const struct rf_limit_counters two = program_limit_counters_of(program, "two");
-	const struct rf_limit_counters all = program_limit_counters_of(program, "all");
+	const struct rf_limit_counters all = program_limit_counters_of(program, "any");
 	const uint64_t sent = sender[0].sent + sender[1].sent;
 	const size_t admitted = sender[0].admitted + sender[1].admitted;
-	const struct rf_source source = program_source(program, "all", "192.0.2.1");
+	const struct rf_source source = program_source(program, "any", "192.0.2.1");
 	struct admission *merged = calloc(admitted, sizeof(*merged));
 
 	assert_non_null(merged);
@@ -338,7 +338,7 @@ static void check_real(const struct program *program, struct real_sender *sender
 	/* Both limits bind in turn: one for a third of a second, the other for a whole second. */
 	assert_true(one.dropped.packets > 0 && two.dropped.packets > 0);
 	assert_in_range(admitted, 1000, 4 * 1000);
-	if (program_policy_of(program, "all")->flags & RF_EXACT)
+	if (program_policy_of(program, "any")->flags & RF_EXACT)
 		assert_int_equal(rf_word_used(source.window.head),
 				 admitted + all.forfeited.packets);
 	print_message("# %zu of %llu passed, forfeited %llu %llu %llu\n", admitted,
@@ -361,14 +361,14 @@ static void run_real(struct program *program, const char *rules)
 /* Each limit keeps its bound, and every packet that was charged has passed or is forfeited. */
 static void stacked_limits_by_the_kernels_clock(void **state)
 {
-	run_real(*state, "limit add all rate 100M/8000h algorithm fixed exact\n"
+	run_real(*state, "limit add any rate 100M/8000h algorithm fixed exact\n"
 			 "limit add one rate 500/300ms cells 4 exact\n"
 			 "limit add two rate 1k/1s exact\n");
 }
 
 static void stacked_limits_with_credits_by_the_kernels_clock(void **state)
 {
-	run_real(*state, "limit add all rate 100M/8000h algorithm fixed\n"
+	run_real(*state, "limit add any rate 100M/8000h algorithm fixed\n"
 			 "limit add one rate 500/300ms cells 4\n"
 			 "limit add two rate 1k/1s\n");
 }

@@ -101,7 +101,7 @@ static void records_are_what_a_look_up_finds(void **state)
 		struct seen seen;
 		char text[128];
 
-		snprintf(text, sizeof(text), "limit add all rate %s\n", rates[i]);
+		snprintf(text, sizeof(text), "limit add any rate %s\n", rates[i]);
 		program_apply(program, "");
 		program_apply(program, text);
 		pinned_send4(program, "192.0.2.1", 6);
@@ -134,7 +134,7 @@ static void windows_are_printed_by_their_age(void **state)
 	struct program *program = *state;
 
 	pinned_need_iterators();
-	program_apply(program, "limit add all rate 4/1h\n");
+	program_apply(program, "limit add any rate 4/1h\n");
 	pinned_send4(program, "192.0.2.1", 1);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		pinned_age(program, "192.0.2.1", cases[i].is_resident, cases[i].seconds);
@@ -156,7 +156,7 @@ static void reading_touches_nothing(void **state)
 	struct rf_source before, now;
 
 	pinned_need_iterators();
-	program_apply(program, "limit add all rate 4/1h\n");
+	program_apply(program, "limit add any rate 4/1h\n");
 	pinned_send4(program, "192.0.2.1", 1);
 	pinned_age(program, "192.0.2.1", false, 9);
 	for (uint32_t i = place; i < SOURCES; i++) {
@@ -196,7 +196,7 @@ static void every_window_in_a_slot_is_printed(void **state)
 	struct seen seen;
 
 	pinned_need_iterators();
-	program_apply(program, "limit add all rate 4/1h\n");
+	program_apply(program, "limit add any rate 4/1h\n");
 	for (int i = 0; i < UNEVEN; i++) {
 		char text[32];
 
@@ -219,7 +219,7 @@ static void a_window_that_sits_elsewhere_is_not_printed(void **state)
 	uint64_t seat;
 
 	pinned_need_iterators();
-	program_apply(program, "limit add all rate 4/1h\n");
+	program_apply(program, "limit add any rate 4/1h\n");
 	key = (struct rf_key4){inet_addr("192.0.2.1"), program_policy(program)->id};
 	pinned_send4(program, "192.0.2.1", 1);
 	window = find_window(program, "192.0.2.1");
@@ -272,7 +272,7 @@ static void an_active_window_among_a_million_is_found(void **state)
 	struct seen seen;
 
 	pinned_need_iterators();
-	program_apply(program, "limit add all rate 4/1h\n");
+	program_apply(program, "limit add any rate 4/1h\n");
 	pinned_send4(program, "192.0.2.1", 1);
 	pinned_age(program, "192.0.2.1", false, 9);
 	copy = find_window(program, "192.0.2.1");
@@ -372,7 +372,7 @@ static void leases_are_read_alike_in_all_ways(void **state)
 	struct program *program = *state;
 
 	program_run_on(0);
-	program_apply(program, "limit add udp rate 4/1h match udp\nlimit add all rate 90k/1h\n");
+	program_apply(program, "limit add udp rate 4/1h match udp\nlimit add any rate 90k/1h\n");
 	assert_int_equal(assert_read_alike(program), 0);
 	for (int i = 0; i < 250; i++) {
 		char text[32];

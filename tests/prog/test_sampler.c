@@ -183,14 +183,14 @@ static void a_lease_with_credits_tells_the_limits(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1M/1s\nlimit add dns rate 500k/1s match udp\n");
+	program_apply(program, "limit add any rate 1M/1s\nlimit add dns rate 500k/1s match udp\n");
 	begin(program, 1, BOTH, EVERY);
 	for (int i = 0; i < 200; i++) {
 		flood(program, "192.0.2.1", 10);
 		assert_int_equal(read_samples(program), 10);
 		for (int j = 0; j < 10; j++)
 			assert_sample(&reader.sample[j], RF_UNDER_LIMIT,
-				      slot(program, "all") | slot(program, "dns"));
+				      slot(program, "any") | slot(program, "dns"));
 	}
 	assert_int_equal(reader.missed, 0);
 }
@@ -199,7 +199,7 @@ static void of_several_limits_the_one_that_refuses_is_named(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1M/1h\n"
+	program_apply(program, "limit add any rate 1M/1h\n"
 			       "limit add dns rate 20/1h match udp dport 53 exact\n"
 			       "limit add spy rate 5/1h shadow\n");
 	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
@@ -237,7 +237,7 @@ static void newcomers_and_frames_without_a_source_are_told(void **state)
 	struct frame6 frame6 = frame6_from("2001:db8::1");
 	char source[32];
 
-	program_apply(program, "limit add all rate 1k/1s\nnewcomers rate 10/1h then closed\n");
+	program_apply(program, "limit add any rate 1k/1s\nnewcomers rate 10/1h then closed\n");
 	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
 	for (int i = 1; i <= 40; i++) {
 		snprintf(source, sizeof(source), "10.0.0.%d", i);
@@ -417,7 +417,7 @@ static void who_begins_begins_anew(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "deny add 192.0.2.1\nlimit add all rate 5/1h exact\n");
+	program_apply(program, "deny add 192.0.2.1\nlimit add any rate 5/1h exact\n");
 	begin(program, RARELY, RF_SAMPLE_DROPPED, EVERY);
 	flood(program, "192.0.2.1", 20);
 	assert_int_equal(read_samples(program), 1);
@@ -429,7 +429,7 @@ static void who_begins_begins_anew(void **state)
 	flood(program, "192.0.2.1", 5);
 	begin(program, 1, RF_SAMPLE_PASSED, EVERY);
 	flood(program, "192.0.2.1", 5); /* noted, and not taken */
-	assert_flood(program, "203.0.113.1", 5, RF_UNDER_LIMIT, slot(program, "all"));
+	assert_flood(program, "203.0.113.1", 5, RF_UNDER_LIMIT, slot(program, "any"));
 	program_set_time(program, START_NS + RF_SAMPLING_NS + TICK_NS);
 	assert_false(rf_fence_is_sampling(&program->fence));
 }

@@ -85,7 +85,7 @@ static void add_news(uint64_t told[2][SENDERS], const struct program *program)
 		const uint32_t word = ntohl(row->source.word[is_ipv4 ? 0 : 1]);
 
 		assert_true(i == 0 || rf_source_row_compare(row - 1, row) < 0);
-		if (row->limit_id == program_policy_of(program, "all")->id)
+		if (row->limit_id == program_policy_of(program, "any")->id)
 			told[!is_ipv4][word & 0xff] += new_of(row);
 	}
 	rf_snapshot_free(&snapshot);
@@ -127,11 +127,11 @@ static void sums_are_what_was_sent(struct program *program, const char *rules)
 
 static void sums_over_scans_are_what_was_sent(void **state)
 {
-	sums_are_what_was_sent(*state, "limit add all rate 1k/1s\n");
-	sums_are_what_was_sent(*state, "limit add all rate 100/1h\n");
-	sums_are_what_was_sent(*state, "limit add all rate 100/1h shadow\n");
+	sums_are_what_was_sent(*state, "limit add any rate 1k/1s\n");
+	sums_are_what_was_sent(*state, "limit add any rate 100/1h\n");
+	sums_are_what_was_sent(*state, "limit add any rate 100/1h shadow\n");
 	sums_are_what_was_sent(*state, "limit add udp rate 90k/10s match udp\n"
-				       "limit add all rate 100k/10s\n");
+				       "limit add any rate 100k/10s\n");
 }
 
 static void without_iterators_sums_are_the_same(void **state)
@@ -139,7 +139,7 @@ static void without_iterators_sums_are_the_same(void **state)
 	struct program *program = *state;
 
 	*scanner.fence.pins = '\0';
-	sums_are_what_was_sent(program, "limit add all rate 1k/1s\n");
+	sums_are_what_was_sent(program, "limit add any rate 1k/1s\n");
 }
 
 /* As a reader, who does not share the memory of leases; without pins as well. */
@@ -148,11 +148,11 @@ static void readers_get_the_same_sums(void **state)
 	struct program *program = *state;
 
 	scanner.fence.lease = NULL;
-	sums_are_what_was_sent(program, "limit add all rate 1k/1s\n");
+	sums_are_what_was_sent(program, "limit add any rate 1k/1s\n");
 	sums_are_what_was_sent(program, "limit add udp rate 90k/10s match udp\n"
-					"limit add all rate 100k/10s\n");
+					"limit add any rate 100k/10s\n");
 	*scanner.fence.pins = '\0';
-	sums_are_what_was_sent(program, "limit add all rate 1k/1s\n");
+	sums_are_what_was_sent(program, "limit add any rate 1k/1s\n");
 }
 
 static uint64_t limit_packets(const struct rf_limit_counters *sum)
@@ -169,13 +169,13 @@ static void one_reading_counts_every_limit(void **state)
 	int udp, all;
 
 	program_apply(program, "limit add udp rate 4/1h match udp\n"
-			       "limit add all rate 100k/1h\n");
+			       "limit add any rate 100k/1h\n");
 	pinned_send4(program, "192.0.2.1", 500);
 	pinned_send6(program, "2001:db8::1", 300);
 	assert_done(rf_fence_limits_counters(&program->fence, program_bank(program), sum, &error),
 		    &error);
 	udp = program_slot(program, "udp");
-	all = program_slot(program, "all");
+	all = program_slot(program, "any");
 	assert_int_equal(limit_packets(&sum[udp]), 800);
 	assert_int_equal(sum[udp].passed.packets, 8);
 	assert_int_equal(sum[all].passed.packets, 8);
@@ -198,7 +198,7 @@ static void a_scan_has_all_counters(void **state)
 	struct rf_error error = {};
 
 	program_apply(program, "limit add udp rate 4/1h match udp\n"
-			       "limit add all rate 100k/1h\n");
+			       "limit add any rate 100k/1h\n");
 	pinned_send4(program, "192.0.2.1", 500);
 	pinned_send6(program, "2001:db8::1", 300);
 	snapshot = scan();
@@ -219,7 +219,7 @@ static void a_window_that_was_made_anew_counts_from_0(void **state)
 	const int fd = program->fence.map_fd[RF_MAP_WINDOWS4];
 	struct rf_key4 key;
 
-	program_apply(program, "limit add all rate 1k/1h exact\n");
+	program_apply(program, "limit add any rate 1k/1h exact\n");
 	scan_and_forget();
 	pinned_send4(program, "192.0.2.1", 10);
 	assert_int_equal(scan_new(program, "192.0.2.1"), 10);
@@ -235,7 +235,7 @@ static void a_source_that_was_idle_is_not_lost(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1k/1h exact\n");
+	program_apply(program, "limit add any rate 1k/1h exact\n");
 	pinned_send4(program, "192.0.2.1", 10);
 	scan_and_forget();
 	for (int i = 0; i < 3; i++) {
@@ -277,7 +277,7 @@ static void what_leases_hand_over_is_told_once(void **state)
 	struct rf_pending pending;
 	uint64_t held = 0;
 
-	program_apply(program, "limit add all rate 4/1h\n");
+	program_apply(program, "limit add any rate 4/1h\n");
 	scan_and_forget();
 	pinned_send4(program, "192.0.2.1", 500);
 	assert_int_equal(scan_new(program, "192.0.2.1"), 500);
@@ -299,7 +299,7 @@ static void a_late_scan_misses_nothing(void **state)
 	const struct rf_source_row *row;
 	struct rf_snapshot snapshot;
 
-	program_apply(program, "limit add all rate 1k/1h exact\n");
+	program_apply(program, "limit add any rate 1k/1h exact\n");
 	pinned_send4(program, "192.0.2.1", 10);
 	scan_and_forget();
 	pinned_send4(program, "192.0.2.1", 3);
@@ -317,7 +317,7 @@ static void evicted_windows_are_forgotten(void **state)
 	struct rf_snapshot snapshot;
 	struct rf_key4 key;
 
-	program_apply(program, "limit add all rate 1k/1h exact\n");
+	program_apply(program, "limit add any rate 1k/1h exact\n");
 	pinned_send4(program, "192.0.2.1", 1);
 	pinned_send4(program, "192.0.2.2", 1);
 	scan_and_forget();

@@ -386,12 +386,12 @@ static void each_shape_has_a_lease_of_its_own(void **state)
 	const struct made synack = plain(4, TCP, 7, 0x12), ack = plain(4, TCP, 7, 0x10);
 
 	program_apply(program, "limit add backscatter rate 5/1h flags SYN,ACK/SYN,ACK\n"
-			       "limit add all rate 1k/1h\n");
+			       "limit add any rate 1k/1h\n");
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(burst(program, &synack, 1) + burst(program, &ack, 1),
 				 i < 5 ? 2 : 1);
 	assert_int_equal(program_limit_counters_of(program, "backscatter").dropped.packets, 15);
-	assert_int_equal(program_limit_counters_of(program, "all").passed.packets, 25);
+	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 25);
 }
 
 static uint64_t charged_to(const struct program *program, const char *name)

@@ -8,7 +8,7 @@ static void without_a_share_a_window_admits_first(void **state)
 {
 	struct program *program = *state;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), FIRST);
 	assert_int_equal(burst(program, "192.0.2.2", 2 * LIMIT), FIRST);
 	assert_int_equal(burst6(program, "2001:db8::1", 2 * LIMIT), FIRST);
@@ -19,8 +19,8 @@ static void a_host_that_hears_nothing_admits_alone(void **state)
 	struct program *program = *state;
 	struct rf_policy *policy;
 
-	program_apply(program, "limit add all rate 100/1s\n");
-	policy = join(program, "all");
+	program_apply(program, "limit add any rate 100/1s\n");
+	policy = join(program, "any");
 	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT);
 	policy->alone = 50;
 	assert_int_equal(burst(program, "192.0.2.2", 2 * LIMIT), 50);
@@ -30,7 +30,7 @@ static void past_the_deadline_a_host_is_alone(void **state)
 {
 	struct program *program = *state;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	hear_until(now_ns + GRACE_NS);
 	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), FIRST);
 	pass_time(program, GRACE_NS - NS_PER_MS);
@@ -45,8 +45,8 @@ static void a_deadline_in_the_past_is_no_news(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 100/1s\n");
-	join(program, "all");
+	program_apply(program, "limit add any rate 100/1s\n");
+	join(program, "any");
 	hear_until(now_ns);
 	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT);
 }
@@ -56,7 +56,7 @@ static void a_share_is_added_to_first_up_to_the_limit(void **state)
 	struct program *program = *state;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
 	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
 	pass_time(program, 60 * NS_PER_MS);
@@ -69,7 +69,7 @@ static void a_share_is_added_to_first_up_to_the_limit(void **state)
 static void a_share_of_another_definition_does_not_count(void **state)
 {
 	struct program *program = *state;
-	struct rf_policy *policy = start(program, "limit add all rate 100/1s\n");
+	struct rf_policy *policy = start(program, "limit add any rate 100/1s\n");
 	struct rf_fleet_ask ask = ask_of(program, SOURCE);
 
 	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
@@ -89,7 +89,7 @@ static void all_shares_of_a_bucket_end_at_once(void **state)
 	struct program *program = *state;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
 	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
 	end_shares();
@@ -112,7 +112,7 @@ static void what_passed_before_a_share_ended_still_counts(void **state)
 	struct rf_fleet_record *record;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
 	give(&ask, 20);
 	pass_time(program, 60 * NS_PER_MS);
@@ -135,7 +135,7 @@ static void ipv6_has_shares_as_well(void **state)
 {
 	struct program *program = *state;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	assert_int_equal(burst6(program, "2001:db8::1", LIMIT), FIRST);
 	assert_true(read_asks() > 0);
 	assert_int_equal(asks[0].is_ipv6, 1);
@@ -149,7 +149,7 @@ static void each_of_several_limits_has_its_own_share(void **state)
 	struct program *program = *state;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\nlimit add udp rate 90/1s match udp\n");
+	start(program, "limit add any rate 100/1s\nlimit add udp rate 90/1s match udp\n");
 	join(program, "udp");
 	assert_int_equal(burst(program, SOURCE, LIMIT), FIRST);
 	assert_int_equal(read_asks(), 2);
@@ -167,7 +167,7 @@ static void a_limit_of_this_host_alone_is_as_ever(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 100/1s\n");
+	program_apply(program, "limit add any rate 100/1s\n");
 	hear_until(now_ns + GRACE_NS);
 	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT);
 	assert_int_equal(read_asks(), 0);
@@ -177,7 +177,7 @@ static void a_refusal_by_a_share_starts_no_ban(void **state)
 {
 	struct program *program = *state;
 
-	start(program, "limit add all rate 100/1s ban 1h\n");
+	start(program, "limit add any rate 100/1s ban 1h\n");
 	assert_int_equal(burst(program, SOURCE, LIMIT), FIRST);
 	assert_int_equal(program_counters(program).reason[RF_BANNED].packets, 0);
 	pass_time(program, 2 * NS_PER_S);
@@ -193,7 +193,7 @@ static void a_lease_refuses_for_50_ms(void **state)
 	struct program *program = *state;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
 	pass_time(program, 12 * NS_PER_MS); /* since it asked */
 	assert_int_equal(burst(program, SOURCE, 1), 0);
@@ -209,7 +209,7 @@ static void no_lease_refuses_while_an_answer_may_come(void **state)
 	struct program *program = *state;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
 	pass_time(program, 4 * NS_PER_MS);
 	assert_int_equal(burst(program, SOURCE, 2), 0);
@@ -223,7 +223,7 @@ static void a_source_asks_above_half_of_first(void **state)
 {
 	struct program *program = *state;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	burst(program, SOURCE, FIRST / 2);
 	assert_int_equal(read_asks(), 0);
 	burst(program, SOURCE, 1);
@@ -240,7 +240,7 @@ static void a_source_asks_once_in_50_ms(void **state)
 {
 	struct program *program = *state;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	burst(program, SOURCE, LIMIT);
 	assert_int_equal(read_asks(), 1);
 	pass_time(program, 40 * NS_PER_MS);
@@ -257,7 +257,7 @@ static void a_source_asks_sooner_once_its_share_has_grown(void **state)
 	struct program *program = *state;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	burst(program, SOURCE, 3);
 	assert_int_equal(read_asks(), 1);
 	ask = asks[0];
@@ -279,7 +279,7 @@ static void a_source_with_all_of_the_limit_asks_for_nothing(void **state)
 	struct program *program = *state;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
 	give(&ask, LIMIT);
 	pass_time(program, 60 * NS_PER_MS);
@@ -293,7 +293,7 @@ static void asks_without_room_are_counted(void **state)
 	char source[32];
 	uint64_t asked;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	for (int i = 0; i < SOURCES - 8; i++) {
 		snprintf(source, sizeof(source), "10.0.%d.%d", i / 256, i % 256);
 		assert_int_equal(burst(program, source, FIRST), FIRST);
@@ -312,7 +312,7 @@ static void each_record_has_its_own_result(void **state)
 	struct rf_error error = {};
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
 	for (int i = 0; i < 4; i++)
 		record[i] = (struct rf_fleet_record){
@@ -342,7 +342,7 @@ static void a_batch_of_any_count_is_safe(void **state)
 	struct program *program = *state;
 	struct rf_error error = {};
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	for (int i = 0; i < RF_FLEET_BATCH; i++)
 		shares.batch->record[i] =
 			(struct rf_fleet_record){.result = 255, .limit_id = i + 1000};
@@ -358,7 +358,7 @@ static void a_window_that_was_made_anew_has_another_incarnation(void **state)
 	struct rf_key4 key = {.source = inet_addr(SOURCE)};
 	struct rf_fleet_ask before, after;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	before = ask_of(program, SOURCE);
 	give(&before, 20);
 	key.limit_id = before.limit_id;
@@ -391,7 +391,7 @@ static void program_and_agent_agree_on_buckets(void **state)
 	struct program *program = *state;
 	char source[INET6_ADDRSTRLEN];
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		uint32_t buckets = 0;
 
@@ -431,7 +431,7 @@ static void another_key_moves_a_window_and_ends_its_share(void **state)
 	struct rf_fleet_ask ask;
 	uint32_t before;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
 	before = ask.incarnation;
 	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
@@ -459,7 +459,7 @@ static void the_same_key_leaves_windows_as_they_are(void **state)
 	struct program *program = *state;
 	struct rf_fleet_ask ask;
 
-	start(program, "limit add all rate 100/1s\n");
+	start(program, "limit add any rate 100/1s\n");
 	set_key(7, 8);
 	ask = ask_of(program, SOURCE);
 	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
@@ -474,9 +474,9 @@ static void readers_see_windows_as_without_shares(void **state)
 	struct program *program = *state;
 	struct rf_source source;
 
-	start(program, "limit add all rate 100/1s shadow\n");
+	start(program, "limit add any rate 100/1s shadow\n");
 	burst(program, SOURCE, 3 * FIRST);
-	source = program_source(program, "all", SOURCE);
+	source = program_source(program, "any", SOURCE);
 	assert_int_equal(source.passed, FIRST);
 	assert_int_equal(source.would_drop, 2 * FIRST);
 	assert_int_equal(source.dropped, 0);

@@ -2,7 +2,7 @@
 /* Bans by limits of a fleet: a source is banned once it sent more than COUNT, and not before. */
 #include "shares.h"
 
-#define RULES "limit add all rate 100/1s ban 1h\n"
+#define RULES "limit add any rate 100/1s ban 1h\n"
 #define OTHER "192.0.2.2"
 
 static uint64_t banned(const struct program *program)
@@ -122,7 +122,7 @@ static void what_a_ban_drops_is_not_received(void **state)
 	struct rf_fleet_ask ask;
 
 	program_apply(program, RULES "limit add udp rate 10k/1s match udp\n");
-	join(program, "all");
+	join(program, "any");
 	hear_until(now_ns + 1000 * NS_PER_S);
 	ask = ask_of(program, OTHER);
 	note_over(&ask);
@@ -137,7 +137,7 @@ static void what_passes_is_received_as_well(void **state)
 	struct rf_fleet_ask ask;
 
 	program_apply(program, RULES "limit add udp rate 10k/1s match udp\n");
-	join(program, "all");
+	join(program, "any");
 	hear_until(now_ns + 1000 * NS_PER_S);
 	ask = ask_of(program, OTHER);
 	give(&ask, LIMIT);
@@ -191,7 +191,7 @@ static void sources_of_ipv6_and_of_several_limits_are_banned(void **state)
 	struct program *program = *state;
 
 	program_apply(program, RULES "limit add udp rate 10k/1s match udp\n");
-	join(program, "all");
+	join(program, "any");
 	hear_until(now_ns + 1000 * NS_PER_S);
 	assert_int_equal(burst6(program, "2001:db8::1", LIMIT + 1), FIRST);
 	assert_int_equal(banned(program), 0);
@@ -208,7 +208,7 @@ static void a_host_that_is_alone_bans_as_without_a_fleet(void **state)
 	struct program *program = *state;
 
 	program_apply(program, RULES);
-	join(program, "all");
+	join(program, "any");
 	assert_int_equal(burst(program, SOURCE, LIMIT), LIMIT);
 	burst(program, SOURCE, 1);
 	assert_int_equal(banned(program), 0);

@@ -100,7 +100,7 @@ static void take_back(const struct program *program, const char *source, bool by
 		assert_int_equal(sender[i].err, 0);
 	}
 	assert_int_equal(used_by(&ask), used);
-	assert_true(program_source(program, "all", source).passed <= used);
+	assert_true(program_source(program, "any", source).passed <= used);
 }
 
 static void race(void **state, const char *rules, bool by_generation)
@@ -117,17 +117,17 @@ static void race(void **state, const char *rules, bool by_generation)
 
 static void a_lowered_share_admits_no_more(void **state)
 {
-	race(state, "limit add all rate 1000M/1s\n", false);
+	race(state, "limit add any rate 1000M/1s\n", false);
 }
 
 static void nor_does_one_without_leases(void **state)
 {
-	race(state, "limit add all rate 1000M/1s exact\n", false);
+	race(state, "limit add any rate 1000M/1s exact\n", false);
 }
 
 static void nor_does_one_of_a_generation_that_ended(void **state)
 {
-	race(state, "limit add all rate 1000M/1s\n", true);
+	race(state, "limit add any rate 1000M/1s\n", true);
 }
 
 int main(void)

@@ -483,7 +483,7 @@ static void credits_end_when_a_shadow_reopens(void **state)
 	uint64_t now_ns;
 
 	(void)state;
-	now_ns = start_afresh("limit add all rate 100k/60s\n"
+	now_ns = start_afresh("limit add any rate 100k/60s\n"
 			      "limit add quiet rate 10/1s algorithm fixed shadow\n",
 			      &rules, &model);
 	for (int i = 0; i < 10000; i++) {

@@ -31,7 +31,7 @@ static void make_limits(struct made *made)
 	for (int i = 0; i < made->limits; i++) {
 		struct rf_limit *limit = &rules->limit[i];
 
-		snprintf(limit->name, sizeof(limit->name), i ? "limit%d" : "all", i);
+		snprintf(limit->name, sizeof(limit->name), i ? "limit%d" : "any", i);
 		limit->rate = 20000;
 		limit->window_ns = RF_NS_PER_S;
 		limit->per4 = 32;
@@ -126,7 +126,7 @@ void made_cells(struct made *made, struct rf_cells_row *row, size_t count)
 
 		row[i] = (struct rf_cells_row){
 			.source = source->source,
-			.limit = "all",
+			.limit = "any",
 			.first_ns = snapshot->time_ns - RF_NS_PER_S,
 			.cell_ns = RF_NS_PER_S / 16,
 			.weight = source->new_passed + source->new_dropped,

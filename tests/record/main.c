@@ -16,7 +16,7 @@
 #include "tests/record/made.h"
 
 #define SOURCES 400
-#define RULES "limit add all rate 20k/1s\nnewcomers off\n"
+#define RULES "limit add any rate 20k/1s\nnewcomers off\n"
 
 static struct rf_error error;
 
@@ -41,7 +41,7 @@ static int add_event(struct rf_history *history, const struct made *made, enum r
 		.first_seen_ns = made->snapshot.time_ns - 300 * RF_NS_PER_MS,
 		.type = type,
 		.id = "eth0-6561f",
-		.limit = "all",
+		.limit = "any",
 		.reason = "over_limit",
 		.rate = "20k/1s",
 		.has_source = true,

@@ -327,7 +327,7 @@ static void start_host(int h)
 						      .report = report,
 						      .sums = take_sums};
 	mine->limit = (struct rf_fleet_limit){
-		.name = "all",
+		.name = "any",
 		.definition = 4711,
 		.limit_id = LIMIT_ID,
 		.tag = TAG,

@@ -27,7 +27,7 @@ static inline void made_scan(struct rf_snapshot *scan)
 		struct rf_limit *limit = &scan->bans.rules.limit[i];
 
 		scan->bans.rules.policy[i].id = i + 1;
-		strcpy(limit->name, i ? "syn" : "all");
+		strcpy(limit->name, i ? "syn" : "any");
 		limit->rate = i ? 100 : 20000;
 		limit->window_ns = SECOND;
 		limit->ban_ns = 60 * SECOND;

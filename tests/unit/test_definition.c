@@ -9,7 +9,7 @@
 #include "rules/policy.h"
 #include "rules/rulefile.h"
 
-#define LIMIT "limit add all rate 1k/10s fleet "
+#define LIMIT "limit add any rate 1k/10s fleet "
 
 static int no_file(const char *path, struct rf_prefixes *prefixes, struct rf_mistakes *mistakes,
 		   struct rf_error *error)
@@ -52,12 +52,12 @@ static void each_part_changes_it(void **state)
 {
 	static const char *const rows[] = {
 		LIMIT,
-		"limit add all rate 1001/10s fleet first 1",
-		"limit add all rate 1k/11s fleet",
-		"limit add all rate 1k/10s fleet first 0",
+		"limit add any rate 1001/10s fleet first 1",
+		"limit add any rate 1k/11s fleet",
+		"limit add any rate 1k/10s fleet first 0",
 		LIMIT "first 2",
-		"limit add all rate 10k/10s bytes fleet",
-		"limit add all rate 10k/10s fleet",
+		"limit add any rate 10k/10s bytes fleet",
+		"limit add any rate 10k/10s fleet",
 		LIMIT "match udp",
 		LIMIT "match tcp",
 		LIMIT "match tcp syn",
@@ -103,7 +103,7 @@ static void spelling_and_order_do_not(void **state)
 		{LIMIT "from 192.0.2.0/24,10.0.0.0/8", LIMIT "from 10.0.0.0/8,192.0.2.0/24"},
 		{LIMIT "to 192.0.2.1,198.51.100.1,2001:db8::1",
 		 LIMIT "to 2001:db8::1,198.51.100.1,192.0.2.1"},
-		{"limit add all rate 10mbit fleet", "limit add all rate 1250k/1s bytes fleet"},
+		{"limit add any rate 10mbit fleet", "limit add any rate 1250k/1s bytes fleet"},
 		{LIMIT "per /24 match udp", LIMIT "match udp per /24"},
 	};
 
@@ -116,7 +116,7 @@ static void spelling_and_order_do_not(void **state)
 static void it_is_a_known_number(void **state)
 {
 	(void)state;
-	assert_int_equal(definition_of("limit add all rate 20k/1s fleet"), 0xf3074d115feec032);
+	assert_int_equal(definition_of("limit add any rate 20k/1s fleet"), 0xf3074d115feec032);
 }
 
 /* ---- tags ---- */
@@ -151,7 +151,7 @@ static void another_definition_has_another_tag(void **state)
 	/* A definition that returns is a new one: its records may be gone. */
 	assert_int_not_equal(tag_of(&rules, LIMIT, &next_id), tag);
 	assert_int_equal(next_id, 5);
-	tag_of(&rules, "limit add all rate 1k/10s", &next_id);
+	tag_of(&rules, "limit add any rate 1k/10s", &next_id);
 	assert_int_not_equal(tag_of(&rules, LIMIT, &next_id), tag);
 	assert_int_equal(next_id, 6);
 	tag_of(&rules, "fleet hosts 12\n" LIMIT, &next_id);

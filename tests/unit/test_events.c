@@ -46,7 +46,7 @@ static void a_source_is_limited_and_released(void **state)
 	start = made_last(&watch->got, RF_EVENT_SOURCE_LIMITED);
 	assert_int_equal(start->dropped, 5120);
 	assert_int_equal(start->first_seen_ns, watch->scan.time_ns - SECOND);
-	assert_string_equal(start->limit, "all");
+	assert_string_equal(start->limit, "any");
 	assert_string_equal(start->rate, "20k/1s");
 	assert_string_equal(start->reason, "over_limit");
 	memcpy(id, start->id, sizeof(id));
@@ -309,7 +309,7 @@ static void rules_that_change_are_described(void **state)
 	feed(watch);
 	assert_string_equal(
 		made_last(&watch->got, RF_EVENT_RULES_CHANGED)->detail,
-		"changed all from 20k/1s to 30k/1s; added dns 100/1s; deleted syn 100/1s");
+		"changed any from 20k/1s to 30k/1s; added dns 100/1s; deleted syn 100/1s");
 	feed(watch);
 	expect(watch, RF_EVENT_RULES_CHANGED, 1);
 }

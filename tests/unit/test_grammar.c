@@ -469,7 +469,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_RATE("32 digits", "00000000000000000000000000000007/1s", WRITE_RATE),
 	cmocka_unit_test(rate_of_100000_characters_is_refused),
 
-	NAME("a word", "all"),
+	NAME("a word", "any"),
 	NAME("one letter", "x"),
 	NAME("digits, underscore and hyphen behind a letter", "Dns_53-udp"),
 	NAME("31 characters", THIRTY_ONE),

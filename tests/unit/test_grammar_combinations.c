@@ -43,7 +43,7 @@ static struct rf_limit limit_of(const struct wording *wording)
 	static const char *const algorithms[] = {"", "fixed", "log", "token", "leaky"};
 	static const char *const edges[] = {"", "coarse", "weighted"};
 	struct rf_limit limit = {
-		.name = "all", .rate = wording->rate.count, .per4 = 32, .per6 = 64};
+		.name = "any", .rate = wording->rate.count, .per4 = 32, .per6 = 64};
 
 	const bool in_bits = wording->rate.in_bits && wording->rate.count;
 
@@ -109,7 +109,7 @@ static void say(char text[256], const char *option, const char *word)
 
 static void write_line(const struct wording *wording, char text[256])
 {
-	snprintf(text, 256, "all rate %s/%" PRIu64 "ms", wording->rate.text, wording->window_ms);
+	snprintf(text, 256, "any rate %s/%" PRIu64 "ms", wording->rate.text, wording->window_ms);
 	say(text, "", wording->unit);
 	say(text, "algorithm ", wording->algorithm);
 	say(text, "cells ", wording->cells);

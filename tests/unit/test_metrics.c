@@ -39,7 +39,7 @@ static int setup(void **state)
 		.standing = {.active = 1},
 		.capacity = 65536,
 	};
-	add_limit(fence, 0, "all", 1000);
+	add_limit(fence, 0, "any", 1000);
 	fence->metrics = rf_metrics_new("eth0");
 	*state = fence;
 	return 0;
@@ -123,7 +123,7 @@ static double value(const struct fence *fence, const char *key)
 }
 
 #define DROPPED "ringfence_packets_total{fence=eth0,verdict=dropped,reason=over_limit}"
-#define LIMIT(name, rest) "ringfence_limit_" name "{fence=eth0,limit=all" rest "}"
+#define LIMIT(name, rest) "ringfence_limit_" name "{fence=eth0,limit=any" rest "}"
 
 static void everything_is_told(void **state)
 {

@@ -11,7 +11,7 @@
 
 static struct rf_limit limit_of(uint64_t rate)
 {
-	return (struct rf_limit){.name = "all",
+	return (struct rf_limit){.name = "any",
 				 .rate = rate,
 				 .window_ns = SECOND,
 				 .cells = RF_CELLS,
@@ -197,7 +197,7 @@ static void a_loose_limit_has_to_say_its_first(void **state)
 	assert_int_equal(rf_bank_check_fleet(&bank, &refused, &error), -EINVAL);
 	assert_int_equal(refused, 1);
 	assert_string_equal(error.text,
-			    "limit 'all': 'fleet' would pass up to 111 of its 100 over 12 hosts; "
+			    "limit 'any': 'fleet' would pass up to 111 of its 100 over 12 hosts; "
 			    "accept that by 'first 1', or write 'first 0'");
 	limit = fleet_of(100, RF_FIRST_GIVEN, 1, 0);
 	put(&bank, &limit, NULL);
@@ -205,7 +205,7 @@ static void a_loose_limit_has_to_say_its_first(void **state)
 	limit.edge = RF_EDGE_COARSE;
 	put(&bank, &limit, NULL);
 	assert_int_equal(rf_bank_check_fleet(&bank, &refused, &error), -EINVAL);
-	assert_non_null(strstr(error.text, "limit 'all': 'fleet': only a sliding limit"));
+	assert_non_null(strstr(error.text, "limit 'any': 'fleet': only a sliding limit"));
 }
 
 int main(void)

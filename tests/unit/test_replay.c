@@ -41,7 +41,7 @@ static uint64_t below(uint64_t *random, uint64_t bound)
 static struct rf_limit random_limit(uint64_t *random, uint64_t window_ns)
 {
 	struct rf_limit limit = {
-		.name = "all",
+		.name = "any",
 		.window_ns = window_ns,
 		.algorithm = RF_SLIDING,
 		.edge = below(random, 3),
@@ -368,7 +368,7 @@ static uint64_t drops_of_two(uint64_t first_ns, uint64_t second_ns, uint64_t *le
 	struct rf_error error;
 
 	trace = (struct trace){.tick_ns = HZ1000, .count = 20};
-	trace.recorded = (struct rf_limit){.name = "all",
+	trace.recorded = (struct rf_limit){.name = "any",
 					   .rate = 60000,
 					   .window_ns = SECOND,
 					   .cells = 11,
@@ -430,7 +430,7 @@ static void expect_refusal(const struct rf_limit *limit, const struct rf_limit *
 
 static void test_refused(void **state)
 {
-	const struct rf_limit recorded = {.name = "all",
+	const struct rf_limit recorded = {.name = "any",
 					  .rate = 1000,
 					  .window_ns = SECOND,
 					  .cells = 31,
@@ -454,7 +454,7 @@ static void test_refused(void **state)
 
 static void test_clock(void **state)
 {
-	struct rf_limit limit = {.name = "all",
+	struct rf_limit limit = {.name = "any",
 				 .rate = 10,
 				 .window_ns = SECOND,
 				 .cells = 31,
@@ -488,7 +488,7 @@ static void test_clock(void **state)
 
 static void test_range(void **state)
 {
-	struct rf_limit limit = {.name = "all",
+	struct rf_limit limit = {.name = "any",
 				 .rate = 10,
 				 .window_ns = SECOND,
 				 .cells = 31,

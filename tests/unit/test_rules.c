@@ -51,7 +51,7 @@ static void an_empty_bank(void **state)
 
 	assert_int_equal(rf_bank_count(&fixture->bank), 0);
 	assert_int_equal(rf_bank_free_slot(&fixture->bank), 0);
-	assert_int_equal(rf_bank_find(&fixture->bank, "all"), -ENOENT);
+	assert_int_equal(rf_bank_find(&fixture->bank, "any"), -ENOENT);
 	assert_int_equal(rf_bank_find(&fixture->bank, ""), -ENOENT);
 }
 
@@ -231,7 +231,7 @@ static void set_a_limit(void **state)
 static void an_id_is_never_used_again(void **state)
 {
 	struct fixture *fixture = *state;
-	struct rf_limit limit = limit_of("all", 10);
+	struct rf_limit limit = limit_of("any", 10);
 
 	for (uint32_t id = 1; id <= 100; id++) {
 		put(fixture, id % 3, &limit);
@@ -244,7 +244,7 @@ static void an_id_is_never_used_again(void **state)
 static void a_changed_limit_does_not_get_its_old_id_back(void **state)
 {
 	struct fixture *fixture = *state;
-	struct rf_limit wide = limit_of("all", 10), narrow = limit_of("all", 10);
+	struct rf_limit wide = limit_of("any", 10), narrow = limit_of("any", 10);
 
 	narrow.per4 = 24;
 	for (uint32_t id = 1; id <= 20; id++) {
@@ -256,7 +256,7 @@ static void a_changed_limit_does_not_get_its_old_id_back(void **state)
 static void counters_stay_with_the_slot(void **state)
 {
 	struct fixture *fixture = *state;
-	struct rf_limit limit = limit_of("all", 10);
+	struct rf_limit limit = limit_of("any", 10);
 
 	fixture->bank.policy[3].counters = 7;
 	put(fixture, 3, &limit);
@@ -278,7 +278,7 @@ static void clip_is_the_largest_limit_of_the_id(void **state)
 	struct fixture *fixture = *state;
 
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
-		struct rf_limit limit = limit_of("all", rows[i].rate);
+		struct rf_limit limit = limit_of("any", rows[i].rate);
 
 		put(fixture, 0, &limit);
 		assert_int_equal(fixture->bank.policy[0].limit, rows[i].rate);
@@ -302,7 +302,7 @@ static void clip_where_rejected_packets_count(void **state)
 static void a_new_id_starts_with_its_own_clip(void **state)
 {
 	struct fixture *fixture = *state;
-	struct rf_limit limit = limit_of("all", 100);
+	struct rf_limit limit = limit_of("any", 100);
 
 	put(fixture, 0, &limit);
 	limit.rate = 10;

@@ -210,7 +210,7 @@ static const struct CMUnitTest tests[] = {
 	CELL("one in 4 of 10s at HZ 250", 10 * SECOND, HZ250, 5, RF_JIFFIES, 160064),
 
 	COMPILES("strict: compiles L, clip and flags", HZ250,
-		 {.name = "all",
+		 {.name = "any",
 		  .rate = RF_LIMIT_MAX,
 		  .window_ns = 10 * SECOND,
 		  .cells = 16,

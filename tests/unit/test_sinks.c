@@ -243,7 +243,7 @@ static struct rf_event made(void)
 		.type = RF_EVENT_SOURCE_LIMITED,
 		.id = "eth0-6561f-17",
 		.fence = "eth0",
-		.limit = "all",
+		.limit = "any",
 		.has_source = true,
 		.reason = "over_limit",
 		.rate = "20k/1s",
@@ -260,7 +260,7 @@ static struct rf_event made(void)
 static void the_journal_gets_fields(void **state)
 {
 	static const char *const fields[] = {
-		"MESSAGE=fence 'eth0': source_limited 192.0.2.66, limit all 20k/1s, 5120 packets "
+		"MESSAGE=fence 'eth0': source_limited 192.0.2.66, limit any 20k/1s, 5120 packets "
 		"dropped: two?lines\n",
 		"\nPRIORITY=5\n",
 		"\nSYSLOG_IDENTIFIER=ringfence-watch\n",
@@ -268,7 +268,7 @@ static void the_journal_gets_fields(void **state)
 		"\nRINGFENCE_SEQ=4711\n",
 		"\nRINGFENCE_ID=eth0-6561f-17\n",
 		"\nRINGFENCE_FENCE=eth0\n",
-		"\nRINGFENCE_LIMIT=all\n",
+		"\nRINGFENCE_LIMIT=any\n",
 		"\nRINGFENCE_SOURCE=192.0.2.66\n",
 		"\nRINGFENCE_REASON=over_limit\n",
 		"\nRINGFENCE_RATE=20k/1s\n",

@@ -133,7 +133,7 @@ static void test_nothing(void **state)
 static struct rf_trial_run run_of(uint64_t rate)
 {
 	struct rf_trial_run run = {
-		.recorded = {.name = "all",
+		.recorded = {.name = "any",
 			     .rate = 50000,
 			     .flags = RF_EXACT,
 			     .window_ns = SECOND,

@@ -63,10 +63,10 @@ static void samples_stand_among_the_rows(void **state)
 	take(&made, made.scan.awake_ns);
 	assert_int_equal(made.model.shown, 5);
 	is_at(&made, 0, 66, "denied");
-	is_at(&made, 1, 2, "all");
+	is_at(&made, 1, 2, "any");
 	is_at(&made, 2, 69, "newcomer_closed");
 	is_at(&made, 3, 68, "no_limit");
-	is_at(&made, 4, 1, "all");
+	is_at(&made, 4, 1, "any");
 	assert_true(rf_model_shown(&made.model, 0)->drop == 4000);
 	assert_true(rf_model_shown(&made.model, 3)->pass == 90);
 	rf_model_free(&made.model);
@@ -161,7 +161,7 @@ static void a_filter_takes_samples_as_well(void **state)
 	assert_int_equal(made.model.shown, 1);
 	rf_model_filter(&made.model, "10.0.0.1");
 	assert_int_equal(made.model.shown, 1);
-	is_at(&made, 0, 1, "all");
+	is_at(&made, 0, 1, "any");
 	rf_model_filter(&made.model, "");
 	rf_model_forget_estimates(&made.model);
 	rf_model_order(&made.model, made.scan.awake_ns);

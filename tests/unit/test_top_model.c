@@ -210,7 +210,7 @@ static void filters_take_networks_and_names(void **state)
 	assert_int_equal(model.shown, 2);
 	rf_model_filter(&model, "2001:db8");
 	assert_int_equal(model.shown, 1);
-	rf_model_filter(&model, "all");
+	rf_model_filter(&model, "any");
 	assert_int_equal(model.shown, 4);
 	rf_model_filter(&model, "syn");
 	assert_int_equal(model.shown, 0);

@@ -71,9 +71,9 @@ static void the_list_in_80_columns(void **state)
 	shows(&page, "eth0 native     LIVE 22:14:20    1 over  0 banned\n"
 		     "in 831k/s ▁▁▁▁▁▁██████        dropped 811k/s 97.6%\n"
 		     "over_limit 811k/s ▁▁▁▁▁▁██████\n"
-		     "[all 20k/1s: 1]  syn 100/1s: 0\n"
+		     "[any 20k/1s: 1]  syn 100/1s: 0\n"
 		     "  source           limit  use          drop/s  pass/s  60 s          since\n"
-		     "> 10.0.0.66        all    ██████ 100%    811k     20k  ▂▂▂▂▂▂██████  25s\n"
+		     "> 10.0.0.66        any    ██████ 100%    811k     20k  ▂▂▂▂▂▂██████  25s\n"
 		     "  10.0.0.2         syn    █▎      21%       0      21  ▂▂▂▂▂▂▂▂▂▂▂▂\n"
 		     "\n\n\n\n\n\n\n"
 		     "Enter window  d deny  a allow  r raise  w try  s sort  / filter  p pause\n"
@@ -202,7 +202,7 @@ static void a_source_fits_into_40_columns(void **state)
 		"{\"verdict\":\"dropped\",\"by\":{\"kind\":\"deny\",\"prefix\":"
 		"\"198.51.100.0/24\"},\"passes_again_ms\":null,\"allowed\":null,\"denied\":{"
 		"\"prefix\":\"198.51.100.0/24\",\"left_ms\":3600000},\"limits\":[{"
-		"\"limit\":\"all\",\"used\":20000,\"rate\":20000,\"burst\":null,\"unit\":"
+		"\"limit\":\"any\",\"used\":20000,\"rate\":20000,\"burst\":null,\"unit\":"
 		"\"packets\",\"cells\":[20000],\"passed\":20000,\"would_drop\":1200000,"
 		"\"would_pass_again_ms\":504,\"shadow\":true,\"newcomer\":false,"
 		"\"banned_ms\":0}]}",
@@ -220,7 +220,7 @@ static void a_source_fits_into_40_columns(void **state)
 		     "never passes again\n"
 		     "on the deny list (198.51.100.0/24), for\n"
 		     "another 1h\n"
-		     "all 20k/1s shadow     ██████████ 100%\n"
+		     "any 20k/1s shadow     ██████████ 100%\n"
 		     "  20000 of 20000\n"
 		     "  passed 20k  would have dropped 1.2M\n"
 		     "  would pass again in 504ms\n"
@@ -248,9 +248,9 @@ static void cells_stand_against_count(void **state)
 {
 	json_error_t unused;
 	json_t *shown = json_loads(
-		"{\"verdict\":\"dropped\",\"by\":{\"kind\":\"limit\",\"limit\":\"all\"},"
+		"{\"verdict\":\"dropped\",\"by\":{\"kind\":\"limit\",\"limit\":\"any\"},"
 		"\"passes_again_ms\":504,\"allowed\":null,\"denied\":null,\"limits\":[{"
-		"\"limit\":\"all\",\"used\":20000,\"rate\":20000,\"burst\":null,\"unit\":"
+		"\"limit\":\"any\",\"used\":20000,\"rate\":20000,\"burst\":null,\"unit\":"
 		"\"packets\",\"cells\":[0,5000,10000,5000],\"passed\":20000,\"dropped\":1200000,"
 		"\"passes_again_ms\":504,\"shadow\":false,\"newcomer\":false,\"banned_ms\":0}]}",
 		0, &unused);
@@ -262,8 +262,8 @@ static void cells_stand_against_count(void **state)
 	rf_paint_source(&page.canvas, &page.view, "192.0.2.66", NULL, shown, NULL);
 	json_decref(shown);
 	shows(&page, "192.0.2.66  LIVE 22:14:20  1 over  0 banned\n"
-		     "next packet: dropped, by limit all; passes again in 504ms\n"
-		     "all 20k/1s            ██████████ 100%  20000 of 20000\n"
+		     "next packet: dropped, by limit any; passes again in 504ms\n"
+		     "any 20k/1s            ██████████ 100%  20000 of 20000\n"
 		     "    COUNT\n"
 		     "\n"
 		     "              ██\n"

@@ -82,7 +82,7 @@ inside ip link set dev "$bond" up
 
 check 'a bond and a veth are attached to one fence' silently attach "$bond" "${port[0]}" fence "$edge"
 eventually is_up "${port[5]}"
-ringfence limit add all rate 40/1h exact >"$scratch/log" 2>&1
+ringfence limit add any rate 40/1h exact >"$scratch/log" 2>&1
 sends 3 60
 sends 5 50
 sends 0 70

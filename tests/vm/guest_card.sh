@@ -92,7 +92,7 @@ rules() {
 
 set_rules() {
 	ringfence apply - dev "${port[wire]}" <<-'END' >"$scratch/log" 2>&1 || fail "rules: $(<"$scratch/log")"
-		limit add all rate 40/1h exact
+		limit add any rate 40/1h exact
 		allow add 192.0.2.3
 		deny add 192.0.2.4
 	END

@@ -49,7 +49,7 @@ limits() {
 	local wire=$1 name=$2
 
 	ringfence apply - >"$scratch/log" 2>&1 <<-'END' || fail "$name: $(<"$scratch/log")"
-		limit add all rate 100/1h exact
+		limit add any rate 100/1h exact
 		limit add dns rate 40/1h match udp dport 53 exact
 		allow add 192.0.2.3
 		allow add 2001:db8:0:3::/64
@@ -77,7 +77,7 @@ allowed 280
 over_limit 450
 denied 50" "$name: each packet is counted under its reason"
 	is "$(stats "$wire" '.limits[] | "\(.name) \(.passed) \(.dropped) \(.forfeited)"')" \
-		$'all 480 370 0\ndns 80 80 0' "$name: each limit has counted its packets"
+		$'any 480 370 0\ndns 80 80 0' "$name: each limit has counted its packets"
 	conserves "$wire" "$name: sent = passed + dropped, in packets and bytes"
 	is "$(ringfence show 192.0.2.1 --json dev "${port[$wire]}" |
 		jq -r '.limits[0] | "\(.used) \(.passed) \(.dropped) \(.passes_again_ms > 0)"')" \

@@ -71,7 +71,7 @@ mkdir -p /etc/ringfence
 printf '%s\n' 'exec unit' 'sources full' >/etc/ringfence/watch.conf
 printf '%s\n' '#!/bin/sh' 'cat' >/etc/ringfence/notify
 chmod 755 /etc/ringfence/notify
-echo 'limit add all rate 20/10s' >/etc/ringfence/far0.rules
+echo 'limit add any rate 20/10s' >/etc/ringfence/far0.rules
 
 for unit in ringfence.service ringfence-watch.service \
 	ringfence-notify.socket ringfence-notify@.service ringfence@.service; do

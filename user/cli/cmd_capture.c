@@ -93,7 +93,7 @@ static bool is_from(const struct capture *capture, const struct rf_sample *sampl
 					    rf_prefix_contains(&capture->asked->from, &source));
 }
 
-/* "dropped: over_limit, limit 'all'" */
+/* "dropped: over_limit, limit 'any'" */
 static void comment_on(const struct rf_sample *sample, char name[RF_LIMITS_MAX][RF_NAME_SIZE],
 		       int count, char comment[COMMENT_SIZE])
 {

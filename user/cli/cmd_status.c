@@ -544,7 +544,7 @@ static void print_status(const struct status *status)
 	print_trial(&status->standing);
 	if (!count)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
-			    "'ringfence limit add all rate 20k/1s' arms it\n",
+			    "'ringfence limit add any rate 20k/1s' arms it\n",
 			    rf_view_count_list(rules, RF_DENY) || rf_view_count_fleet(rules)
 				    ? " but what is denied"
 				    : "");

@@ -416,7 +416,7 @@ static int make_command(struct suggesting *suggesting, struct rf_error *error)
 		limit.limit.burst = rf_default_burst(&limit.limit);
 	suggesting->command =
 		rf_shadow_command(&suggesting->rules, &limit,
-				  rf_sees_all(&limit.limit) ? "all" : suggesting->limit.limit.name);
+				  rf_sees_all(&limit.limit) ? "any" : suggesting->limit.limit.name);
 	return suggesting->command ? 0 : fail_memory(error);
 }
 

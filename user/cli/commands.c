@@ -65,12 +65,12 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "A packet is charged to every limit it matches, 4 at most, and passes if all of "
 		 "them have room.",
 		 NULL,
-		 {"limit add all rate 20k/1s", "limit add syn rate 100/10s match tcp syn",
+		 {"limit add any rate 20k/1s", "limit add syn rate 100/10s match tcp syn",
 		  "limit add dns rate 500/1s match udp dport 53 shadow",
 		  "limit add ntp rate 500/1s match udp sport 123 shadow",
 		  "limit add big rate 200k/1s from 198.51.100.0/24",
 		  "limit add subnet rate 1M/1s per /24",
-		  "limit add all rate 10mbit algorithm token burst 1M",
+		  "limit add any rate 10mbit algorithm token burst 1M",
 		  "limit add ssh rate 5/1m match tcp syn dport 22 algorithm log",
 		  "limit add even rate 100/1s algorithm leaky burst 5 shadow",
 		  "limit add no-telnet rate 0 match tcp dport 23"},
@@ -80,13 +80,13 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "gets its default, not its old value. The counters go on. " KEEPS_WINDOWS
 		 " Prints what changed.",
 		 NULL,
-		 {"limit set all rate 50k/1s shadow"},
+		 {"limit set any rate 50k/1s shadow"},
 		 rf_cmd_limit_set},
 	[RF_CMD_LIMIT_CHANGE] =
 		{"Changes the parts that are named, and keeps the others. 'no' and the word of a "
 		 "part takes the part away. " KEEPS_WINDOWS " Prints what changed.",
 		 NULL,
-		 {"limit change all rate 50k/1s", "limit change dns no from no shadow confirm 60s"},
+		 {"limit change any rate 50k/1s", "limit change dns no from no shadow confirm 60s"},
 		 rf_cmd_limit_change},
 	[RF_CMD_LIMIT_ARM] =
 		{"From now on these limits drop what is over them. Their windows and counters go "
@@ -105,7 +105,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 	[RF_CMD_LIMIT_DEL] = {"Deletes its counters as well; the totals stay. Without a limit the "
 			      "fence only observes.",
 			      NULL,
-			      {"limit del all"},
+			      {"limit del any"},
 			      rf_cmd_limit_del},
 	[RF_CMD_LIMIT_LIST] = {"Prints the limits as the commands that set them.",
 			       NULL,
@@ -119,7 +119,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "hours; of the others a sample gives an estimate, marked '~'. Packets that the "
 		 "limit itself dropped are not in its cells.",
 		 NULL,
-		 {"limit try all rate 2k/1s", "limit try all rate 100k/1m since -2h until -1h"},
+		 {"limit try any rate 2k/1s", "limit try any rate 100k/1m since -2h until -1h"},
 		 rf_cmd_limit_try},
 	[RF_CMD_ALLOW_ADD] =
 		{"Packets from this network pass, whatever the limits and the deny list say, and "

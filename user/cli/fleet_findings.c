@@ -69,7 +69,7 @@ static void check_limits(const struct rf_bank *bank, struct rf_findings *finding
 		rf_findings_add(findings, RF_OK, LIMITS, "%d of %d shared", shared, count);
 	else {
 		rf_findings_add(findings, RF_PROBLEM, LIMITS, "no limit has the word 'fleet'");
-		rf_findings_remedy(findings, "ringfence limit add all rate 20k/1s fleet");
+		rf_findings_remedy(findings, "ringfence limit add any rate 20k/1s fleet");
 	}
 	for (int i = 0; i < count; i++)
 		check_limit(bank, slots[i], findings);
