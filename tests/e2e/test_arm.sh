@@ -167,7 +167,7 @@ is "$(ringfence apply "$scratch/pair" --json | jq -c '[.warnings[].effect]')" '[
 
 rules <<-'END'
 	limit add login rate 5/1h ban 1h
-	limit add all rate 5k/1h shadow
+	limit add any rate 5k/1h shadow
 END
 before=$(ringfence save | grep -v "^#")
 fails 'limit arm without a name is wrong usage' 2 \
@@ -175,22 +175,29 @@ fails 'limit arm without a name is wrong usage' 2 \
 fails 'limit arm confirm without a name is wrong usage' 2 \
 	"ringfence: the limit's name is missing; write limit arm NAME…|all" ringfence limit arm confirm 5s
 fails 'limit shadow … confirm is wrong usage' 2 "ringfence: 'confirm': unexpected word; names of limits come \
-here" ringfence limit shadow all all confirm 5s
+here" ringfence limit shadow any confirm 5s
 fails 'limit arm of a missing limit is refused' 1 \
-	"ringfence: limit 'dns': it does not exist; 'limit list' lists the limits" ringfence limit arm all dns
+	"ringfence: limit 'dns': it does not exist; 'limit list' lists the limits" ringfence limit arm any dns
 fails 'limit shadow of a limit that bans is refused' 1 "ringfence: limit 'login': it bans, and a shadow \
 limit bans nobody; first run 'ringfence limit change login no ban'" ringfence limit shadow login
-fails "'all' is refused where a limit has that name" 2 "ringfence: 'all': it means every limit, and one \
-limit has that name; name the limits instead, or write 'all all' for that one alone" ringfence limit arm all
+fails "'all' is refused beside names" 2 "ringfence: 'all': it means every limit; write it without names" \
+	ringfence limit arm all any
+fails 'no limit may be called all' 2 "ringfence: 'all': invalid name of a limit: it means every limit; choose \
+another name, such as 'any'" ringfence limit add all rate 5k/1h
+fails 'nor in a file of rules' 1 "ringfence: standard input:2: 'all': invalid name of a limit: it means every limit; \
+choose another name, such as 'any'
+ringfence: standard input: 1 mistake; nothing was changed" bash -c "printf 'limit add any rate 5k/1h\nlimit add all rate \
+5k/1h\n' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
 fails 'limit arm … confirm without a time is wrong usage' 2 \
-	"ringfence: 'confirm': expects a time, like 10m" ringfence limit arm all all confirm
+	"ringfence: 'confirm': expects a time, like 10m" ringfence limit arm any confirm
 is "$(ringfence save | grep -v "^#")" "$before" 'a refused limit arm or limit shadow changes nothing'
-does "'all all' arms the limit called all" "limit 'all': shadow → in force" ringfence limit arm all all
+does "'all' arms every limit, whatever their names" "limit 'login': in force already
+limit 'any': shadow → in force" ringfence limit arm all
 fails 'a rule file has no limit arm' 1 "ringfence: standard input:1: 'limit arm': not a command of \
 a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'
 ringfence: standard input: 1 mistake; nothing was changed" \
 	bash -c "echo 'limit arm dns' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
-ringfence limit del all
+ringfence limit del any
 ringfence limit del login
 fails 'limit arm all without a limit is refused' 1 "ringfence: no limits; 'limit add' makes one" \
 	ringfence limit arm all

@@ -30,7 +30,7 @@ static void words_of_a_line_are_read_one_by_one(void **state)
 	assert_int_equal(rf_words_end(&line.words, &error), 0);
 }
 
-/* Every word may be a name, but `dev` and `confirm`, which may stand beside names. */
+/* Every word may be a name, but `all`, and `dev` and `confirm`, which may stand beside names. */
 static void words_of_the_grammar_are_names(void **state)
 {
 	static const char words[] =
@@ -42,7 +42,7 @@ static void words_of_the_grammar_are_names(void **state)
 		"watch metrics events of source_limited top sample show save apply check diff "
 		"doctor help "
 		"bans unban "
-		"any tcp syn udp icmp other all completion bash zsh fish name";
+		"any tcp syn udp icmp other completion bash zsh fish name";
 	struct rf_error error;
 	struct line list, line;
 	const char *word;

@@ -353,6 +353,9 @@ static const struct CMUnitTest tests[] = {
 	REFUSED_LIMIT("a keyword before an option", "shadow match udp", "'shadow': " NAME_MISSING),
 	REFUSED_LIMIT("a keyword of another command", "for 10m",
 		      "'for': invalid name of a limit: " KEYWORD_ALONE),
+	REFUSED_LIMIT("the word for every limit", "all rate 1/1s",
+		      "'all': invalid name of a limit: it means every limit; choose another name, "
+		      "such as 'any'"),
 	REFUSED_LIMIT("the name dev", "dev rate 1/1s",
 		      "'dev': invalid name of a limit: " IS_KEYWORD),
 	REFUSED_LIMIT("the name confirm", "confirm rate 1/1s",

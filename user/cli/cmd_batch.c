@@ -51,7 +51,7 @@ static bool share_name(const struct rf_step *one, const struct rf_step *other)
 static bool may_follow(const struct rf_batch *batch, const struct rf_step *step, int err)
 {
 	const char *const *names;
-	const bool all = names_of(step, &names) == 1 && strcmp(names[0], "all") == 0;
+	const bool all = names_of(step, &names) == 1 && rf_name_is_all(names[0]);
 
 	for (const struct rf_step *before = batch->step; before < step; before++)
 		if (before->is_wrong && (err == -ENOSPC || all || share_name(before, step)))
@@ -148,7 +148,7 @@ static uint32_t slots_of(const struct rf_batch *batch, const struct rf_bank *ban
 
 			slots |= slot < 0 ? 0 : 1U << slot;
 		}
-		if (count == 1 && strcmp(names[0], "all") == 0)
+		if (count == 1 && rf_name_is_all(names[0]))
 			slots = RF_ALL_SLOTS;
 	}
 	return slots;

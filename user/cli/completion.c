@@ -26,7 +26,6 @@
 struct question {
 	const char *current;
 	bool asked[RF_KIND_COUNT_OF];
-	bool has_all; /* 'all' was printed: a limit of that name is not printed again */
 };
 
 /* The length of a summary's first part, which fits beside the word. */
@@ -49,7 +48,6 @@ static void print_suggestion(void *context, const char *word, const char *summar
 {
 	struct question *question = context;
 
-	question->has_all |= word && strcmp(word, "all") == 0;
 	if (!word)
 		question->asked[kind] = true;
 	else if (summary)
@@ -70,7 +68,7 @@ static void print_interfaces(void)
 		if_freenameindex(list);
 }
 
-static void print_limits(const struct rf_fence *fence, const struct question *question)
+static void print_limits(const struct rf_fence *fence)
 {
 	struct rf_error error;
 	struct rf_bank rules;
@@ -78,8 +76,7 @@ static void print_limits(const struct rf_fence *fence, const struct question *qu
 	if (rf_fence_bank(fence, &rules, &error))
 		return;
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (rules.policy[slot].id &&
-		    !(question->has_all && strcmp(rules.limit[slot].name, "all") == 0))
+		if (rules.policy[slot].id)
 			rf_out("%s\tlimit\n", rules.limit[slot].name);
 }
 
@@ -156,7 +153,7 @@ static void print_of_fence(const struct question *question, const char *dev)
 
 	if (!rf_fence_open(&fence, dev, &error)) {
 		if (question->asked[RF_KIND_LIMIT])
-			print_limits(&fence, question);
+			print_limits(&fence);
 		if (question->asked[RF_KIND_ALLOWED])
 			print_listed(&fence, question, RF_ALLOW, "allowed");
 		if (question->asked[RF_KIND_DENIED])

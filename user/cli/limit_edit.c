@@ -87,20 +87,10 @@ int rf_limit_edit_read(const struct rf_ruleset *rules, const struct rf_change *c
 
 /* ---- shadows ---- */
 
-static int fail_ambiguous(struct rf_error *error)
-{
-	return rf_error_usage(error,
-			      "'all': it means every limit, and one limit has that name; name the "
-			      "limits instead, or write 'all all' for that one alone");
-}
-
-/* "all", alone, is every limit. It must not mean more than a user of a limit of that name wants. */
 static int choose_all(const struct rf_bank *rules, uint32_t *chosen, struct rf_error *error)
 {
 	if (!rf_bank_count(rules))
 		return rf_error_failed(error, -ENOENT, "no limits; 'limit add' makes one");
-	if (rf_bank_find(rules, "all") >= 0 && rf_bank_count(rules) > 1)
-		return fail_ambiguous(error);
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		*chosen |= (uint32_t)(rules->policy[slot].id != 0) << slot;
 	return 0;
@@ -109,11 +99,14 @@ static int choose_all(const struct rf_bank *rules, uint32_t *chosen, struct rf_e
 static int choose(const struct rf_bank *rules, const struct rf_names *names, uint32_t *chosen,
 		  struct rf_error *error)
 {
-	if (names->count == 1 && strcmp(names->name[0], "all") == 0)
+	if (names->count == 1 && rf_name_is_all(names->name[0]))
 		return choose_all(rules, chosen, error);
 	for (int i = 0; i < names->count; i++) {
 		const int slot = rf_bank_find(rules, names->name[i]);
 
+		if (rf_name_is_all(names->name[i]))
+			return rf_error_usage(error,
+					      "'all': it means every limit; write it without names");
 		if (slot < 0 && rf_word_is_reserved(names->name[i]))
 			return rf_error_usage(error,
 					      "'%s': unexpected word; names of limits come here",

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mode.h"
@@ -216,6 +217,11 @@ int rf_parse_owner(const char *text, char name[RF_OWNER_SIZE], struct rf_error *
 /* Is a name that was read from a fence well formed and terminated? */
 bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
 bool rf_owner_name_is_valid(const char name[RF_OWNER_SIZE]);
+/* The word for every limit, which no limit may have as its name. */
+static inline bool rf_name_is_all(const char *name)
+{
+	return strcmp(name, "all") == 0;
+}
 /* A whole number from `min` to `max`. `what` names it in errors. */
 int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
 		    uint32_t *number, struct rf_error *error);

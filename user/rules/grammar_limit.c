@@ -346,6 +346,10 @@ static int parse_limit_name(struct rf_words *words, struct rf_draft *draft, stru
 				      "rate %s",
 				      name, name);
 	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
+	if (!err && rf_name_is_all(name))
+		err = rf_error_usage(error,
+				     "'all': invalid name of a limit: it means every limit; choose "
+				     "another name, such as 'any'");
 	return err ? err : check_keyword(name, words, error);
 }
 
