@@ -35,6 +35,12 @@ static __always_inline __u64 read_clock(const struct rf_policy *policy, __u64 ji
 	return policy->clock == RF_JIFFIES ? jiffies : read_ns();
 }
 
+/* Does nothing get dropped at that time? */
+static __always_inline int is_paused(__u64 jiffies)
+{
+	return rf_load(&config.paused_until) > jiffies;
+}
+
 /*
  * The generation of the rules whose bank is in force, for readers. Where all rules have fallen
  * open, no bank is: then it is the last one.
@@ -55,21 +61,33 @@ static __always_inline void count(struct rf_count *sum, __u64 packets, __u64 byt
 	sum->bytes += bytes;
 }
 
+#define BEFORE_ANY_PAUSE RF_FOREVER /* packets that a lease has dropped */
+
+/*
+ * Does a packet pass that was refused for that reason? `jiffies`: the packet's time, or
+ * BEFORE_ANY_PAUSE.
+ */
+static __always_inline int is_spared(__u32 reason, __u64 jiffies)
+{
+	return reason == RF_SHADOW_OVER || is_paused(jiffies);
+}
+
 /* Counts in the window itself, where the counters share a cache line with the head. */
-static __always_inline void count_source(struct rf_source *source, __u32 reason, __u64 packets)
+static __always_inline void count_source(struct rf_source *source, __u32 reason, __u64 packets,
+					 __u64 jiffies)
 {
 	if (!source)
 		return; /* the window was evicted */
 	if (reason == RF_UNDER_LIMIT)
 		__sync_fetch_and_add(&source->passed, packets);
-	else if (reason == RF_SHADOW_OVER)
+	else if (is_spared(reason, jiffies))
 		__sync_fetch_and_add(&source->would_drop, packets);
 	else
 		__sync_fetch_and_add(&source->dropped, packets);
 }
 
 static __always_inline void count_limit(const struct rf_policy *policy, __u32 reason, __u64 packets,
-					__u64 bytes)
+					__u64 bytes, __u64 jiffies)
 {
 	__u32 index = policy->counters;
 	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &index);
@@ -78,7 +96,7 @@ static __always_inline void count_limit(const struct rf_policy *policy, __u32 re
 		return;
 	if (reason == RF_UNDER_LIMIT)
 		count(&limit->passed, packets, bytes);
-	else if (reason == RF_SHADOW_OVER)
+	else if (is_spared(reason, jiffies))
 		count(&limit->would_drop, packets, bytes);
 	else
 		count(&limit->dropped, packets, bytes);

@@ -105,7 +105,11 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 	lease = lease_at(set, spot.place);
 	if (!rf_lease_is_for(lease, who))
 		lease = find_by_tags(who, set, &spot);
-	if (!lease || !lease_is_live(lease, jiffies) || !rf_lease_answers(lease, cost, len_bytes))
+	if (!lease || !lease_is_live(lease, jiffies))
+		return 0;
+	if (!lease->has_credits && is_paused(jiffies))
+		return 0; /* it may refuse, and counts what it refuses as dropped */
+	if (!rf_lease_answers(lease, cost, len_bytes))
 		return 0;
 	*is_drop = rf_answer_is_drop(lease->answer);
 	return 1;
@@ -132,9 +136,9 @@ __noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __
 	if (rf_rules_are_since(lease->rules, policy->since_generation))
 		source = rf_rules_are_ipv6(lease->rules) ? find_source(address, policy, 1)
 							 : find_source(address, policy, 0);
-	count_source(source, reason, packets);
+	count_source(source, reason, packets, BEFORE_ANY_PAUSE);
 	if (rf_rules_are_since(lease->rules, bank->limit[slot].since_generation))
-		count_limit(policy, reason, packets, bytes);
+		count_limit(policy, reason, packets, bytes, BEFORE_ANY_PAUSE);
 	return 0;
 }
 
@@ -337,6 +341,8 @@ __noinline int lease_window(const struct question *question, __u32 place, struct
 
 	if (!question || !window || !ask || !lease)
 		return 0;
+	if (verdict != RF_UNDER && is_paused(question->jiffies))
+		return 0; /* after it the next packet may start a ban */
 	bank = bank_of(question);
 	policy = &bank->policy[slot];
 	class = &bank->packet_class[rf_rules_packet_class(question->who.rules)];

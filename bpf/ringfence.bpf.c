@@ -146,6 +146,10 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 		reason = ask_several(question, is_ipv6);
 	if (question->rate0)
 		reason = count_rate0(question, reason);
+	if (reason >= RF_FIRST_DROP && is_paused(question->jiffies)) {
+		question->limits = is_by_limits(reason) ? question->limits : 0;
+		reason = RF_PAUSED;
+	}
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (sums && reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], 1, question->len_bytes);
@@ -392,6 +396,8 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
 	__u32 first = 0;
 	struct rf_counters *sums = bpf_map_lookup_elem(&counters, &first);
 
+	if (reason >= RF_FIRST_DROP && is_paused(read_jiffies()))
+		reason = RF_PAUSED;
 	RF_OPAQUE(reason); /* keeps the comparison, which the verifier needs */
 	if (!sums || reason >= RF_REASON_COUNT)
 		return XDP_PASS; /* cannot happen; for the verifier */

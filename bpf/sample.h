@@ -35,7 +35,7 @@ static __always_inline struct rf_sampler *find_sampler(void)
 static __always_inline int is_by_limits(__u32 reason)
 {
 	return reason == RF_UNDER_LIMIT || reason == RF_SHADOW_OVER || reason == RF_OVER_LIMIT ||
-	       reason == RF_BANNED || reason == RF_CONTENDED;
+	       reason == RF_BANNED || reason == RF_CONTENDED || reason == RF_PAUSED;
 }
 
 /* Of this CPU. NULL: it takes no samples. */

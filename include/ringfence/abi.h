@@ -594,6 +594,7 @@ struct rf_config {
 		};
 	};
 	__u32 reserved;
+	__u64 paused_until; /* jiffies: until then nothing is dropped; 0: not paused */
 	struct rf_slot_times times;
 	__u32 slots;	   /* of a family */
 	__u32 slot_stride; /* from one slot that is looked at to the next */

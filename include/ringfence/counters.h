@@ -21,6 +21,7 @@ enum rf_reason {
 	RF_NEIGHBOUR,	    /* passed: IPv6 neighbour discovery and router messages */
 	RF_NEWCOMER_OPEN,   /* passed: a new source, over the newcomers rate */
 	RF_UNCONFIRMED,	    /* passed: the fence was attached on trial, and not confirmed */
+	RF_PAUSED,	    /* passed: would be dropped, but for a pause */
 	RF_MAP_ERROR,	    /* passed: no window could be made, see enum rf_map_error */
 	RF_OVER_LIMIT,	    /* dropped */
 	RF_BANNED,	    /* dropped: its source was over a limit that bans */
@@ -57,6 +58,7 @@ enum rf_reason {
 	ROW(RF_NEIGHBOUR, "neighbour", "IPv6 neighbour discovery")                 \
 	ROW(RF_NEWCOMER_OPEN, "newcomer_open", "new, over the newcomers rate")     \
 	ROW(RF_UNCONFIRMED, "unconfirmed", "the attach was not confirmed")         \
+	ROW(RF_PAUSED, "paused", "to be dropped, but paused")                      \
 	ROW(RF_MAP_ERROR, "map_error", "could not allocate a window")              \
 	ROW(RF_OVER_LIMIT, "over_limit", "over the limit")                         \
 	ROW(RF_BANNED, "banned", "banned by a limit")                              \
@@ -115,7 +117,7 @@ struct rf_counters {
 struct rf_limit_counters {
 	struct rf_count passed;
 	struct rf_count dropped;
-	struct rf_count would_drop; /* passed, by a shadow limit */
+	struct rf_count would_drop; /* passed, by a shadow limit or a pause */
 	/* Charged to this limit, and dropped by another one that lost its room meanwhile. */
 	struct rf_count forfeited;
 };

@@ -75,7 +75,7 @@ struct rf_source {
 #else
 	struct rf_window window;
 	union {
-		__u64 would_drop; /* passed, over a shadow limit */
+		__u64 would_drop; /* passed, over a shadow limit or in a pause */
 		/* Jiffies, of a limit with a ban, which is never a shadow: `bans` may have it until
 		 * then. */
 		__u64 banned_until;

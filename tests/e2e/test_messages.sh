@@ -505,7 +505,7 @@ shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	bans: {standing: "number", room: "number", refused: "number"}}' status dev "${port[0]}"
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
 	reset: "null", total: '"$sums"', reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
-		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "over_limit",
+		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "paused", "over_limit",
 		"contended", "banned", "denied", "newcomer_closed", "no_window",
 		"unclassed") | {(.): '"$counts"'}] | add),
 	limits: [{name: "string"} + '"$of_limit"' + {bytes: '"$of_limit"'}],

@@ -172,6 +172,21 @@ static void padded_frame_through(const struct rf_frame *expected, size_t length)
 	assert_int_equal(reason_since(&before, frame.length), reason);
 }
 
+/* In a pause a frame passes, and counts as one that would be dropped. */
+static void paused_frame_through(const struct bpf_program *entry, const struct rf_frame *expected)
+{
+	const enum rf_reason reason = reason_of(expected);
+	struct rf_counters before = program_counters(&program);
+	struct frame frame;
+
+	frame_build(&frame, expected->part);
+	rf_fence_pause(&program.fence, NS_PER_S);
+	assert_int_equal(program_run(entry, frame.bytes, frame.length), XDP_PASS);
+	rf_fence_pause(&program.fence, 0);
+	assert_int_equal(reason_since(&before, frame.length),
+			 reason < RF_FIRST_DROP ? reason : RF_PAUSED);
+}
+
 static void frame_is_judged_right(void **state)
 {
 	const struct rf_frame *expected = *state;
@@ -180,6 +195,8 @@ static void frame_is_judged_right(void **state)
 	frame_through(program.object->progs.ringfence_frags, expected);
 	padded_frame_through(expected, ETH_ZLEN);
 	padded_frame_through(expected, ETH_FRAME_LEN);
+	paused_frame_through(program.object->progs.ringfence, expected);
+	paused_frame_through(program.object->progs.ringfence_frags, expected);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "build/clock.skel.h"
-#include "fence/fence.h"
+#include "fence/private.h"
 #include "rules/ticks.h"
 
 #define EDGE_SHARP_NS (50 * 1000)
@@ -26,6 +26,17 @@ static uint64_t monotonic_ns(void)
 static uint32_t tick_of(const struct rf_fence *fence)
 {
 	return __atomic_load_n(&fence->config->tick_ns, __ATOMIC_RELAXED);
+}
+
+uint32_t rf_tick_or_kernels(const struct rf_fence *fence)
+{
+	const uint32_t known = tick_of(fence);
+	struct timespec tick = {};
+
+	if (known)
+		return known;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return tick.tv_nsec > 0 && !tick.tv_sec ? tick.tv_nsec : 10000000;
 }
 
 uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *policy)

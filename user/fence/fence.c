@@ -149,6 +149,7 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence)
 	uint64_t deadline;
 
 	rf_map_refresh(fence, RF_MAP_CONFIG);
+	standing.paused_ns = rf_paused_ns(fence);
 	standing.active = standing.in_force = load_word(&config->active);
 	bank = &config->bank[standing.active & 1];
 	standing.fallback = bank->fallback;

@@ -103,9 +103,17 @@ struct rf_standing {
 	uint64_t active;	   /* rf_config.active, as it was read */
 	uint64_t in_force;	   /* the generation in force */
 	uint64_t jiffies;	   /* now; 0 where RF_SETTLED */
+	uint64_t paused_ns;	   /* how long nothing is dropped yet; 0: the fence is not paused */
 };
 
 struct rf_standing rf_fence_standing(const struct rf_fence *fence);
+
+/*
+ * Pauses the fence: for `time_ns` from now on nothing is dropped, whatever the rules, and whatever
+ * was left of a pause before; 0: ends it. It is no rule: a change of the rules keeps it, and it
+ * takes no lock. The data path ends it; time in which the machine is suspended does not count.
+ */
+void rf_fence_pause(const struct rf_fence *fence, uint64_t time_ns);
 
 /*
  * Copies the bank in force. After RF_FELL_OPEN, copies the bank that a confirmation would put in

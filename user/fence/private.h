@@ -13,6 +13,14 @@
  */
 void rf_map_refresh(const struct rf_fence *fence, enum rf_map map);
 
+/*
+ * The length of a tick. A fence that never had a limit does not know it, and needs the lock to
+ * learn it: then the kernel's.
+ */
+uint32_t rf_tick_or_kernels(const struct rf_fence *fence);
+/* How long a pause still lasts; 0: there is none. */
+uint64_t rf_paused_ns(const struct rf_fence *fence);
+
 /* A fence without a name of its own has that of an interface, which may be NULL. */
 void rf_fence_take_name(char name[RF_NAME_SIZE], const char written[RF_NAME_SIZE],
 			const char interface[IF_NAMESIZE]);

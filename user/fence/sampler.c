@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "base/sort.h"
 #include "base/units.h"
@@ -34,21 +33,6 @@ static const char *verdicts_text(uint32_t verdicts)
 	if (verdicts == RF_SAMPLE_PASSED)
 		return "passed packets";
 	return verdicts == RF_SAMPLE_DROPPED ? "dropped packets" : "packets";
-}
-
-/*
- * The length of a tick. A fence that never had a limit does not know it, and needs the lock to
- * learn it.
- */
-static uint32_t tick_of(const struct rf_fence *fence)
-{
-	const uint32_t known = rf_fence_tick_ns(fence);
-	struct timespec tick = {};
-
-	if (known)
-		return known;
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	return tick.tv_nsec > 0 && !tick.tv_sec ? tick.tv_nsec : 10000000;
 }
 
 /*
@@ -92,7 +76,7 @@ int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wante
 	sampling->verdicts = wanted->verdicts;
 	sampling->reasons = wanted->reasons;
 	sampling->slices = wanted->slices;
-	__atomic_store_n(&sampling->deadline, now + RF_SAMPLING_NS / tick_of(fence) + 1,
+	__atomic_store_n(&sampling->deadline, now + RF_SAMPLING_NS / rf_tick_or_kernels(fence) + 1,
 			 __ATOMIC_RELEASE);
 	if (!goes_on)
 		sampling->round++;

@@ -20,6 +20,7 @@ const struct rf_option rf_reason_words[] = {
 	REASON(RF_NEIGHBOUR, "neighbour", "passed: IPv6 neighbour discovery"),
 	REASON(RF_NEWCOMER_OPEN, "newcomer_open", "passed: new, over the newcomers rate"),
 	REASON(RF_UNCONFIRMED, "unconfirmed", "passed: the attach was not confirmed"),
+	REASON(RF_PAUSED, "paused", "passed: to be dropped, but the fence was paused"),
 	REASON(RF_MAP_ERROR, "map_error", "passed: no window could be made"),
 	REASON(RF_OVER_LIMIT, "over_limit", "dropped: over the limit"),
 	REASON(RF_BANNED, "banned", "dropped: banned by a limit"),

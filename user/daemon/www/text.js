@@ -5,7 +5,7 @@ const REASONS = {
 	under_limit: 'under the limit', shadow_over: 'over a shadow limit', no_limit: 'no limit applies',
 	non_ip: 'not IP', neighbour: 'neighbour discovery', malformed: 'malformed', deep_vlan: 'deep VLAN',
 	map_error: 'no window', allowed: 'allow list', newcomer_open: 'newcomers, open',
-	unconfirmed: 'not confirmed', over_limit: 'over the limit', contended: 'lost races', banned: 'banned',
+	unconfirmed: 'not confirmed', paused: 'paused', over_limit: 'over the limit', contended: 'lost races', banned: 'banned',
 	denied: 'deny list', newcomer_closed: 'newcomers, closed', no_window: 'no window', unclassed: 'unclassed',
 };
 
