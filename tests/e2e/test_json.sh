@@ -120,6 +120,8 @@ ringfence confirm >>"$scratch/log"
 seen 'limit add' limit add fresh rate 5/1s match proto 200 confirm 1h
 seen status
 seen confirm
+seen 'pause, resume' pause for 1h
+seen 'pause, resume' resume
 seen 'limit arm, limit shadow' limit arm more confirm 1h
 ringfence confirm >>"$scratch/log"
 seen 'limit arm, limit shadow' limit shadow more

@@ -502,7 +502,7 @@ shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	newcomers: ({then: "string", rate: "number", window_ms: "number"} + '"$of_newcomers"'),
 	windows: {ipv4: ('"$in_use"'), ipv6: ('"$in_use"')},
 	memory: {bytes: "number", maps: '"$maps"'},
-	bans: {standing: "number", room: "number", refused: "number"}}' status dev "${port[0]}"
+	bans: {standing: "number", room: "number", refused: "number"}, paused_ms: "number"}' status dev "${port[0]}"
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
 	reset: "null", total: '"$sums"', reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
 		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "paused", "over_limit",

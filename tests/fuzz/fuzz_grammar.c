@@ -452,6 +452,9 @@ static void fuzz_times(struct rf_words *rest)
 	PARSER_BEGIN(uint64_t, time_ns);
 	if (ACCEPTED(rf_parse_confirm(rest, &time_ns, &error), time_ns))
 		REQUIRE(time_ns <= 24 * 3600 * 1000 * RF_NS_PER_MS);
+	memset(&time_ns, UNTOUCHED, sizeof(time_ns));
+	if (ACCEPTED(rf_parse_pause(rest, &time_ns, &error), time_ns))
+		REQUIRE(time_ns >= RF_NS_PER_S && time_ns <= 24 * 3600 * RF_NS_PER_S);
 	check_words(rest);
 }
 

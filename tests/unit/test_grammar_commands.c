@@ -42,6 +42,7 @@ static void words_of_the_grammar_are_names(void **state)
 		"watch metrics events of source_limited top sample show save apply check diff "
 		"doctor help "
 		"bans unban "
+		"pause resume "
 		"any tcp syn udp icmp other completion bash zsh fish name";
 	struct rf_error error;
 	struct line list, line;
@@ -159,6 +160,10 @@ static int parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error 
 #define CONFIRM(title, ...)                                      \
 	UNIT_ROW_OF("reads 'confirm TIME': " title, parse_until, \
 		    (&(struct until_row){.parse = rf_parse_confirm, __VA_ARGS__}))
+#define PAUSE(title, ...)                                               \
+	UNIT_ROW_OF("reads 'for TIME' of a pause: " title, parse_until, \
+		    (&(struct until_row){.parse = rf_parse_pause, __VA_ARGS__}))
+#define PAUSE_RANGE "invalid time of a pause: the time must be 1s-24h"
 #define CONFIRM_RANGE "invalid time to confirm: the time must be 1s-24h"
 #define FOR_RANGE "invalid time on a list: the time must be 1s-8784h"
 
@@ -346,6 +351,15 @@ static const struct CMUnitTest tests[] = {
 	FOR("more than a year", "for 8785h", .refusal = "'8785h': " FOR_RANGE),
 	FOR("no time", "for", .refusal = "'for': expects a time, like 10m"),
 	FOR("an invalid time", "for ever", .refusal = "'ever': invalid " TIME_FORM),
+	PAUSE("nothing", .line = "", .time_ns = 10 * 60 * RF_NS_PER_S),
+	PAUSE("the shortest", .line = "for 1s", .time_ns = RF_NS_PER_S),
+	PAUSE("the longest", .line = "for 24h", .time_ns = 24 * 3600 * RF_NS_PER_S),
+	PAUSE("too short", .line = "for 999ms", .refusal = "'999ms': " PAUSE_RANGE),
+	PAUSE("too long", .line = "for 1441m", .refusal = "'1441m': " PAUSE_RANGE),
+	PAUSE("no time", .line = "for", .refusal = "'for': expects a time, like 10m"),
+	PAUSE("for good", .line = "for forever",
+	      .refusal = "'forever': invalid time; write it like 500ms, 10s, 5m or 1h"),
+
 	CONFIRM("not given", "for 5m", 0, "for"),
 	CONFIRM("five minutes", "confirm 5m", 300 * SECOND),
 	CONFIRM("a second", "confirm 1s", SECOND),

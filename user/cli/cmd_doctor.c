@@ -83,6 +83,7 @@ static void add_working(struct rf_interface_facts *facts)
 	if (!rf_fence_open_on(&fence, facts->name, &unreadable)) {
 		rf_bypass_look(&fence, &interface, &bypass);
 		facts->is_bypassed = bypass.met == RF_BYPASSED;
+		facts->paused_ns = rf_fence_standing(&fence).paused_ns;
 		rf_bypass_format(&bypass, facts->bypass);
 	}
 	rf_fence_close(&fence);
@@ -163,6 +164,8 @@ static void print_summary(const struct rf_interface_facts *facts,
 					: "cannot have a fence");
 	else if (facts->is_bypassed)
 		rf_out_text("has a fence, but is not protected");
+	else if (facts->paused_ns)
+		rf_out_text("has a fence, which is paused");
 	else if (facts->ours)
 		rf_out_text("has a fence, in %s mode", facts->generic ? "generic" : "native");
 	else if (problems)

@@ -225,18 +225,20 @@ static json_t *status_json(const struct status *status)
 
 	return json_pack(
 		"{s:o, s:s, s:i, s:i, s:o, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I, s:I}, s:o, s:o, "
-		"s:{s:o, s:o}, s:o, s:o}",
+		"s:{s:o, s:o}, s:o, s:o, s:I}",
 		"fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
 		RF_ABI_VERSION, "program_id", (int)fence->program_id, "this_build",
 		answer_json(has_this_build(status)), "sources", (int)fence->sources, "interfaces",
 		interfaces_json(status), "limits", limits, "armed",
-		limits > 0 && !is_unconfirmed(status), "limit", limits_json(rules), "lists",
-		"allow", (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
+		limits > 0 && !is_unconfirmed(status) && !status->standing.paused_ns, "limit",
+		limits_json(rules), "lists", "allow",
+		(json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
 		(json_int_t)rf_view_count_list(rules, RF_DENY), "fleet",
 		(json_int_t)rf_view_count_fleet(rules), "newcomers", newcomers_json(status),
 		"trial", trial_json(status), "windows", "ipv4", windows_json(status, 0), "ipv6",
 		windows_json(status, 1), "memory", memory_json(&status->memory), "bans",
-		bans_json(status));
+		bans_json(status), "paused_ms",
+		(json_int_t)(status->standing.paused_ns / RF_NS_PER_MS));
 }
 
 /* ---- text ---- */
@@ -328,6 +330,21 @@ static void print_interfaces(const struct status *status)
 		rf_out_text(
 			"  generic mode counts what the kernel has merged (GRO) as one packet, and "
 			"is slow\n");
+}
+
+static void print_pause(const struct status *status)
+{
+	const uint64_t passed = status->counters.reason[RF_PAUSED].packets;
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_left(status->standing.paused_ns, time);
+	if (status->standing.paused_ns)
+		rf_out_text("PAUSED for another %s: nothing is dropped; 'ringfence resume' ends "
+			    "that\n",
+			    time);
+	if (passed)
+		rf_out_text("%" PRIu64 " packets passed in a pause that would have been dropped\n",
+			    passed);
 }
 
 static void print_trial(const struct rf_standing *standing)
@@ -541,6 +558,7 @@ static void print_status(const struct status *status)
 	bool is_full;
 
 	print_interfaces(status);
+	print_pause(status);
 	print_trial(&status->standing);
 	if (!count)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "

@@ -23,6 +23,8 @@ typedef int (*rf_command)(const struct rf_options *options, struct rf_words *wor
 int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_repair(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_pause(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
+int rf_cmd_resume(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error);
 
 int rf_cmd_limit_add(const struct rf_options *options, struct rf_words *words,

@@ -40,6 +40,20 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 NULL,
 		 {"detach eth0"},
 		 rf_cmd_detach},
+	[RF_CMD_PAUSE] =
+		{"In an emergency: drops nothing until TIME is over or 'resume' is run, on the "
+		 "interfaces or fences that are named, or on all. Limits, lists, bans and the "
+		 "newcomers rate stay as they are, and may be changed meanwhile. What would be "
+		 "dropped is counted as 'would drop', as by a shadow limit; no ban begins. The "
+		 "pause ends by itself, without a daemon. 'pause' again replaces TIME.",
+		 NULL,
+		 {"pause", "pause eth0 for 2m"},
+		 rf_cmd_pause},
+	[RF_CMD_RESUME] = {"Ends a pause at once: from now on the rules in force drop again. Where "
+			   "nothing is paused it says so, and changes nothing.",
+			   NULL,
+			   {"resume", "resume eth0"},
+			   rf_cmd_resume},
 	[RF_CMD_REPAIR] =
 		{"Checks every 2 seconds, and when the link changes, whether the packets of an "
 		 "attached interface meet the program, and whether the program suits the MTU; if "

@@ -113,10 +113,11 @@ struct rf_interface_facts {
 	uint32_t program_id;			/* 0: none */
 	char program_name[RF_DEVICE_NAME_SIZE]; /* "": it may not be looked at */
 	bool ours, generic;
-	uint32_t link_id; /* of the bpf_link that holds a program of others; 0: none */
-	bool is_bypassed; /* it receives packets that ringfence does not see */
-	char bypass[96];  /* what was seen of that */
-	bool needs_frags; /* ringfence is attached by the entry that its MTU has outgrown */
+	uint32_t link_id;   /* of the bpf_link that holds a program of others; 0: none */
+	bool is_bypassed;   /* it receives packets that ringfence does not see */
+	char bypass[96];    /* what was seen of that */
+	uint64_t paused_ns; /* so long does its fence drop nothing yet; 0: it is not paused */
+	bool needs_frags;   /* ringfence is attached by the entry that its MTU has outgrown */
 };
 
 /* Fills in what the facts say of each other: parent_fenced, master_…, port…, peer_tx. */

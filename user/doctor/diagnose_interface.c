@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hardware.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "doctor/diagnose.h"
 #include "rules/grammar.h"
@@ -158,6 +159,14 @@ static void check_working(const struct rf_interface_facts *facts, struct rf_find
 			"the link, the MTU or the rings change",
 			facts->bypass);
 		rf_findings_remedy(findings, "ringfence attach %s", facts->name);
+	}
+	if (facts->paused_ns) {
+		char left[RF_DURATION_TEXT_SIZE];
+
+		rf_format_left(facts->paused_ns, left);
+		rf_findings_add(findings, RF_NOTE, "paused",
+				"for another %s: until then nothing is dropped", left);
+		rf_findings_remedy(findings, "ringfence resume %s", facts->name);
 	}
 	if (facts->needs_frags) {
 		rf_findings_add(

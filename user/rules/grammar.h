@@ -265,6 +265,8 @@ int rf_parse_try(struct rf_words *words, struct rf_try *asked, struct rf_error *
 int rf_parse_metrics(struct rf_words *words, const char **path, struct rf_error *error);
 /* Parses the words after `top`. */
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
+/* [for TIME], after `pause`. */
+int rf_parse_pause(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /* What follows the prefix or the file of a command of a list. */
 struct rf_list_text {
 	uint64_t time_ns; /* of `for`; 0: not given */

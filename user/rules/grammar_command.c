@@ -9,6 +9,7 @@
 #include "rules/private.h"
 
 #define DAY_NS (24 * 3600 * RF_NS_PER_S)
+#define PAUSE_NS (10 * 60 * RF_NS_PER_S) /* by default */
 #define WATCH_SECONDS_MAX 86400
 
 /* ---- times ---- */
@@ -30,6 +31,12 @@ static int parse_for(const char *value, void *into, struct rf_error *error)
 				into, error);
 }
 
+static int parse_pause_for(const char *value, void *into, struct rf_error *error)
+{
+	return rf_parse_time_in(value, "time of a pause", RF_NS_PER_S, DAY_NS, "1s-24h", into,
+				error);
+}
+
 /* Parses the only option of a table, which is a time. */
 static int parse_time_option(const struct rf_option *table, rf_option_parser parser,
 			     struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
@@ -46,6 +53,15 @@ static int parse_time_option(const struct rf_option *table, rf_option_parser par
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
 {
 	return parse_time_option(rf_trial_options, parse_confirm, words, time_ns, error);
+}
+
+int rf_parse_pause(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
+{
+	int err = parse_time_option(rf_pause_options, parse_pause_for, words, time_ns, error);
+
+	if (!err && !*time_ns)
+		*time_ns = PAUSE_NS;
+	return err;
 }
 
 /* ---- lists ---- */

@@ -235,6 +235,12 @@ const struct rf_option rf_newcomers_options[] = {
 	{},
 };
 
+const struct rf_option rf_pause_options[] = {
+	{"for", RF_KIND_TIME, "TIME",
+	 .summary = "the pause ends after TIME, 1s to 24h (default: 10m)", NAMES},
+	{},
+};
+
 #define LIST_FOR \
 	"for", RF_KIND_TIME, "TIME", .summary = "the entry ends after TIME (default: it stays)"
 #define LIST_BY(default)                                                                     \
@@ -355,6 +361,15 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 	[RF_CMD_DETACH] = {"detach",
 			   "take ringfence off interfaces",
 			   {"", RF_KIND_DEV, "IF|FENCE…", .flags = RF_OPTION_MANY}},
+	[RF_CMD_PAUSE] = {"pause",
+			  "drop nothing for a while",
+			  {"", RF_KIND_DEV, "IF|FENCE…", .flags = RF_OPTION_MANY | RF_OPTION_MAY},
+			  rf_pause_options,
+			  .flags = RF_OPTION_NAMES},
+	[RF_CMD_RESUME] = {"resume",
+			   "end a pause",
+			   {"", RF_KIND_DEV, "IF|FENCE…", .flags = RF_OPTION_MANY | RF_OPTION_MAY},
+			   .flags = RF_OPTION_NAMES},
 	[RF_CMD_REPAIR] = {"repair", "repair an attached interface whenever it needs that",
 			   INTERFACE},
 	[RF_CMD_ADOPT] = {"adopt", "pin a fence that ip attached, and let a group read it",

@@ -173,6 +173,7 @@ static int read_case(const struct rf_fence *fence, const struct rf_prefix *asked
 		     struct rf_shown *shown, struct rf_error *error)
 {
 	const struct rf_bank *rules = &shown->bans.rules;
+	const struct rf_standing standing = rf_fence_standing(fence);
 	struct rf_case *its = &shown->its;
 	struct rf_prefix_value value;
 	int err = rf_fence_value_around(fence, asked, &value, error);
@@ -181,7 +182,8 @@ static int read_case(const struct rf_fence *fence, const struct rf_prefix *asked
 		return err;
 	rf_format_prefix(asked, shown->source);
 	its->source = shown->source;
-	its->is_unconfirmed = rf_fence_standing(fence).state == RF_FELL_OPEN;
+	its->is_unconfirmed = standing.state == RF_FELL_OPEN;
+	its->paused_ns = standing.paused_ns;
 	its->then = rules->newcomers.then;
 	its->guard_wait_ms =
 		(rf_fence_guard_wait_ns(fence, rules) + RF_NS_PER_MS - 1) / RF_NS_PER_MS;

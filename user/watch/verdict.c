@@ -18,7 +18,7 @@ enum outcome {
 	DEPENDS, /* on windows that we do not read: of the source's network, or of parts of it */
 };
 
-enum decider { BY_NOBODY, BY_TRIAL, BY_ALLOW, BY_DENY, BY_BAN, BY_LIMIT, BY_NEWCOMERS };
+enum decider { BY_NOBODY, BY_TRIAL, BY_PAUSE, BY_ALLOW, BY_DENY, BY_BAN, BY_LIMIT, BY_NEWCOMERS };
 
 struct verdict {
 	enum outcome outcome;
@@ -97,6 +97,8 @@ static bool judge_early(const struct rf_case *its, struct verdict *verdict)
 	*verdict = (struct verdict){PASSES, BY_NOBODY, NULL, 0};
 	if (its->is_unconfirmed)
 		verdict->by = BY_TRIAL;
+	else if (its->paused_ns)
+		verdict->by = BY_PAUSE;
 	else if (its->list[RF_ALLOW].is_listed)
 		verdict->by = BY_ALLOW;
 	else if (its->list[RF_DENY].is_listed)
@@ -423,6 +425,7 @@ static int print_partly(FILE *out, const struct rf_case *its, const struct verdi
 
 static void print_verdict(FILE *out, const struct rf_case *its)
 {
+	char left[RF_DURATION_TEXT_SIZE];
 	struct verdict verdict;
 
 	if (judge_early(its, &verdict)) {
@@ -430,7 +433,13 @@ static void print_verdict(FILE *out, const struct rf_case *its)
 			rf_put(out,
 			       "%s: passes, as everything does: the attach was not confirmed\n",
 			       its->source);
-		else if (verdict.by == BY_BAN) {
+		else if (verdict.by == BY_PAUSE) {
+			rf_format_left(its->paused_ns, left);
+			rf_put(out,
+			       "%s: passes, as everything does: the fence is paused for another "
+			       "%s\n",
+			       its->source, left);
+		} else if (verdict.by == BY_BAN) {
 			print_drop(out, its, &verdict);
 			rf_put(out, "\n");
 		} else
@@ -482,8 +491,8 @@ static json_t *summary_json(const struct rf_case *its)
 json_t *rf_verdict_json(const struct rf_case *its)
 {
 	static const char *const outcomes[] = {"passes", "dropped", "partly", "depends"};
-	static const char *const kinds[] = {NULL,  "trial", "allow",	"deny",
-					    "ban", "limit", "newcomers"};
+	static const char *const kinds[] = {NULL,   "trial", "pause", "allow",
+					    "deny", "ban",   "limit", "newcomers"};
 	const struct verdict verdict = judge_whole(its);
 	const char *prefix = verdict.by == BY_ALLOW  ? its->list[RF_ALLOW].prefix
 			     : verdict.by == BY_DENY ? its->list[RF_DENY].prefix

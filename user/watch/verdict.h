@@ -43,6 +43,7 @@ struct rf_list_answer {
 struct rf_case {
 	const char *source;
 	bool is_unconfirmed; /* the attach on trial has run out: everything passes */
+	uint64_t paused_ns;  /* so long everything passes by a pause; 0: the fence is not paused */
 	struct rf_list_answer list[RF_LIST_COUNT];
 	struct rf_answer answer[RF_LIMITS_MAX];
 	int answers;
