@@ -314,6 +314,29 @@ static void rules_that_change_are_described(void **state)
 	expect(watch, RF_EVENT_RULES_CHANGED, 1);
 }
 
+static void a_pause_is_told_until_it_is_over(void **state)
+{
+	struct watch *watch = *state;
+	char id[RF_EVENT_ID_SIZE];
+
+	watch->scan.standing.paused_ns = 90 * SECOND;
+	feed(watch);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_PAUSED)->detail,
+			    "nothing is dropped, 1m 30s left");
+	memcpy(id, made_last(&watch->got, RF_EVENT_PAUSED)->id, sizeof(id));
+	watch->scan.standing.paused_ns = 89 * SECOND;
+	feed(watch);
+	restart(watch, RF_TELL_FULL);
+	feed(watch);
+	expect(watch, RF_EVENT_PAUSED, 1);
+	expect(watch, RF_EVENT_RESUMED, 0);
+	watch->scan.standing.paused_ns = 0;
+	feed(watch);
+	feed(watch);
+	expect(watch, RF_EVENT_RESUMED, 1);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_RESUMED)->id, id);
+}
+
 static void a_trial_ends_in_one_of_two_ways(void **state)
 {
 	struct watch *watch = *state;
@@ -474,6 +497,7 @@ int main(void)
 		ROW(windows_that_cannot_be_made_are_told_once),
 		ROW(packets_that_bypass_the_program_are_told_until_it_counts),
 		ROW(rules_that_change_are_described),
+		ROW(a_pause_is_told_until_it_is_over),
 		ROW(a_trial_ends_in_one_of_two_ways),
 		ROW(a_fence_that_goes_ends_all),
 		ROW(a_fence_made_anew_is_another_one),

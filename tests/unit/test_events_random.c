@@ -54,6 +54,7 @@ static enum rf_event_type start_of(enum rf_event_type type)
 	case RF_EVENT_DETACHED:
 	case RF_EVENT_FLEET_BACK:
 	case RF_EVENT_BYPASS_ENDED:
+	case RF_EVENT_RESUMED:
 		return type == RF_EVENT_DETACHED ? RF_EVENT_ATTACHED : type - 1;
 	default:
 		return RF_EVENT_TYPES;
@@ -223,6 +224,8 @@ static void move_rules(struct world *world)
 {
 	struct rf_standing *standing = &world->scan.standing;
 
+	if (chance(world, 50))
+		standing->paused_ns = standing->paused_ns ? 0 : 600 * RF_NS_PER_S;
 	if (standing->state == RF_ON_TRIAL && chance(world, 5)) {
 		const bool reverts = chance(world, 2);
 

@@ -140,6 +140,7 @@ static void everything_is_told(void **state)
 	now->bans.rules.listed[RF_DENY] = 4;
 	now->standing.state = RF_ON_TRIAL;
 	now->standing.trial_ns = 2500 * MS;
+	now->standing.paused_ns = 3500 * MS;
 	scan(fence);
 	rf_metrics_count_event(fence->metrics, RF_EVENT_FLOOD_STARTED);
 	rf_metrics_count_suppressed(fence->metrics, RF_EVENT_SOURCE_LIMITED, 12);
@@ -163,6 +164,7 @@ static void everything_is_told(void **state)
 	IS("ringfence_map_errors_total{fence=eth0,error=none_idle}", 3);
 	IS("ringfence_list_entries{fence=eth0,list=deny}", 4);
 	IS("ringfence_trial_seconds{fence=eth0}", 2.5);
+	IS("ringfence_pause_seconds{fence=eth0}", 3.5);
 	IS("ringfence_scan_age_seconds{fence=eth0}", 1);
 	IS("ringfence_scan_interval_seconds", 1);
 	IS("ringfence_events_total{fence=eth0,type=flood_started}", 1);

@@ -162,7 +162,7 @@ static json_t *scan_json(struct rf_watched *one, const struct rf_settings *setti
 	json_t *its_limits = limits(one, place);
 
 	return json_pack("{s:b, s:I, s:I, s:I, s:s, s:I, s:s, s:o, s:o, s:[I, I], s:I, s:[I, I], "
-			 "s:I, s:o, s:o}",
+			 "s:I, s:o, s:o, s:I}",
 			 "up", 1, "time", (json_int_t)(snapshot->time_ns / RF_NS_PER_MS), "awake",
 			 (json_int_t)(snapshot->awake_ns / RF_NS_PER_MS), "since",
 			 (json_int_t)(snapshot->since_ns / RF_NS_PER_MS), "standing",
@@ -175,7 +175,8 @@ static json_t *scan_json(struct rf_watched *one, const struct rf_settings *setti
 			 (json_int_t)snapshot->capacity, "residents",
 			 (json_int_t)snapshot->residents[0], (json_int_t)snapshot->residents[1],
 			 "count", (json_int_t)snapshot->sources.count, "limits", its_limits,
-			 "sources", sources(one, settings->sources, place));
+			 "sources", sources(one, settings->sources, place), "paused_ms",
+			 (json_int_t)(snapshot->standing.paused_ns / RF_NS_PER_MS));
 }
 
 /*

@@ -34,6 +34,8 @@ static const char *const message_ids[RF_EVENT_TYPES] = {
 	[RF_EVENT_MEMBER_GONE] = "cbaadca4dab441f0b007cba073e03a61",
 	[RF_EVENT_BYPASS_STARTED] = "a69d649bb9d04ac59e5d6ca2e9e5d60a",
 	[RF_EVENT_BYPASS_ENDED] = "330c7e862a83417db03d92ae9333322a",
+	[RF_EVENT_PAUSED] = "d717b65fb82241bfb39db5a53f56e65d",
+	[RF_EVENT_RESUMED] = "94213ebe28fd418a829899dc18d64d8d",
 	[RF_EVENT_SUPPRESSED] = "db1ab5adf24f433aafeea0fb5920e5e8",
 };
 

@@ -27,6 +27,8 @@ const struct rf_option rf_event_words[] = {
 	{"member_gone", .summary = "a host of the fleet is silent, and its shares are free"},
 	{"bypass_started", .summary = "packets of an interface do not meet the program"},
 	{"bypass_ended", .summary = "they meet it again"},
+	{"paused", .summary = "'pause' was run: nothing is dropped"},
+	{"resumed", .summary = "the pause is over"},
 	{"suppressed", .summary = "the number of events that were left out"},
 	{},
 };

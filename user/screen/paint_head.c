@@ -17,14 +17,16 @@ static void format_clock(uint64_t time_ns, char text[16])
 	strftime(text, 16, "%H:%M:%S", &tm);
 }
 
-/* "ON TRIAL 52s": what became of a trial, or "". */
+/* "ON TRIAL 52s": that the fence is paused, what became of a trial, or "". */
 static const char *standing_text(const struct rf_standing *standing, char text[64])
 {
 	char left[RF_DURATION_TEXT_SIZE];
 
 	*text = '\0';
-	rf_format_left(standing->trial_ns, left);
-	if (standing->state == RF_ON_TRIAL)
+	rf_format_left(standing->paused_ns ?: standing->trial_ns, left);
+	if (standing->paused_ns)
+		snprintf(text, 64, "  FENCE PAUSED %.20s", left);
+	else if (standing->state == RF_ON_TRIAL)
 		snprintf(text, 64, "  ON TRIAL %.20s", left);
 	else if (standing->state == RF_FELL_OPEN)
 		snprintf(text, 64, "  NOT CONFIRMED: all passes");

@@ -37,6 +37,7 @@ static int64_t cost(enum rf_event_type type)
 	case RF_EVENT_ATTACHED:
 	case RF_EVENT_FLEET_ALONE:
 	case RF_EVENT_BYPASS_STARTED:
+	case RF_EVENT_PAUSED:
 		return 2 * RF_EVENT_TOKEN_NS;
 	case RF_EVENT_SOURCE_RELEASED:
 	case RF_EVENT_BAN_ENDED:
@@ -45,6 +46,7 @@ static int64_t cost(enum rf_event_type type)
 	case RF_EVENT_DETACHED:
 	case RF_EVENT_FLEET_BACK:
 	case RF_EVENT_BYPASS_ENDED:
+	case RF_EVENT_RESUMED:
 		return 0;
 	default:
 		return RF_EVENT_TOKEN_NS;

@@ -57,7 +57,7 @@ struct rf_events {
 	int64_t tokens_ns;		 /* a second of them is an event that may be told */
 	struct rf_event left_out;	 /* what was left out since that was told last */
 	uint64_t left_out_ns;		 /* for how long there is something */
-	struct rf_episode attached, newcomers, flood, full, errors, alone, bypass;
+	struct rf_episode attached, newcomers, flood, full, errors, alone, bypass, pause;
 	uint64_t member[RF_FLEET_HOSTS_MAX / 64]; /* of the fleet, when all were known last */
 	struct rf_held_list sources, bans;
 	uint64_t bans_seen; /* jiffies of the last scan */
@@ -94,6 +94,7 @@ bool rf_episode_go_on(struct rf_events *events, struct rf_episode *episode, bool
  * events_bypass.c) ---- */
 
 void rf_events_feed_rules(struct rf_events *events, const struct rf_snapshot *snapshot);
+void rf_events_feed_pause(struct rf_events *events, const struct rf_snapshot *snapshot);
 void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot);
 void rf_events_feed_bypass(struct rf_events *events, const struct rf_snapshot *snapshot);
 void rf_events_feed_fleet(struct rf_events *events, const struct rf_snapshot *snapshot);
@@ -101,6 +102,7 @@ void rf_events_feed_bans(struct rf_events *events, const struct rf_snapshot *sna
 void rf_events_feed_sources(struct rf_events *events, const struct rf_snapshot *snapshot);
 /* End what has started, since the fence is gone. */
 void rf_events_end_fence(struct rf_events *events);
+void rf_events_end_pause(struct rf_events *events);
 void rf_events_end_bypass(struct rf_events *events);
 void rf_events_end_sources(struct rf_events *events);
 /* Ends what a host that is alone has started. */

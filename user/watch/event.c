@@ -30,6 +30,8 @@ static const char *const names[RF_EVENT_TYPES] = {
 	[RF_EVENT_MEMBER_GONE] = "member_gone",
 	[RF_EVENT_BYPASS_STARTED] = "bypass_started",
 	[RF_EVENT_BYPASS_ENDED] = "bypass_ended",
+	[RF_EVENT_PAUSED] = "paused",
+	[RF_EVENT_RESUMED] = "resumed",
 	[RF_EVENT_SUPPRESSED] = "suppressed",
 };
 
@@ -57,6 +59,7 @@ bool rf_event_is_end(const char *name)
 	case RF_EVENT_DETACHED:
 	case RF_EVENT_FLEET_BACK:
 	case RF_EVENT_BYPASS_ENDED:
+	case RF_EVENT_RESUMED:
 		return true;
 	default:
 		return false;

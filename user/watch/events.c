@@ -98,6 +98,7 @@ void rf_events_feed(struct rf_events *events, const struct rf_snapshot *snapshot
 	note_time(events, snapshot);
 	note_attached(events, snapshot);
 	rf_events_feed_rules(events, snapshot);
+	rf_events_feed_pause(events, snapshot);
 	rf_events_feed_fence(events, snapshot);
 	rf_events_feed_bypass(events, snapshot);
 	rf_events_feed_fleet(events, snapshot);
@@ -120,6 +121,7 @@ void rf_events_gone(struct rf_events *events, uint64_t time_ns, rf_event_sink si
 	rf_events_end_sources(events);
 	rf_events_end_fleet(events, "the fence is gone");
 	rf_events_end_bypass(events);
+	rf_events_end_pause(events);
 	rf_events_end_fence(events);
 	event = rf_event_of(events, RF_EVENT_DETACHED);
 	rf_episode_end(events, &events->attached, &event);

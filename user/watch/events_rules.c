@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events of the rules: changed, on trial, confirmed, reverted. */
+/* Events of the rules: changed, on trial, confirmed, reverted; paused, resumed. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,4 +128,29 @@ void rf_events_feed_rules(struct rf_events *events, const struct rf_snapshot *sn
 		events->has_changed = true;
 	events->rules = new;
 	events->has_rules = true;
+}
+
+/* ---- pauses ---- */
+
+void rf_events_feed_pause(struct rf_events *events, const struct rf_snapshot *snapshot)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_PAUSED);
+	const uint64_t left_ns = snapshot->standing.paused_ns;
+	char left[RF_DURATION_TEXT_SIZE];
+
+	if (!left_ns)
+		rf_events_end_pause(events);
+	if (!left_ns || events->pause.number)
+		return;
+	rf_format_left(left_ns, left);
+	add(&event, "nothing is dropped, %s left", left);
+	rf_episode_start(events, &events->pause, &event);
+}
+
+void rf_events_end_pause(struct rf_events *events)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_RESUMED);
+
+	if (events->pause.number)
+		rf_episode_end(events, &events->pause, &event);
 }

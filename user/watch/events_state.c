@@ -93,7 +93,7 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 {
 	return json_pack(
 		"{s:i, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:i, s:I,"
-		" s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		" s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"version", STATE_VERSION, "fence", rf_json_text(events->fence), "identity",
 		events->identity, "base", events->base, "number", (json_int_t)events->number, "seq",
 		(json_int_t)events->seq, "tokens", (json_int_t)events->tokens_ns, "has_rules",
@@ -103,9 +103,10 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 		"newcomers", write_episode(&events->newcomers), "flood",
 		write_episode(&events->flood), "full", write_episode(&events->full), "errors",
 		write_episode(&events->errors), "alone", write_episode(&events->alone), "bypass",
-		write_episode(&events->bypass), "members", write_members(events), "sources",
-		write_held(&events->sources, told), "bans", write_held(&events->bans, told),
-		"left_out", write_counts(events->left_out.left_out), "worst",
+		write_episode(&events->bypass), "pause", write_episode(&events->pause), "members",
+		write_members(events), "sources", write_held(&events->sources, told), "bans",
+		write_held(&events->bans, told), "left_out",
+		write_counts(events->left_out.left_out), "worst",
 		write_worst(&events->left_out, told));
 }
 
@@ -216,7 +217,7 @@ static bool read_worst(json_t *json, struct rf_event *left_out)
 static bool read_newer(json_t *json, struct rf_events *events)
 {
 	json_t *alone = json_object_get(json, "alone"), *bypass = json_object_get(json, "bypass");
-	json_t *slot;
+	json_t *pause = json_object_get(json, "pause"), *slot;
 	size_t i;
 
 	json_array_foreach (json_object_get(json, "members"), i, slot) {
@@ -227,7 +228,8 @@ static bool read_newer(json_t *json, struct rf_events *events)
 		events->member[number / 64] |= 1ULL << number % 64;
 	}
 	return (!alone || read_episode(alone, &events->alone)) &&
-	       (!bypass || read_episode(bypass, &events->bypass));
+	       (!bypass || read_episode(bypass, &events->bypass)) &&
+	       (!pause || read_episode(pause, &events->pause));
 }
 
 static bool read_parts(json_t *json, struct rf_events *events)

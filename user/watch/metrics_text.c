@@ -153,6 +153,12 @@ static void write_trial(struct rf_writer *writer, const struct rf_metrics *metri
 	rf_sample_seconds(writer, metrics->trial_ns);
 }
 
+static void write_pause(struct rf_writer *writer, const struct rf_metrics *metrics)
+{
+	rf_sample_begin(writer, "", metrics->fence);
+	rf_sample_seconds(writer, metrics->paused_ns);
+}
+
 static void write_bypassed(struct rf_writer *writer, const struct rf_metrics *metrics)
 {
 	for (int i = 0; i < metrics->interfaces; i++) {
@@ -396,6 +402,8 @@ static const struct family table[] = {
 	 write_lists},
 	{NAME("trial_seconds"), GAUGE, "Time until the rules on trial end; 0: none are on trial.",
 	 write_trial},
+	{NAME("pause_seconds"), GAUGE, "Time until a pause ends; 0: the fence is not paused.",
+	 write_pause},
 	{NAME("interface_bypassed"), GAUGE,
 	 "1: the interface receives packets that the program of the fence does not count.",
 	 write_bypassed},

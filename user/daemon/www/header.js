@@ -61,6 +61,9 @@ function failedText() {
 }
 
 function standingText(scan) {
+	if (scan.paused_ms)
+		return `PAUSED: nothing is dropped, ${duration(scan.paused_ms)} left: 'ringfence resume' ends that.`;
+
 	const left = scan.standing === 'on_trial' ? `, ${duration(scan.trial_ms)} left: 'ringfence confirm' keeps them` : '';
 
 	return STANDINGS[scan.standing] ? `${STANDINGS[scan.standing]}${left}.` : '';
