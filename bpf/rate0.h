@@ -14,8 +14,8 @@ static __always_inline void drop_by_rate0(struct question *question, __u32 slot)
 {
 	question->limits = 1U << slot;
 	lease_same_answer(question, RF_OVER_LIMIT, RF_FOREVER, slot);
-	count_limit(&bank_of(question)->policy[slot],
-		    unless_paused(RF_OVER_LIMIT, question->jiffies), 1, question->len_bytes);
+	count_limit(&bank_of(question)->policy[slot], RF_OVER_LIMIT, 1, question->len_bytes,
+		    question->jiffies);
 }
 
 #define DROPPED_BY_RATE0 (~0U)
@@ -60,7 +60,7 @@ __noinline int count_rate0(struct question *question, __u32 reason)
 
 		question->limits |= 1U << slot;
 		count_limit(&bank_of(question)->policy[slot], RF_SHADOW_OVER, 1,
-			    question->len_bytes);
+			    question->len_bytes, question->jiffies);
 	}
 	return reason == RF_UNDER_LIMIT || reason == RF_NO_LIMIT ? RF_SHADOW_OVER : reason;
 }

@@ -50,23 +50,23 @@ reads '10mbit of every source, with a burst of 10mbit' 'rate 10mbit algorithm to
 	'1250000 1000 bytes token strict 1 1250000 false false' \
 	rate 10mbit/1s bytes burst 1250k algorithm token
 
-ringfence limit set all rate 1/1s >"$scratch/log" 2>&1
-is "$(ringfence limit change all rate 0)" "limit 'all': rate 1/1s → 0; its windows start afresh" \
+ringfence limit set any rate 1/1s >"$scratch/log" 2>&1
+is "$(ringfence limit change any rate 0)" "limit 'any': rate 1/1s → 0; its windows start afresh" \
 	'limit change: a rate becomes 0'
-is "$(ringfence status | grep '^limit'; ringfence limit list)" $'limit all: drops all\nlimit add all rate 0' \
+is "$(ringfence status | grep '^limit'; ringfence limit list)" $'limit any: drops all\nlimit add any rate 0' \
 	'status and limit list print rate 0'
 does 'limit list --json has rate 0' '[0,1000,"packets"]' \
 	eval 'ringfence limit list --json | jq -c ".limits[] | [.rate, .window_ms, .unit]"'
 is "$(ringfence save >"$scratch/saved" && ringfence apply "$scratch/saved" >"$scratch/log" && ringfence save | diff - "$scratch/saved")" '' \
 	'save prints rate 0, and apply reads it'
 deliver 0 src=192.0.2.1,count=3
-is "$received $(ringfence show 192.0.2.1)" ' 192.0.2.1: dropped by limit '"'all'"'; its rate is 0
-limit all (0): drops all that it matches' 'show: the rate is 0'
+is "$received $(ringfence show 192.0.2.1)" ' 192.0.2.1: dropped by limit '"'any'"'; its rate is 0
+limit any (0): drops all that it matches' 'show: the rate is 0'
 is "$(ringfence top --json dev "${port[0]}" | jq '.sources | length') $(ringfence stats --json dev "${port[0]}" | jq -c '.limits[] |
-	[.name, .dropped]')" '0 ["all",3]' 'rate 0: the limit has counted its drops, and top has no source'
+	[.name, .dropped]')" '0 ["any",3]' 'rate 0: the limit has counted its drops, and top has no source'
 fails 'suggest: a limit of rate 0 has no peaks' 1 "ringfence: a limit of rate 0 records no peaks; \
 add another one as a shadow: ringfence limit add probe rate 50k/1s shadow" ringfence suggest for 2s
-is "$(ringfence limit change all rate 10/1m)" "limit 'all': rate 0 → 10/1m; its windows start afresh" \
+is "$(ringfence limit change any rate 10/1m)" "limit 'any': rate 0 → 10/1m; its windows start afresh" \
 	'limit change: rate 0 becomes another one'
 
 reads '10/1m of every source' 'rate 10/1m algorithm log count rejected' \

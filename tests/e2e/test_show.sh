@@ -161,7 +161,7 @@ may pass" \
 	'partly limit large null T'
 
 rules <<-'END'
-	limit add all rate 10/1h exact
+	limit add any rate 10/1h exact
 	limit add no-dns rate 0 match udp dport 53
 	limit add no-ntp rate 0 match udp dport 123 per /24 shadow
 END
@@ -187,7 +187,7 @@ rules <<-'END'
 END
 deliver 0 src=192.0.2.1,count=20
 says 'a ban of a limit of all packets' 192.0.2.1 '' dropped "dropped by a ban of limit 'any', for another T" \
-	'dropped ban all null T'
+	'dropped ban any null T'
 deliver 0 src=192.0.2.2,count=9,proto=tcp
 says 'a ban of all packets by a limit of some' 192.0.2.2 '' dropped \
 	"dropped by a ban of limit 'tcp', for another T" 'dropped ban tcp null T'
@@ -239,7 +239,7 @@ deliver 0 src=10.1.0.1,count=1
 deliver 0 src=10.1.1.0,sources=40,count=40
 says 'a newcomer over a closed rate' 10.9.0.1 '' dropped \
 	'new; the newcomers rate is used up, so at this moment it would be dropped' \
-	'dropped newcomers all null T'
+	'dropped newcomers any null T'
 says 'a known source beside a used-up rate' 10.1.0.1 ',proto=tcp' passed passes 'passes null null null 0'
 rules <<-'END'
 	limit add net rate 10/1h exact per /24 match tcp
@@ -258,13 +258,13 @@ newcomers open
 deliver 0 src=10.2.1.0,sources=40,count=40
 says 'a newcomer over an open rate' 10.9.0.2 '' passed \
 	'new; the newcomers rate is used up, so at this moment it passes without a limit' \
-	'passes newcomers all null 0'
+	'passes newcomers any null 0'
 newcomers aggregate
 deliver 0 src=10.3.1.0,sources=40,count=40
 is "$(verdict 10.9.0.3)" \
 	'10.9.0.3: new; whether it passes depends on what new sources of its network have used' \
 	'a newcomer over a rate of networks: the verdict'
-is "$(verdict_json 10.9.0.3)" 'depends newcomers all null null' \
+is "$(verdict_json 10.9.0.3)" 'depends newcomers any null null' \
 	'a newcomer over a rate of networks: the verdict in JSON'
 
 # ---- networks ----

@@ -95,7 +95,7 @@ static void it_drops_at_all_times(void **state)
 	struct program *program = *state;
 
 	program_apply(program, "limit add no-ssh rate 0 match tcp dport 22\n"
-			       "limit add all rate 1k/1s\n");
+			       "limit add any rate 1k/1s\n");
 	for (int i = 1; i <= 50; i++) {
 		program_set_time(program, START_NS + i * NS_PER_S);
 		assert_int_equal(send_tcp(program, "192.0.2.1", CLOSED_PORT, 5), 0);
@@ -109,7 +109,7 @@ static void other_limits_are_neither_charged_nor_asked(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 100/10s count rejected\n"
+	program_apply(program, "limit add any rate 100/10s count rejected\n"
 			       "limit add no-ssh rate 0 match tcp dport 22\n"
 			       "limit add syn rate 50/10s match tcp syn ban 1h all\n"
 			       "limit add bulk rate 1mbit\n");
@@ -117,8 +117,8 @@ static void other_limits_are_neither_charged_nor_asked(void **state)
 	assert_int_equal(windows_made(program), 0);
 	assert_int_equal(send_tcp(program, "192.0.2.1", OPEN_PORT, 50), 50);
 	assert_int_equal(send_tcp(program, "192.0.2.1", CLOSED_PORT, 200), 0);
-	assert_int_equal(counted(program, "all").passed.packets, 50);
-	assert_int_equal(counted(program, "all").dropped.packets, 0);
+	assert_int_equal(counted(program, "any").passed.packets, 50);
+	assert_int_equal(counted(program, "any").dropped.packets, 0);
 	assert_int_equal(counted(program, "syn").dropped.packets, 0);
 	assert_int_equal(counted(program, "bulk").passed.packets, 50);
 	assert_int_equal(counted(program, "no-ssh").dropped.packets, 400);
@@ -174,7 +174,7 @@ static void a_shadow_beside_limits_counts_what_these_pass(void **state)
 	struct program *program = *state;
 
 	program_apply(program, "limit add no-ssh rate 0 match tcp dport 22 shadow\n"
-			       "limit add all rate 30/10s\n"
+			       "limit add any rate 30/10s\n"
 			       "limit add none rate 0 match tcp shadow\n"
 			       "limit add syn rate 5/10s match tcp syn shadow\n");
 	assert_int_equal(send_tcp(program, "192.0.2.1", CLOSED_PORT, 20), 20);
@@ -183,8 +183,8 @@ static void a_shadow_beside_limits_counts_what_these_pass(void **state)
 	assert_int_equal(counted(program, "none").would_drop.packets, 30);
 	assert_int_equal(counted(program, "syn").passed.packets, 5);
 	assert_int_equal(counted(program, "syn").would_drop.packets, 25);
-	assert_int_equal(counted(program, "all").passed.packets, 30);
-	assert_int_equal(counted(program, "all").dropped.packets, 10);
+	assert_int_equal(counted(program, "any").passed.packets, 30);
+	assert_int_equal(counted(program, "any").dropped.packets, 10);
 	assert_int_equal(reason_of(program, RF_SHADOW_OVER), 30);
 	assert_int_equal(windows_made(program), 2);
 }
@@ -196,7 +196,7 @@ static void its_sources_are_no_newcomers(void **state)
 
 	program_apply(program, "newcomers rate 1/10s then closed\n"
 			       "limit add no-ssh rate 0 match tcp dport 22\n"
-			       "limit add all rate 1k/1s\n");
+			       "limit add any rate 1k/1s\n");
 	for (int i = 1; i < 10; i++) {
 		char source[16];
 

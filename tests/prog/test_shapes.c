@@ -424,7 +424,7 @@ static void the_usual_limits_on_tcp_flags_fit_together(void **state)
 	} sent[] = {{0x02, 1}, {0x04, 2}, {0x14, 4}, {0x00, 8}, {0x29, 16}, {0x10, 32}};
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1k/1h\n"
+	program_apply(program, "limit add any rate 1k/1h\n"
 			       "limit add syn rate 1k/1h match tcp syn\n"
 			       "limit add rst rate 1k/1h match tcp flags RST/RST\n"
 			       "limit add null rate 1k/1h match tcp flags NONE/ALL\n"
@@ -434,7 +434,7 @@ static void the_usual_limits_on_tcp_flags_fit_together(void **state)
 
 		burst(program, &made, sent[i].packets);
 	}
-	assert_int_equal(charged_to(program, "all"), 63);
+	assert_int_equal(charged_to(program, "any"), 63);
 	assert_int_equal(charged_to(program, "syn"), 1);
 	assert_int_equal(charged_to(program, "rst"), 2 + 4);
 	assert_int_equal(charged_to(program, "null"), 8);
@@ -446,7 +446,7 @@ static void a_tcp_header_without_its_flags_is_charged_as_a_syn(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "limit add all rate 1k/1h per6 /0 per /0\n"
+	program_apply(program, "limit add any rate 1k/1h per6 /0 per /0\n"
 			       "limit add syn rate 3/1h match tcp syn per6 /0 per /0\n"
 			       "limit add pure rate 1k/1h match tcp flags SYN/ALL\n"
 			       "limit add rst rate 1k/1h match tcp flags RST/RST\n"
@@ -458,7 +458,7 @@ static void a_tcp_header_without_its_flags_is_charged_as_a_syn(void **state)
 		assert_int_equal(burst(program, &syn, 2), 2);
 		assert_int_equal(burst(program, &rst, 4), 1);
 	}
-	assert_int_equal(charged_to(program, "all"), 6);
+	assert_int_equal(charged_to(program, "any"), 6);
 	assert_int_equal(program_limit_counters_of(program, "syn").dropped.packets, 6);
 	assert_int_equal(charged_to(program, "pure"), 6);
 	assert_int_equal(charged_to(program, "rst"), 0);
