@@ -176,7 +176,7 @@ is "$(ringfence diff --json "$scratch/other" | jq -c '.differs, .limits[], .orde
 ["192.0.2.1","changed",["after_ms","before_ms","by"]]
 ["192.0.2.2","changed",["after_ms","before_ms","by"]]
 ["192.0.2.3","deleted",["before_ms","by"]]
-["2001:db8::/32","added",["after_ms"]]' 'diff --json names the same'
+["2001:db8::/32","added",["after_ms","by"]]' 'diff --json names the same'
 {
 	cat "$scratch/rules"
 	for i in {1..30}; do echo "deny add 10.0.0.$i"; done

@@ -73,9 +73,9 @@ fails 'report of an unknown id' 1 "ringfence: 'eth0-1': no event of fence 'eth0'
 the last attack" ringfence report eth0-1
 
 # An outcome of a limit that came for the first time after those of another limit.
-sqlite3 "$made" "INSERT INTO series SELECT max(series) + 1, 'limit', 'all', 'forfeited' FROM series;
+sqlite3 "$made" "INSERT INTO series SELECT max(series) + 1, 'limit', 'any', 'forfeited' FROM series;
 	INSERT INTO counts SELECT (scan << 16) + (SELECT max(series) FROM series), 1, 60 FROM totals" || bail 'cannot add a series'
-is "$(ringfence report since -1h | grep '^limit ')" $'limit all\nlimit limit1' 'a report names each limit once'
+is "$(ringfence report since -1h | grep '^limit ')" $'limit any\nlimit limit1' 'a report names each limit once'
 sqlite3 "$made" "DELETE FROM counts WHERE id & 65535 = (SELECT max(series) FROM series);
 	DELETE FROM series WHERE series = (SELECT max(series) FROM series)"
 

@@ -156,7 +156,7 @@ while read -ra words; do
 	does "the usual limits on TCP flags fit together: ${words[*]}" '' \
 		without_steady ringfence limit add "${words[@]}"
 done <<-'END'
-	all rate 20k/1s
+	any rate 20k/1s
 	syn rate 100/10s match tcp syn
 	rst rate 100/10s match tcp flags RST/RST
 	null rate 10/10s match tcp flags NONE/ALL

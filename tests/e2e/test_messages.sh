@@ -521,7 +521,7 @@ shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string
 	summary: "string", allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
 	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
-	dropped: "number", would_drop: "number", passes_again_ms: "number", room: "null",
+	dropped: "number", would_drop: "number", passes_again_ms: "number", recent: "null", room: "null",
 	would_pass_again_ms: "null", newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
 	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",

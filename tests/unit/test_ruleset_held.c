@@ -191,8 +191,10 @@ static void a_host_ends_no_ban_of_the_fleet(void **state)
 	assert_int_equal(claim(&rules, RF_OWNER_ONLY, "10.0.0.1", 0), RF_LIST_MISSING);
 	assert_int_equal(claim(&rules, RF_OWNER_ALL, "10.0.0.1", 0), RF_LIST_MISSING);
 	claim(&rules, JAIL, "10.0.0.1", 200);
+	claim(&rules, RF_OWNER_FLEET, "10.0.0.1", 300);
+	assert_int_equal(rf_listed_until(&rules.ruleset.listed[0], RF_DENY), 200);
 	assert_int_equal(claim(&rules, RF_OWNER_ONLY, "10.0.0.1", 0), RF_LIST_ACCEPTED);
-	assert_int_equal(rules.ruleset.listed_count, 1);
+	assert_int_equal(rules.ruleset.listed_count, 0);
 	rules_free(&rules);
 }
 

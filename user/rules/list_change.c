@@ -200,6 +200,22 @@ static struct rf_owner_set owners_of(const struct rf_list_change *change)
 	return one;
 }
 
+/*
+ * A prefix is denied by this host or by the fleet: an entry of this host takes the place of the
+ * fleet's ban, which the agent adds again once that entry has ended.
+ */
+static bool yields(struct rf_listed *entry, const struct rf_list_change *change)
+{
+	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
+
+	if (change->list != RF_DENY || !change->until)
+		return false;
+	if (change->owner == RF_OWNER_FLEET)
+		return rf_listed_local_until(entry, RF_DENY);
+	rf_listed_release(entry, RF_DENY, &fleet);
+	return false;
+}
+
 static enum rf_list_refusal make_change(struct rf_listed *entry,
 					const struct rf_list_change *change)
 {
@@ -207,6 +223,8 @@ static enum rf_list_refusal make_change(struct rf_listed *entry,
 	uint8_t owner[RF_LIST_CLAIMS];
 	int count;
 
+	if (yields(entry, change))
+		return RF_LIST_ACCEPTED;
 	if (change->until)
 		return rf_listed_claim(entry, change->list, change->owner, change->until)
 			       ? RF_LIST_FULL
