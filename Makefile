@@ -52,7 +52,7 @@ LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
-DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh names.sh upgrade.sh upgrade_chain.sh)
+DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh install_here.sh names.sh upgrade.sh upgrade_chain.sh)
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
@@ -240,7 +240,7 @@ check-kernels: ## run tests in other kernels under QEMU; KERNELS="6.1 6.12" and 
 
 check-systemd: ## run the units under a real systemd, in a guest under QEMU; some minutes (root)
 	$(MAKE) deps-test deps-vm deps-packages
-	$(MAKE) $(SIDE_BY_SIDE) deb
+	$(MAKE) $(SIDE_BY_SIDE) all deb
 	tests/run.sh tests/vm/systemd.sh
 
 demo-watch: ## watch a day of traffic in a minute: the page in a browser, top on this terminal; CI=1 draws them (root)
@@ -395,16 +395,26 @@ $(MANUALS:%=build/%): build/%: % FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's,/usr/sbin/ringfence,$(PREFIX)/$(SBINDIR)/ringfence,g; s,/usr/\(lib/bpf\|share/\),$(PREFIX)/\1,g' $< > $@
 
-install: all $(UNITS) $(MANUALS:%=build/%) ## install under DESTDIR/PREFIX, and /etc/ringfence
+# The units need the group and the user of sysusers.d now, not after the next boot. What is installed
+# under DESTDIR is for another machine, or for a package, whose scripts do this.
+SYSUSERS := $(foreach one,$(INSTALLED),$(filter lib/sysusers.d/%,$(lastword $(subst :, ,$(one)))))
+add_users = systemd-sysusers $(addprefix $(PREFIX)/,$(SYSUSERS))
+# Runs commands where systemd does, or else says to: $(call in_systemd,COMMAND,WHY)
+in_systemd = $(if $(DESTDIR),,@{ [ -d /run/systemd/system ] && $(1); } || \
+	printf '%s\n' '$@: $(2), run as root:' '  $(1)')
+
+install: all $(UNITS) $(MANUALS:%=build/%) ## install under DESTDIR/PREFIX, and /etc/ringfence; without DESTDIR, make the users of the units, too
 	@set -e; $(foreach one,$(INSTALLED),echo "  INSTALL $(lastword $(subst :, ,$(one)))"; \
 		$(call install_one,$(subst :, ,$(one)));)
 	@install -d -m 755 $(DESTDIR)/etc/ringfence
+	$(call in_systemd,$(add_users) && systemctl daemon-reload,before you start a unit)
 
-uninstall: ## remove what 'install' installed; rules in /etc/ringfence stay
+uninstall: ## remove what 'install' installed; rules in /etc/ringfence, users and groups stay
 	rm -f $(foreach one,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(one))))
 	@for directory in $(addprefix $(DESTDIR)$(PREFIX)/share/,doc/ringfence/guides doc/ringfence \
 		ringfence/fail2ban ringfence/grafana ringfence/prometheus ringfence) $(DESTDIR)$(PREFIX)/lib/ringfence $(DESTDIR)/etc/ringfence; do \
 		[ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
+	$(call in_systemd,systemctl daemon-reload,for systemd to forget the units)
 
 # The package is built in a copy of the tree, since debhelper writes into its source tree.
 DEB_TREE := build/deb/ringfence-$(VERSION)

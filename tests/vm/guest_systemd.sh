@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs in a guest whose first process is systemd: the packages, the units of the daemon and of
-# notifications, a flood, a daemon that is killed. Results are TAP on standard output.
+# Runs in a guest whose first process is systemd: 'make install', after which the units start without
+# a reboot; then the packages, the units of the daemon and of notifications, a flood, a daemon that is
+# killed. Results are TAP on standard output.
 #
 #   namespace `far`                 here
 #   near0 10.9.0.2  -------------  far0 10.9.0.1, with a fence
@@ -58,15 +59,39 @@ no_process() {
 	! pgrep -x ringfence-watch
 }
 
+make_of() { # TARGET: what was built outside; the guest has no compiler
+	make -C /root/tree -o all --no-print-directory "$1"
+}
+
+# The units of 'make install', on a machine that never had a package of ringfence.
+installs_from_make() {
+	check 'no user of the daemon is there' sh -c '! getent passwd ringfence-watch && ! getent group ringfence'
+	check 'make install works' make_of install
+	check 'it prints no command that is left to run' sh -c '! grep "run as root" /run/output'
+	check 'the user of the daemon is there after make install' getent passwd ringfence-watch
+	check 'systemctl starts the fence after make install, without a reboot' systemctl start ringfence@far0
+	check 'its program is the installed one' /usr/local/sbin/ringfence status dev far0
+	check 'systemctl starts the daemon after make install, without a reboot' systemctl start ringfence-watch
+	check 'the daemon stays active' eventually sh -c \
+		"curl -s http://127.0.0.1:9436/metrics | grep -qx 'ringfence_up{fence=\"far0\"} 1'"
+	check 'systemctl stops both' systemctl stop ringfence-watch ringfence@far0 ringfence.service
+	check 'make uninstall works' make_of uninstall
+	check 'systemd knows the unit no more' is ringfence-watch.service LoadState not-found
+	userdel ringfence-watch
+	groupdel ringfence
+	rm -rf /etc/ringfence /var/lib/ringfence
+}
+
 check 'the first process is systemd' grep -qx systemd /proc/1/comm
-check 'the packages install' dpkg -i /root/ringfence_*.deb /root/ringfence-watch_*.deb
-check 'the user of the daemon is there' getent passwd ringfence-watch
 ip netns add far
 ip link add far0 type veth peer name near0 netns far
 ip addr add 10.9.0.1/24 dev far0
 ip link set far0 up
 ip -n far addr add 10.9.0.2/24 dev near0
 ip -n far link set near0 up
+installs_from_make
+check 'the packages install' dpkg -i /root/ringfence_*.deb /root/ringfence-watch_*.deb
+check 'the user of the daemon is there' getent passwd ringfence-watch
 mkdir -p /etc/ringfence
 printf '%s\n' 'exec unit' 'sources full' >/etc/ringfence/watch.conf
 printf '%s\n' '#!/bin/sh' 'cat' >/etc/ringfence/notify

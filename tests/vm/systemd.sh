@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # The units under a real systemd: a guest of this Debian release, whose first process is systemd,
-# installs the packages of 'make deb' and runs guest_systemd.sh. Results are TAP.
+# runs guest_systemd.sh, which installs by 'make install', and then the packages of 'make deb'. Results
+# are TAP.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -11,11 +12,23 @@ kept=build/vm/systemd/root # without the packages, for the next time
 root=build/vm/systemd/guest
 out=build/vm/systemd/out
 seconds=${VM_SECONDS:-2700} # for a guest that hangs, on a machine where others work as well
-also='systemd, systemd-sysv, dbus, udev, kmod, iproute2, iputils-ping, curl, procps'
+also='systemd, systemd-sysv, dbus, udev, kmod, iproute2, iputils-ping, curl, procps, make'
 
 bail() {
 	echo "Bail out! $*"
 	exit 1
+}
+
+# What 'make install' reads, as it was built.
+copy_tree() { # DIRECTORY
+	local file
+
+	mkdir -p "$1/build"
+	cp -a --parents Makefile README.md docs packaging user/completion "$1" || return
+	for file in build/ringfence{,-watch,-fleet,.bpf.o,.lua}; do
+		cp "$file" "$1/build" || return
+	done
+	strip "$1"/build/ringfence{,-watch,-fleet}
 }
 
 # What is packed may not be started while it is unpacked, but in the guest it may.
@@ -28,6 +41,7 @@ make_root() {
 	cp -a "build/vm/kernels/$kernel"/lib/modules/* "$root/usr/lib/modules" || return
 	cp "$@" "$root/root" || return
 	cp tests/vm/guest_systemd.sh "$root/root/guest.sh"
+	copy_tree "$root/root/tree" || return
 	: >"$root/etc/machine-id"
 	ln -sf sbin/init "$root/init"
 	ln -sf /lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# 'make install' without DESTDIR makes the users of the units and has systemd read the units; where it
+# cannot, it prints the commands. With DESTDIR it does neither. The commands of systemd are made up here;
+# tests/vm/guest_systemd.sh has the real ones.
+
+# shellcheck source=tests/e2e/private.sh
+source "$(dirname "$0")/../e2e/private.sh"
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/../e2e/lib.sh"
+
+tree=$scratch/tree prefix=$scratch/usr
+mkdir -p "$tree/build" "$scratch/bin"
+cp -a --parents Makefile README.md bpf docs include packaging tests/lint/holes.awk user "$tree"
+cp -a build/user build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
+
+# Each notes how it was called, and fails where a file of its name says so.
+for command in systemd-sysusers systemctl; do
+	cat >"$scratch/bin/$command" <<-end
+		#!/bin/sh
+		echo "$command \$*" >>"$scratch/called"
+		[ ! -e "$scratch/$command.fails" ]
+	end
+	chmod 755 "$scratch/bin/$command"
+done
+
+# Runs make, and leaves its status and what it printed beside the names of files.
+run_make() { # TARGET WORD…
+	rm -f "$scratch/called"
+	touch "$scratch/called"
+	env -u MAKEFLAGS -u MAKELEVEL -u DESTDIR PATH="$scratch/bin:$PATH" make -C "$tree" --no-print-directory \
+		"$@" PREFIX="$prefix" >"$scratch/make" 2>&1
+	echo "exit $?"
+	grep -v '^  [A-Z]\|^rm ' "$scratch/make"
+	sed 's/^/called: /' "$scratch/called"
+}
+
+users="systemd-sysusers $prefix/lib/sysusers.d/ringfence.conf $prefix/lib/sysusers.d/ringfence-watch.conf"
+reload='systemctl daemon-reload'
+printed="exit 0
+install: before you start a unit, run as root:
+  $users && $reload"
+
+rmdir -p /run/systemd/system 2>/dev/null
+is "$(run_make install)" "$printed" 'without systemd, make install prints the commands'
+for file in ringfence ringfence-watch; do
+	check "make install has put $file.conf where the commands look" test -s "$prefix/lib/sysusers.d/$file.conf"
+done
+mkdir -p /run/systemd/system
+is "$(run_make install)" "exit 0
+called: $users
+called: $reload" 'with systemd, make install makes the users, and has the units read'
+touch "$scratch/systemd-sysusers.fails"
+is "$(run_make install)" "$printed
+called: $users" 'where the users cannot be made, make install prints the commands'
+mv "$scratch/systemd-sysusers.fails" "$scratch/systemctl.fails"
+is "$(run_make install)" "$printed
+called: $users
+called: $reload" 'where systemd does not answer, make install prints the commands'
+rm "$scratch/systemctl.fails"
+is "$(run_make install DESTDIR="$scratch/root")" 'exit 0' 'with DESTDIR, make install calls nothing'
+is "$(run_make uninstall DESTDIR="$scratch/root")" 'exit 0' 'with DESTDIR, make uninstall calls nothing'
+is "$(run_make uninstall)" "exit 0
+called: $reload" 'make uninstall has systemd forget the units'
+rmdir -p /run/systemd/system 2>/dev/null
+is "$(run_make uninstall)" "exit 0
+uninstall: for systemd to forget the units, run as root:
+  $reload" 'without systemd, make uninstall prints the command'
+done_testing
