@@ -185,7 +185,7 @@ readme_block() { # N: the Nth block of rules in the README
 is "$(ringfence check "$scratch/manual" | unwrapped)" "$scratch/manual: fine: 4 limits, 1 allowed and 1 denied \
 prefixes, newcomers aggregate" 'check accepts the example of the manual'
 readme_block 1 | file readme
-is "$(ringfence check "$scratch/readme" | unwrapped)" "$scratch/readme: fine: 7 limits, 1 allowed and 0 denied \
+is "$(ringfence check "$scratch/readme" | unwrapped)" "$scratch/readme: fine: 8 limits, 1 allowed and 0 denied \
 prefixes, newcomers aggregate" 'check accepts the rules of the README'
 is "$(readme_block 2)" '' 'the README has no other block of rules'
 

@@ -101,7 +101,7 @@ check 'rules that were changed meanwhile are an event' \
 	eventually has '.type == "rules_changed" and .detail == "while nobody watched"'
 is "$(lines '.type == "attached"' | wc -l)" 1 'the fence was attached once, for a daemon that was started twice'
 ringfence limit change any rate 1k/1m >"$scratch/out"
-check 'rules that change are told' eventually has '.detail == "changed all from 2k/1m to 1k/1m"'
+check 'rules that change are told' eventually has '.detail == "changed any from 2k/1m to 1k/1m"'
 ringfence limit change any rate 3k/1m confirm 2s >"$scratch/out"
 # The rules before stay those that came back until the next change, so that no scan is too late for it.
 check 'a trial that nobody confirms is told' eventually has '.type == "trial_reverted"'

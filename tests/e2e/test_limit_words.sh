@@ -162,7 +162,7 @@ done <<-'END'
 	null rate 10/10s match tcp flags NONE/ALL
 	xmas rate 10/10s match tcp flags FIN,PSH,URG/ALL
 END
-for name in all syn rst null xmas; do
+for name in any syn rst null xmas; do
 	ringfence limit del "$name"
 done
 

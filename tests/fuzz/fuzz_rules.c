@@ -39,15 +39,21 @@ static void check_mistakes(const struct rf_rulefile *file)
 
 static void print_list(FILE *out, const struct rf_ruleset *rules, enum rf_list list)
 {
-	char prefix[RF_PREFIX_TEXT_SIZE];
+	char prefix[RF_PREFIX_TEXT_SIZE], by[RF_BY_TEXT_SIZE];
+	uint8_t owner[RF_LIST_CLAIMS];
 
 	for (size_t i = 0; i < rules->listed_count; i++) {
-		const uint64_t until = rules->listed[i].until[list];
+		const struct rf_listed *listed = &rules->listed[i];
+		const int owners = rf_listed_owners(listed, list, &RF_OWNERS_ALL, owner);
 
-		rf_format_prefix(&rules->listed[i].prefix, prefix);
-		if (until)
-			fprintf(out, "%s add %s%s\n", list == RF_ALLOW ? "allow" : "deny", prefix,
-				until == RF_FOREVER ? "" : " for 1h");
+		rf_format_prefix(&listed->prefix, prefix);
+		for (int j = 0; j < owners; j++) {
+			const uint64_t until = rf_listed_until_by(listed, list, owner[j]);
+
+			rf_format_by(&rules->owners, owner[j], by);
+			fprintf(out, "%s add %s%s%s\n", list == RF_ALLOW ? "allow" : "deny", prefix,
+				until == RF_FOREVER ? "" : " for 1h", by);
+		}
 	}
 }
 

@@ -468,8 +468,8 @@ static void a_tcp_header_without_its_flags_is_charged_as_a_syn(void **state)
 static void a_shape_is_read_back_from_the_maps(void **state)
 {
 	static const char line[] =
-		"limit add a rate 5/1s match tcp length 60-1514 flags SYN/SYN,ACK dport 80 sport "
-		"1-5,9 to 192.0.2.1,192.0.2.0/24,2001:db8::/32";
+		"limit add a rate 5/1s match tcp dport 80 sport 1-5,9 to 192.0.2.1,192.0.2.0/24,"
+		"2001:db8::/32 length 60-1514 flags SYN/SYN,ACK";
 	struct program *program = *state;
 	struct rf_ruleset rules = RF_RULESET_NONE;
 	struct rf_error error = {};

@@ -105,8 +105,8 @@ static int choose(const struct rf_bank *rules, const struct rf_names *names, uin
 		const int slot = rf_bank_find(rules, names->name[i]);
 
 		if (rf_name_is_all(names->name[i]))
-			return rf_error_usage(error,
-					      "'all': it means every limit; write it without names");
+			return rf_error_usage(
+				error, "'all': it means every limit; write it without names");
 		if (slot < 0 && rf_word_is_reserved(names->name[i]))
 			return rf_error_usage(error,
 					      "'%s': unexpected word; names of limits come here",

@@ -280,7 +280,7 @@ enum rf_capture_option {
 extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
 extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
-extern const struct rf_option rf_pause_options[]; /* for TIME */
+extern const struct rf_option rf_pause_options[];   /* for TIME */
 extern const struct rf_option rf_allow_options[];   /* for TIME, by NAME */
 extern const struct rf_option rf_deny_options[];    /* for TIME, by NAME, fleet */
 extern const struct rf_option rf_unallow_options[]; /* by NAME */
