@@ -108,7 +108,6 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 {
 	struct rf_definition definition = {.limit = load->limit};
 	struct rf_prefixes allowed = {};
-	struct rf_error error = {};
 	uint32_t limits = load->limits ? load->limits : 1, id = 1;
 
 	if (load->words)
