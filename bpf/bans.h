@@ -91,7 +91,7 @@ __noinline int refuse_banned(struct question *question, struct rf_source *source
 		source = rf_rules_are_ipv6(question->who.rules)
 				 ? find_source(question->source, policy, 1)
 				 : find_source(question->source, policy, 0);
-	count_source(source, RF_BANNED, 1, question->jiffies);
+	count_source(source, policy, RF_BANNED, 1, question->jiffies);
 	count_limit(policy, RF_BANNED, 1, question->len_bytes, question->jiffies);
 	return RF_BANNED;
 }

@@ -130,7 +130,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 			lease_window(question, place, &source->window, &ask,
 				     slot + RF_OVER * RF_LIMITS_MAX);
 	}
-	count_source(source, reason, 1, question->jiffies);
+	count_source(source, policy, reason, 1, question->jiffies);
 	count_limit(policy, reason, 1, question->len_bytes, question->jiffies);
 	return reason;
 }
@@ -284,7 +284,7 @@ __noinline int count_passed(const struct question *question, struct rf_source *f
 
 		if (!source)
 			continue;
-		count_source(source, reason, 1, question->jiffies);
+		count_source(source, policy_of(question, i), reason, 1, question->jiffies);
 		count_limit(policy_of(question, i), reason, 1, question->len_bytes,
 			    question->jiffies);
 		count_received(question, source, policy_of(question, i));

@@ -73,17 +73,17 @@ static __always_inline int is_spared(__u32 reason, __u64 jiffies)
 }
 
 /* Counts in the window itself, where the counters share a cache line with the head. */
-static __always_inline void count_source(struct rf_source *source, __u32 reason, __u64 packets,
-					 __u64 jiffies)
+static __always_inline void count_source(struct rf_source *source, const struct rf_policy *policy,
+					 __u32 reason, __u64 packets, __u64 jiffies)
 {
 	if (!source)
 		return; /* the window was evicted */
 	if (reason == RF_UNDER_LIMIT)
 		__sync_fetch_and_add(&source->passed, packets);
-	else if (is_spared(reason, jiffies))
-		__sync_fetch_and_add(&source->would_drop, packets);
-	else
+	else if (!is_spared(reason, jiffies))
 		__sync_fetch_and_add(&source->dropped, packets);
+	else if (reason == RF_SHADOW_OVER || !policy->ban) /* else the word has the end of a ban */
+		__sync_fetch_and_add(&source->would_drop, packets);
 }
 
 static __always_inline void count_limit(const struct rf_policy *policy, __u32 reason, __u64 packets,

@@ -136,7 +136,7 @@ __noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __
 	if (rf_rules_are_since(lease->rules, policy->since_generation))
 		source = rf_rules_are_ipv6(lease->rules) ? find_source(address, policy, 1)
 							 : find_source(address, policy, 0);
-	count_source(source, reason, packets, BEFORE_ANY_PAUSE);
+	count_source(source, policy, reason, packets, BEFORE_ANY_PAUSE);
 	if (rf_rules_are_since(lease->rules, bank->limit[slot].since_generation))
 		count_limit(policy, reason, packets, bytes, BEFORE_ANY_PAUSE);
 	return 0;

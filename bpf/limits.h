@@ -46,7 +46,7 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
 		return RF_MAP_ERROR;
 	set_ask(&ask, question, policy);
 	reason = reason_of(policy, take_by_kind(&source->window, policy, &ask));
-	count_source(source, reason, 1, question->jiffies);
+	count_source(source, policy, reason, 1, question->jiffies);
 	count_limit(policy, reason, 1, question->len_bytes, question->jiffies);
 	return reason;
 }
@@ -119,7 +119,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 			lease_window(question, place, &source->window, &ask,
 				     slot + verdict * RF_LIMITS_MAX);
 	}
-	count_source(source, reason, 1, question->jiffies);
+	count_source(source, policy, reason, 1, question->jiffies);
 	count_received(question, source, policy);
 	if (is_near)
 		consider_asking(question, source, policy, slot, reason != RF_UNDER_LIMIT);

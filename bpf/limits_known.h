@@ -170,7 +170,7 @@ static __always_inline void count_all(const struct question *question,
 
 		if (!source)
 			break;
-		count_source(source, RF_UNDER_LIMIT, 1, question->jiffies);
+		count_source(source, policy_of(question, i), RF_UNDER_LIMIT, 1, question->jiffies);
 		count_limit(policy_of(question, i), RF_UNDER_LIMIT, 1, question->len_bytes,
 			    question->jiffies);
 		count_received(question, source, policy_of(question, i));

@@ -144,16 +144,21 @@ static void a_denied_source_passes(void **state)
 /* As over a shadow limit, no source gets a ban; one that is banned passes, until the end. */
 static void no_ban_begins_and_none_drops(struct program *program, const char *rules)
 {
+	uint64_t banned_until;
+
 	program_apply(program, rules);
 	begin(program);
 	assert_int_equal(burst(program, SOURCE, 20), 20);
 	end(program);
 	assert_limit(program, "any", 5, 0, 15);
+	assert_int_equal(program_source(program, "any", SOURCE).banned_until, 0);
 	assert_int_equal(burst(program, SOURCE, 20), 0); /* now it is banned */
 	assert_int_equal(reason_of(program, RF_BANNED), 19);
+	banned_until = program_source(program, "any", SOURCE).banned_until;
 	begin(program);
 	assert_int_equal(burst(program, SOURCE, 20), 20);
 	end(program);
+	assert_int_equal(program_source(program, "any", SOURCE).banned_until, banned_until);
 	assert_int_equal(burst(program, SOURCE, 20), 0);
 	assert_int_equal(reason_of(program, RF_BANNED), 39);
 	assert_limit(program, "any", 5, 40, 35);
