@@ -94,6 +94,31 @@ static void neither_end_of_a_trial_loses_a_change(void **state)
 	}
 }
 
+/* Else the entry would come back with the rules before, after a command that succeeded. */
+static void a_removal_that_one_side_refuses_changes_neither(void **state)
+{
+	struct program *program = *state;
+	struct rf_list_change one = change_of(RF_DENY, "10.0.0.1", 0);
+	struct rf_list_changes changes = {.change = &one, .count = 1};
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+
+	one.owner = RF_OWNER_ONLY;
+	program_apply(program, "deny add 10.0.0.1 by a\ndeny add 10.0.0.1 by b\n");
+	program_apply_on_trial(program, "deny add 10.0.0.1 by a\n", 60 * NS_PER_S);
+	assert_int_equal(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+			 -EEXIST);
+	assert_string_equal(error.text, "'10.0.0.1': on the deny list by a and b; add 'by NAME' to "
+					"remove the entry of one, or 'by all'");
+	assert_false(passes(program, "10.0.0.1"));
+	one.owner = RF_OWNER_ALL;
+	assert_done(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
+		    &error);
+	assert_true(passes(program, "10.0.0.1"));
+	program_set_time(program, deadline_of(program));
+	assert_true(passes(program, "10.0.0.1"));
+}
+
 /*
  * Packets are pending in leases of rules before, on trial and after it; changes of the lists come
  * between. Each is counted once, for the limit that passed it.
@@ -133,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(lists_belong_to_both_sides_of_a_trial),
 		TEST(neither_end_of_a_trial_loses_a_change),
+		TEST(a_removal_that_one_side_refuses_changes_neither),
 		TEST(pending_counts_reach_their_limits),
 	};
 

@@ -145,10 +145,12 @@ static int change_sides(struct rf_fence *fence, const struct rf_sides *sides,
 	int err = 0;
 
 	for (int i = 0; i < sides->count && !err; i++) {
+		struct rf_list_changes of_side = *changes;
+
 		side[i].bank = sides->bank[i];
-		err = prepare(fence, changes, &side[i], &first, &refused, progress, error);
-		/* Of the rules in force: those are the ones that 'deny list' shows. */
-		if (!err && !i && first < changes->count && !unfinished)
+		of_side.may_be_missing = i > 0; /* 'deny list' shows the rules in force */
+		err = prepare(fence, &of_side, &side[i], &first, &refused, progress, error);
+		if (!err && first < changes->count && !unfinished)
 			err = rf_list_fail(&changes->change[first], &refused, &changes->owners,
 					   error);
 	}

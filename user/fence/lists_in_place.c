@@ -208,8 +208,8 @@ static int plan_region(struct plan *plan, const struct rf_prefix *root,
 }
 
 static int make_plan(struct plan *plan, const struct rf_fence *fence,
-		     const struct located_changes *by_region, struct first_refused *first,
-		     struct rf_error *error)
+		     const struct located_changes *by_region, bool may_be_missing,
+		     struct first_refused *first, struct rf_error *error)
 {
 	const uint64_t now = rf_fence_jiffies(fence);
 	int err = 0;
@@ -222,7 +222,8 @@ static int make_plan(struct plan *plan, const struct rf_fence *fence,
 				break;
 		err = plan_region(plan, root,
 				  &(struct rf_list_changes){.change = by_region->change + from,
-							    .count = to - from},
+							    .count = to - from,
+							    .may_be_missing = may_be_missing},
 				  now, first, error);
 	}
 	return err;
@@ -365,10 +366,10 @@ static int plan_sides(struct rf_fence *fence, const struct rf_sides *sides,
 		plan[i].bank = &fence->config->bank[sides->bank[i]];
 		err = rf_tries_open(fence, sides->bank[i], &plan[i].tries, error);
 		if (!err)
-			err = make_plan(&plan[i], fence, by_region, &first, error);
+			err = make_plan(&plan[i], fence, by_region, i > 0, &first, error);
 		if (!err && changes_flags(&plan[i]))
 			err = -EAGAIN;
-		if (!err && !i && first.change)
+		if (!err && first.change)
 			return rf_list_fail(first.change, &first.why, &fence->config->owners,
 					    error);
 	}

@@ -153,10 +153,12 @@ int rf_list_fail(const struct rf_list_change *change, const struct rf_list_refus
 				       "entry of one, or 'by all'",
 				       text, list, names);
 	if (refused->why == RF_LIST_FULL)
-		return rf_error_failed(error, -ENOSPC,
-				       "'%s': it has %d entries, by %s, the most there can be; '%s "
-				       "del %s by NAME' removes one",
-				       text, refused->owners, names, list, text);
+		return rf_error_failed(
+			error, -ENOSPC,
+			"'%s': it has %d entries on both lists together, by %s, the "
+			"most there can be; 'allow del' or 'deny del' with 'by NAME' "
+			"removes one",
+			text, refused->owners, names);
 	if (refused->owners && is_number(change->owner))
 		return rf_error_failed(error, -ENOENT, "'%s': not on the %s list by %s, but by %s",
 				       text, list, rf_owner_name(owners, change->owner), names);
@@ -217,7 +219,7 @@ static bool yields(struct rf_listed *entry, const struct rf_list_change *change)
 }
 
 static enum rf_list_refusal make_change(struct rf_listed *entry,
-					const struct rf_list_change *change)
+					const struct rf_list_change *change, bool may_be_missing)
 {
 	const struct rf_owner_set owners = owners_of(change);
 	uint8_t owner[RF_LIST_CLAIMS];
@@ -231,7 +233,8 @@ static enum rf_list_refusal make_change(struct rf_listed *entry,
 			       : RF_LIST_ACCEPTED;
 	count = rf_listed_owners(entry, change->list, &owners, owner);
 	if (!count)
-		return change->must_be_there ? RF_LIST_MISSING : RF_LIST_ACCEPTED;
+		return change->must_be_there && !may_be_missing ? RF_LIST_MISSING
+								: RF_LIST_ACCEPTED;
 	if (count > 1 && change->owner == RF_OWNER_ONLY)
 		return RF_LIST_SEVERAL;
 	rf_listed_release(entry, change->list, &owners);
@@ -251,9 +254,13 @@ static void note_refused(const struct rf_list_changes *changes, size_t change,
 	struct rf_list_refused refused = {.why = why};
 	const enum rf_list list = changes->change[change].list;
 
-	refused.owners = rf_listed_owners(
-		entry, list, why == RF_LIST_SEVERAL ? &RF_OWNERS_LOCAL : &RF_OWNERS_ALL,
-		refused.owner);
+	if (why == RF_LIST_SEVERAL)
+		refused.owners = rf_listed_owners(entry, list, &RF_OWNERS_LOCAL, refused.owner);
+	else
+		refused.owners = rf_listed_owners(entry, list, &RF_OWNERS_ALL, refused.owner);
+	if (why == RF_LIST_FULL)
+		refused.owners += rf_listed_owners(entry, list == RF_DENY ? RF_ALLOW : RF_DENY,
+						   &RF_OWNERS_ALL, refused.owner + refused.owners);
 	if (changes->refused)
 		changes->refused[change] = refused;
 	if (change >= first->change)
@@ -286,7 +293,7 @@ static size_t change_entry(struct rf_listed *entry, const struct rf_list_changes
 		enum rf_list_refusal why;
 
 		released = release(entry, changes, released, change);
-		why = make_change(entry, sorted[at]);
+		why = make_change(entry, sorted[at], changes->may_be_missing);
 		if (why)
 			note_refused(changes, change, why, entry, first);
 	}
