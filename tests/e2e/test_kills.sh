@@ -167,7 +167,7 @@ echo 198.51.100.7 >"$scratch/list"
 find_points build/ringfence deny load "$scratch/list" replace
 ringfence deny flush
 kill_changes "$(saved)" "deny load $scratch/list replace" \
-	"$(saved_but 's,^newcomers,deny add 198.51.100.7\n&,')" 'deny flush'
+	"$(saved_but 's,^newcomers,deny add 198.51.100.7 by load\n&,')" 'deny flush'
 end 'deny load or flush' 'leaves the old rules or the new rules, and the next one works'
 
 # In place: the entries within the prefix change, too.

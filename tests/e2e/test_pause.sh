@@ -140,6 +140,7 @@ fails 'a wrong name is refused' 1 "ringfence: none0: no such interface or fence;
 status' the fences" \
 	ringfence pause "${port[0]}" none0
 is "$(paused)" false 'and nothing is paused'
+is "$(ringfence pause "${port[0]}" lo >"$scratch/log" 2>&1; echo $?) $(paused)" '1 false' 'nor with an interface without a fence'
 does 'fences are paused by name' "$(says_paused 1 5m)" ringfence pause dev "${port[1]}" for 5m
 is "$(paused)" false 'and no other one'
 is "$(ringfence pause for 2h | sort)" "$(says_paused 0 2h; says_paused 1 2h)" 'without names, every fence is paused'

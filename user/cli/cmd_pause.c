@@ -82,9 +82,12 @@ static int pause_named(const struct pausing *pausing, struct rf_error *error)
 	int err = 0;
 
 	for (int i = 0; i < pausing->count && !err; i++) {
-		struct rf_dev dev;
+		struct rf_fence fence = RF_FENCE_NONE;
 
-		err = rf_dev_resolve(&dev, pausing->dev[i], error);
+		err = pausing->open(&fence, pausing->dev[i], error);
+		if (!err)
+			err = rf_fence_check_may_change(&fence, pausing->dev[i], error);
+		rf_fence_close(&fence);
 	}
 	for (int i = 0; i < pausing->count && !err; i++)
 		err = pause_one(pausing, pausing->dev[i], error);
