@@ -127,7 +127,7 @@ decide --scope country --value XX --duration 1h
 bouncer once 2>"$scratch/once"
 is "$(denied)" '192.0.2.66 198.51.100.0/24 203.0.113.7! 203.0.113.8! 2001:db8::66' \
 	'bans of addresses and ranges are denied, other decisions are not, and entries of others stay'
-is "$(<"$scratch/once")" '3 entries added, 0 deleted; 3 are of CrowdSec' 'it says what it did'
+is "$(<"$scratch/once")" '4 entries added, 0 deleted; 4 are of CrowdSec' 'it says what it did, also for an address that another denies'
 left=$(left_s 198.51.100.0/24)
 check 'an entry ends with its decision' test "$left" -gt 550 -a "$left" -le 600
 

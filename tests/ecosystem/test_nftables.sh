@@ -42,7 +42,7 @@ denied() {
 	ringfence deny list --json | jq -r '[.prefixes[].prefix] | join(" ")'
 }
 
-ringfence deny add 192.0.2.200
+ringfence deny add 192.0.2.200 by load
 guide 'set inet filter blocklist |' >/dev/null
 is "$(denied)" '192.0.2.1 192.0.2.16/29 198.51.100.0/24 203.0.113.5 203.0.113.6/31' \
 	'a set with prefixes and ranges replaces the deny list'
