@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "cli/commands.h"
 
-/* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
 #define DEL_HELP                                                                                \
 	"The prefix must be written as it was added. A longer prefix within it that was added " \
 	"separately stays."
@@ -17,6 +14,18 @@
 	"Adds the prefixes in a file, one a line; '#' begins a comment, and '-' is standard " \
 	"input. A prefix that was on the list for a time stays for good."
 #define FLUSH_HELP "Takes every prefix off the list, at once."
+
+/* sparse: the other commands accept --json. */
+const char *const rf_no_json[RF_CMD_COUNT] = {
+	[RF_CMD_REPAIR] = "repair prints what it does as text; 'doctor --json' prints JSON",
+	[RF_CMD_FLEET_RUN] = "the agent prints what happens as text; leave it out",
+	[RF_CMD_SAVE] = "save prints the rules as commands; for JSON use 'limit list', 'allow "
+			"list' and 'deny list'",
+	[RF_CMD_METRICS] = "metrics prints the format of Prometheus; 'stats --json' prints JSON",
+	[RF_CMD_HISTORY_SCHEMA] = "the schema is SQL, and is only printed as that",
+	[RF_CMD_COMPLETION] = "completion prints a script for a shell",
+	[RF_CMD_HELP] = "help prints text; leave it out",
+};
 
 const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 	[RF_CMD_ATTACH] =
@@ -62,8 +71,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "'ringfence@IF.service'.",
 		 NULL,
 		 {"repair eth0"},
-		 rf_cmd_repair,
-		 "repair prints what it does as text; 'doctor --json' prints JSON"},
+		 rf_cmd_repair},
 	[RF_CMD_ADOPT] =
 		{"A fence that 'ip' attached is found by the id of its program, which takes "
 		 "CAP_SYS_ADMIN. Once it is pinned, CAP_BPF and CAP_NET_ADMIN find it, and "
@@ -189,8 +197,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "service. Takes root.",
 		 NULL,
 		 {"fleet run edge"},
-		 rf_cmd_fleet_run,
-		 "the agent prints what happens as text; leave it out"},
+		 rf_cmd_fleet_run},
 	[RF_CMD_FLEET_CHECK] =
 		{"Looks at the settings, the fence and its limits, the agent, the engine and the "
 		 "other hosts, and prints a line for each. A 'problem' keeps this host from "
@@ -265,9 +272,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 			 "'confirmed', those that return without 'confirm'.",
 			 NULL,
 			 {"save > rules"},
-			 rf_cmd_save,
-			 "save prints the rules as commands; for JSON use 'limit list', 'allow "
-			 "list' and 'deny list'"},
+			 rf_cmd_save},
 	[RF_CMD_APPLY] =
 		{"The file has commands, one a line: 'limit add …', 'allow add …', 'allow load "
 		 "FILE', the same with deny, and 'newcomers …'; '#' begins a comment, and FILE "
@@ -321,8 +326,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "runs 'metrics file' each minute.",
 		 NULL,
 		 {"metrics", "metrics file ringfence.prom"},
-		 rf_cmd_metrics,
-		 "metrics prints the format of Prometheus; 'stats --json' prints JSON"},
+		 rf_cmd_metrics},
 	[RF_CMD_PAGE] = {"Prints the URL of the page that 'ringfence-watch' serves, with the token "
 			 "that it takes. Open it in a browser of this machine; from another "
 			 "machine, through 'ssh -L 9436:127.0.0.1:9436'. The page shows every "
@@ -414,8 +418,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		{"Prints the tables of a history as SQL, with what each column means.",
 		 NULL,
 		 {"history schema"},
-		 rf_cmd_history_schema,
-		 "the schema is SQL, and is only printed as that"},
+		 rf_cmd_history_schema},
 	[RF_CMD_DOCTOR] =
 		{"Checks what ringfence needs of this machine, and the interfaces; with IF, that "
 		 "interface in full. Prints a line for each check. A 'problem' prevents a fence, "
@@ -430,13 +433,11 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "of limits and prefixes on lists appear for those who may read the fence.",
 		 NULL,
 		 {"completion > ringfence.bash", "completion fish > ringfence.fish"},
-		 rf_cmd_completion,
-		 "completion prints a script for a shell"},
+		 rf_cmd_completion},
 	[RF_CMD_HELP] = {"Explains a command, or lists all commands.",
 			 NULL,
 			 {"help", "help limit add"},
-			 NULL,
-			 "help prints text; leave it out"},
+			 NULL},
 	[RF_CMD_VERSION] = {"Prints the version of ringfence, and that of its maps, the map ABI. "
 			    "'--version' and '-V' are the same.",
 			    NULL,

@@ -14,9 +14,10 @@ struct rf_command_row {
 	const char *notes;	  /* after the options; NULL: nothing */
 	const char *examples[12]; /* without `ringfence` */
 	rf_command run;		  /* NULL: main runs it itself */
-	const char *no_json;	  /* why it refuses --json; NULL: it takes it */
 };
 
 extern const struct rf_command_row rf_commands[RF_CMD_COUNT];
+/* Why a command refuses --json; sparse: the others accept it. */
+extern const char *const rf_no_json[RF_CMD_COUNT];
 
 #endif /* RINGFENCE_COMMANDS_H */

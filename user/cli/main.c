@@ -165,8 +165,8 @@ static int run(struct rf_words *words, const char **kept, struct rf_options *opt
 	command = rf_command_find(words);
 	if (command < 0)
 		return rf_fail_unknown(words, error);
-	if (options->json && rf_commands[command].no_json)
-		return rf_error_usage(error, "'--json': %s", rf_commands[command].no_json);
+	if (options->json && rf_no_json[command])
+		return rf_error_usage(error, "'--json': %s", rf_no_json[command]);
 	if (command == RF_CMD_HELP)
 		return rf_help(words, error);
 	if (command == RF_CMD_VERSION)

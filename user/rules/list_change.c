@@ -107,12 +107,10 @@ int rf_list_changes_join(struct rf_list_changes *changes, struct rf_owners *owne
 			 struct rf_error *error)
 {
 	uint8_t number[RF_OWNERS_MAX];
+	const int err = rf_owners_join(owners, &changes->owners, number, error);
 
-	if (rf_owners_join(owners, &changes->owners, number))
-		return rf_error_failed(error, -ENOSPC,
-				       "the lists have %d owners, the most there can be; 'deny "
-				       "flush by NAME' removes the entries of one",
-				       RF_OWNERS_MAX);
+	if (err)
+		return err;
 	for (size_t i = 0; i < changes->count; i++)
 		if (is_number(changes->change[i].owner))
 			changes->change[i].owner = number[changes->change[i].owner];

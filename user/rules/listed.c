@@ -55,13 +55,11 @@ int rf_owner_add(struct rf_owners *owners, const char *name, struct rf_error *er
 }
 
 int rf_owners_join(struct rf_owners *owners, const struct rf_owners *from,
-		   uint8_t number[RF_OWNERS_MAX])
+		   uint8_t number[RF_OWNERS_MAX], struct rf_error *error)
 {
-	struct rf_error ignored;
-
 	for (int i = 0; i < RF_OWNERS_MAX; i++) {
 		const char *name = i < RF_OWNERS_FIXED ? "" : from->name[i - RF_OWNERS_FIXED];
-		const int owner = *name ? rf_owner_add(owners, name, &ignored) : i;
+		const int owner = *name ? rf_owner_add(owners, name, error) : i;
 
 		if (owner < 0)
 			return owner;

@@ -64,11 +64,11 @@ int rf_owner_find(const struct rf_owners *owners, const char *name);
 /* The same, and adds a name that is not known; an error where there is no room for it. */
 int rf_owner_add(struct rf_owners *owners, const char *name, struct rf_error *error);
 /*
- * Adds the names of `from`, and sets the number that each owner of `from` has in `owners`. Returns
- * -ENOSPC where there is no room for all.
+ * Adds the names of `from`, and sets the number that each owner of `from` has in `owners`; an error
+ * where there is no room for all.
  */
 int rf_owners_join(struct rf_owners *owners, const struct rf_owners *from,
-		   uint8_t number[RF_OWNERS_MAX]);
+		   uint8_t number[RF_OWNERS_MAX], struct rf_error *error);
 
 /* ---- claims ---- */
 

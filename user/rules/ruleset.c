@@ -138,12 +138,10 @@ int rf_ruleset_join_owners(struct rf_ruleset *ruleset, struct rf_owners *owners,
 			   struct rf_error *error)
 {
 	uint8_t number[RF_OWNERS_MAX];
+	const int err = rf_owners_join(owners, &ruleset->owners, number, error);
 
-	if (rf_owners_join(owners, &ruleset->owners, number))
-		return rf_error_failed(error, -ENOSPC,
-				       "the lists have more than %d owners; remove the entries of "
-				       "one with 'deny flush by NAME'",
-				       RF_OWNERS_MAX);
+	if (err)
+		return err;
 	for (size_t i = 0; i < ruleset->listed_count; i++)
 		for (int j = 0; j < RF_LIST_CLAIMS; j++) {
 			struct rf_list_claim *claim = &ruleset->listed[i].claim[j];
