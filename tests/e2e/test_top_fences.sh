@@ -57,13 +57,20 @@ sees "^$a native .*LIVE" 'and comes to the one that is left'
 
 # ---- detached, and attached again ----
 
-changes detach "$a"
+# `top` waits for 10 s, and `attach` may take longer: `top` is stopped from its first message on, until
+# the fence is attached again and has its limit.
+top_pid=$(process)
+[ -n "$top_pid" ] || bail 'top does not run'
+changes detach "$a" &
+eventually has 'was detached; top waits' && kill -STOP "$top_pid"
+wait "$!" || bail "cannot detach $a: $(<"$scratch/log")"
 sees "^fence 'rf[0-9]+p0' was detached; top waits for another [0-9]+s until" 'top waits for a fence that was detached'
 sees "^$a native +.*DETACHED" 'the first line says so'
 press Down Enter r
 changes attach "$a"
-sees "^fence 'rf[0-9]+p0' was detached, and attached again: its" 'it is shown when it is attached again'
 changes limit add any rate 50/1s
+kill -CONT "$top_pid"
+sees "^fence 'rf[0-9]+p0' was detached, and attached again: its" 'it is shown when it is attached again'
 press Escape
 press Escape
 sees '^> 192\.0\.2\.66 +any' 'its sources are shown'
