@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,15 +212,19 @@ void rf_format_prefix(const struct rf_prefix *prefix, char text[RF_PREFIX_TEXT_S
 		snprintf(text + end, RF_PREFIX_TEXT_SIZE - end, "/%u", prefix->length);
 }
 
+/* Half of an address, as a number. */
+static uint64_t half(const struct rf_prefix *prefix, unsigned int at)
+{
+	return (uint64_t)ntohl(prefix->word[2 * at]) << 32 | ntohl(prefix->word[2 * at + 1]);
+}
+
 int rf_prefix_compare(const struct rf_prefix *a, const struct rf_prefix *b)
 {
-	int order;
-
 	if (a->version != b->version)
 		return a->version < b->version ? -1 : 1;
-	order = memcmp(a->word, b->word, sizeof(a->word));
-	if (order)
-		return order;
+	for (unsigned int at = 0; at < 2; at++)
+		if (half(a, at) != half(b, at))
+			return half(a, at) < half(b, at) ? -1 : 1;
 	return (a->length > b->length) - (a->length < b->length);
 }
 
