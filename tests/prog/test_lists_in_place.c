@@ -121,6 +121,49 @@ static void ten_thousand_changes_are_one(void **state)
 	free(change);
 }
 
+/* A commit would switch the banks, and wait for the data path. */
+static void a_list_that_is_the_same_leaves_the_rules_in_force(void **state)
+{
+	struct rf_list_change one = change_of(RF_DENY, "10.0.0.1", RF_FOREVER);
+	struct rf_list_changes same = {.change = &one, .count = 1};
+	struct program *program = *state;
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+	uint64_t active;
+
+	program_apply(program, "limit add any rate 1M/10s\ndeny add 10.0.0.1\n"
+			       "allow add 10.0.0.2\n");
+	active = program->config->active;
+	/* As 'deny load replace': all entries of the list end, and those of the file begin. */
+	assert_done(rf_list_changes_release_by(&same, RF_DENY, "", &error), &error);
+	same.release[0].at = 0;
+	assert_done(rf_fence_change_lists(&program->fence, &same, NULL, &outcome, &error), &error);
+	assert_int_equal(program->config->active, active);
+	assert_int_equal(outcome.listed[RF_DENY], 1);
+	assert_false(passes(program, "10.0.0.1"));
+
+	one = change_of(RF_DENY, "10.0.0.3", RF_FOREVER);
+	assert_done(rf_fence_change_lists(&program->fence, &same, NULL, &outcome, &error), &error);
+	assert_int_not_equal(program->config->active, active);
+	assert_true(passes(program, "10.0.0.1"));
+	assert_false(passes(program, "10.0.0.3"));
+	free(same.release);
+}
+
+static void the_same_list_finishes_a_change_that_was_killed(void **state)
+{
+	struct rf_list_change one = change_of(RF_DENY, "10.0.0.1", RF_FOREVER);
+	struct rf_list_changes same = {.change = &one, .count = 1};
+	struct program *program = *state;
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add any rate 1M/10s\ndeny add 10.0.0.1\n");
+	program->config->bank[program->config->active & 1].flags |= RF_BANK_IN_DOUBT;
+	assert_done(rf_fence_change_lists(&program->fence, &same, NULL, &outcome, &error), &error);
+	assert_false(program->config->bank[program->config->active & 1].flags & RF_BANK_IN_DOUBT);
+}
+
 /* Old tries may be as large as those in force. */
 static void a_commit_leaves_no_old_tries(void **state)
 {
@@ -361,6 +404,8 @@ int main(void)
 		TEST(a_change_writes_its_prefix_and_those_within),
 		TEST(a_prefix_that_contains_many_takes_new_tries),
 		TEST(ten_thousand_changes_are_one),
+		TEST(a_list_that_is_the_same_leaves_the_rules_in_force),
+		TEST(the_same_list_finishes_a_change_that_was_killed),
 		TEST(a_commit_leaves_no_old_tries),
 		TEST(a_missing_prefix_changes_nothing),
 		TEST(a_host_takes_off_no_ban_of_the_fleet),

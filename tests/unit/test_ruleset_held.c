@@ -173,7 +173,11 @@ static void the_claims_of_an_entry_expire_one_by_one(void **state)
 	(void)state;
 	claim(&rules, BLOCKLIST, "10.0.0.1", 50);
 	claim(&rules, JAIL, "10.0.0.1", 100);
+	rules.ruleset.lists_changed = false;
+	rf_ruleset_expire(&rules.ruleset, 49);
+	assert_false(rules.ruleset.lists_changed);
 	rf_ruleset_expire(&rules.ruleset, 50);
+	assert_true(rules.ruleset.lists_changed);
 	assert_int_equal(claim(&rules, BLOCKLIST, "10.0.0.1", 0), RF_LIST_MISSING);
 	assert_int_equal(rf_listed_until(rf_ruleset_find(&rules.ruleset, &host), RF_DENY), 100);
 	rf_ruleset_expire(&rules.ruleset, 100);

@@ -22,7 +22,20 @@ static int change_rules(const struct rf_fence *fence, const struct rf_list_chang
 
 /* ---- a commit ---- */
 
-/* `unfinished`: some changes were made in place, so a prefix may be off its list already. */
+/* Is no trial to settle, and no change that was killed to be finished? */
+static bool is_settled(const struct rf_fence *fence)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+	const struct rf_bank *bank = &fence->config->bank[standing.active & 1];
+
+	return standing.state != RF_FELL_BACK && !(bank->flags & RF_BANK_IN_DOUBT);
+}
+
+/*
+ * A list that is loaded again is often the same: then the rules in force stay.
+ *
+ * `unfinished`: some changes were made in place, so a prefix may be off its list already.
+ */
 static int commit(struct rf_fence *fence, const struct rf_list_changes *changes, bool unfinished,
 		  const struct rf_progress *progress, struct rf_error *error)
 {
@@ -35,7 +48,7 @@ static int commit(struct rf_fence *fence, const struct rf_list_changes *changes,
 		err = change_rules(fence, changes, &ruleset, &first, &refused, error);
 	if (!err && first < changes->count && !unfinished)
 		err = rf_list_fail(&changes->change[first], &refused, &changes->owners, error);
-	if (!err)
+	if (!err && (ruleset.lists_changed || unfinished || !is_settled(fence)))
 		err = rf_fence_commit(fence, &ruleset, NULL, progress, error);
 	rf_ruleset_free(&ruleset);
 	return err;

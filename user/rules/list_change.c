@@ -299,8 +299,13 @@ static size_t change_entry(struct rf_listed *entry, const struct rf_list_changes
 	return at;
 }
 
+static bool has_same_claims(const struct rf_listed *a, const struct rf_listed *b)
+{
+	return memcmp(a->claim, b->claim, sizeof(a->claim)) == 0;
+}
+
 /* Merges the changes into the sorted entries. `merged` has room for all. Returns how many. */
-static size_t merge(const struct rf_ruleset *ruleset, const struct rf_list_changes *changes,
+static size_t merge(struct rf_ruleset *ruleset, const struct rf_list_changes *changes,
 		    const struct rf_list_change *const *sorted, struct rf_listed *merged,
 		    struct first_refused *first)
 {
@@ -313,11 +318,16 @@ static size_t merge(const struct rf_ruleset *ruleset, const struct rf_list_chang
 				  : !prefix
 					  ? -1
 					  : rf_prefix_compare(&ruleset->listed[at].prefix, prefix);
+		const struct rf_listed before = order <= 0
+							? ruleset->listed[at++]
+							: (struct rf_listed){.prefix = *prefix};
 		struct rf_listed *entry = &merged[to];
 
-		*entry = order <= 0 ? ruleset->listed[at++] : (struct rf_listed){.prefix = *prefix};
+		*entry = before;
 		next += change_entry(entry, changes, sorted + next,
 				     order >= 0 ? changes->count - next : 0, first);
+		if (!has_same_claims(entry, &before))
+			ruleset->lists_changed = true;
 		to += !rf_listed_is_empty(entry);
 	}
 	return to;

@@ -166,11 +166,16 @@ void rf_listed_release(struct rf_listed *listed, enum rf_list list,
 			remove_claim(listed->claim, i);
 }
 
-void rf_listed_expire(struct rf_listed *listed, uint64_t jiffies)
+bool rf_listed_expire(struct rf_listed *listed, uint64_t jiffies)
 {
+	bool had_expired = false;
+
 	for (int i = RF_LIST_CLAIMS - 1; i >= 0; i--)
-		if (listed->claim[i].until && until_of(&listed->claim[i]) <= jiffies)
+		if (listed->claim[i].until && until_of(&listed->claim[i]) <= jiffies) {
 			remove_claim(listed->claim, i);
+			had_expired = true;
+		}
+	return had_expired;
 }
 
 bool rf_listed_is_empty(const struct rf_listed *listed)

@@ -88,8 +88,8 @@ int rf_listed_claim(struct rf_listed *listed, enum rf_list list, unsigned int ow
 /* Ends the claims of a set of owners. */
 void rf_listed_release(struct rf_listed *listed, enum rf_list list,
 		       const struct rf_owner_set *owners);
-/* Ends the claims that have expired at `jiffies`. */
-void rf_listed_expire(struct rf_listed *listed, uint64_t jiffies);
+/* Ends the claims that have expired at `jiffies`. Were there any? */
+bool rf_listed_expire(struct rf_listed *listed, uint64_t jiffies);
 /* Is the entry on no list, and in no `from`? */
 bool rf_listed_is_empty(const struct rf_listed *listed);
 

@@ -130,7 +130,8 @@ static int add_from(struct rf_ruleset *ruleset, const struct rf_prefixes *prefix
 void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies)
 {
 	for (size_t i = 0; i < ruleset->listed_count; i++)
-		rf_listed_expire(&ruleset->listed[i], jiffies);
+		if (rf_listed_expire(&ruleset->listed[i], jiffies))
+			ruleset->lists_changed = true;
 	drop_empty(ruleset);
 }
 

@@ -22,6 +22,7 @@ struct rf_ruleset {
 	struct rf_listed *listed;	 /* sorted, each prefix once; empty ones are marks */
 	size_t listed_count;
 	struct rf_owners owners; /* of their claims */
+	bool lists_changed;	 /* by rf_ruleset_change() or rf_ruleset_expire() */
 };
 
 /* What the data path reads in addition to the bank. */
