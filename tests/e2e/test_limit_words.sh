@@ -57,7 +57,8 @@ is "$(ringfence status | grep '^limit'; ringfence limit list)" $'limit any: drop
 	'status and limit list print rate 0'
 does 'limit list --json has rate 0' '[0,1000,"packets"]' \
 	eval 'ringfence limit list --json | jq -c ".limits[] | [.rate, .window_ms, .unit]"'
-is "$(ringfence save >"$scratch/saved" && ringfence apply "$scratch/saved" >"$scratch/log" && ringfence save | diff - "$scratch/saved")" '' \
+ringfence save >"$scratch/saved"
+is "$(ringfence apply "$scratch/saved" >"$scratch/log" && ringfence save | sed 1d)" "$(sed 1d "$scratch/saved")" \
 	'save prints rate 0, and apply reads it'
 deliver 0 src=192.0.2.1,count=3
 is "$received $(ringfence show 192.0.2.1)" ' 192.0.2.1: dropped by limit '"'any'"'; its rate is 0
