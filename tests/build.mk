@@ -27,7 +27,7 @@ build/tests/unit/test_received: build/asan/user/base/received.o
 build/tests/unit/test_scanning: $(patsubst %,build/asan/user/%.o,base/thread screen/job screen/scanning)
 $(call frame_tests,prog): $(FRAMES:%=build/%.o)
 build/tests/prog/test_stacked: build/tests/prog/model.o
-$(patsubst %,build/tests/prog/test_%,history history_file history_sums): build/tests/record/made.o
+$(patsubst %,build/tests/prog/test_%,history history_file history_graph history_sums): build/tests/record/made.o
 
 build/tests/%.o: tests/%.c
 	@mkdir -p $(@D)

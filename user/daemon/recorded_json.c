@@ -22,7 +22,7 @@ static json_t *number(double value)
 	return round == (long long)round ? json_integer((json_int_t)round) : json_real(round);
 }
 
-static json_t *rates(const struct rf_graph *graph, const uint64_t *packets)
+static json_t *rates(const struct rf_graph *graph, const double *packets)
 {
 	json_t *json = json_array();
 
@@ -36,7 +36,7 @@ static json_t *rates(const struct rf_graph *graph, const uint64_t *packets)
 static bool is_empty(const struct rf_graph *graph, const struct rf_graph_line *line)
 {
 	for (int i = 0; i < graph->points; i++)
-		if (line->packets[i])
+		if (line->packets[i] > 0)
 			return false;
 	return true;
 }

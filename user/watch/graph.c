@@ -10,6 +10,7 @@
 
 #define SECONDS_MS (2 * 3600 * 1000) /* a longer range is made from minutes */
 #define MINUTE_MS 60000
+#define INTERVAL_MOST_MS (4 * MINUTE_MS) /* scans are a minute apart, unless one is late */
 #define NUMBER_MASK ((1 << RF_SCAN_SHIFT) - 1)
 
 /* A graph that is being made. Times are ms. */
@@ -69,12 +70,41 @@ static int prepare(struct making *making)
 	return graph->seconds && graph->sources && graph->peak && graph->line ? 0 : -ENOMEM;
 }
 
-/* Times are the ends of intervals. -1: outside. */
-static int point_of(const struct making *making, int64_t time)
-{
-	const int64_t point = (time - 1 - making->from) / making->step;
+/* Some points, and the part of an interval that each of them has. */
+struct cover {
+	int first, end;
+	int64_t from, to; /* of the interval */
+	bool is_split;
+};
 
-	return time <= making->from || point >= making->graph->points ? -1 : point;
+/*
+ * An interval of MS that ended at TIME. One that is no longer than a step counts where it ended; a
+ * longer one is split, or the points between two ends would look like a gap.
+ */
+static struct cover cover_of(const struct making *making, int64_t time, int64_t ms)
+{
+	struct cover cover = {.from = time - 1, .to = time};
+	int64_t first, end = (time - 1 - making->from) / making->step + 1;
+
+	if (time <= making->from)
+		return (struct cover){};
+	if (ms > making->step) {
+		cover.is_split = true;
+		cover.from = time - (ms < INTERVAL_MOST_MS ? ms : INTERVAL_MOST_MS);
+	}
+	first = cover.from > making->from ? (cover.from - making->from) / making->step : 0;
+	cover.first = first < making->graph->points ? first : making->graph->points;
+	cover.end = end < making->graph->points ? end : making->graph->points;
+	return cover;
+}
+
+static double share_of(const struct making *making, const struct cover *cover, int point)
+{
+	const int64_t begin = making->from + point * making->step, end = begin + making->step;
+	const int64_t from = cover->from > begin ? cover->from : begin;
+	const int64_t to = cover->to < end ? cover->to : end;
+
+	return cover->is_split ? (double)(to - from) / (double)(cover->to - cover->from) : 1;
 }
 
 /* ---- lines ---- */
@@ -120,46 +150,63 @@ static int add_lines(struct making *making, struct rf_error *error)
 
 /* ---- points ---- */
 
+/* What is in the last point may have ended after it. */
+static sqlite3_stmt *begin_rows(const struct making *making, const char *sql)
+{
+	return rf_db_begin(&making->reader->db, sql, "ii", making->from,
+			   making->to + making->step + INTERVAL_MOST_MS);
+}
+
 /* Rows of time, ms, sources. */
 static void take_intervals(struct making *making, const char *sql)
 {
 	struct rf_db *db = &making->reader->db;
 	struct rf_graph *graph = making->graph;
-	sqlite3_stmt *stmt = rf_db_begin(db, sql, "ii", making->from, making->to + making->step);
+	sqlite3_stmt *stmt = begin_rows(making, sql);
 
 	while (rf_db_row(db, stmt)) {
-		const int point = point_of(making, sqlite3_column_int64(stmt, 0));
+		const int64_t ms = sqlite3_column_int64(stmt, 1);
 		const int64_t sources = sqlite3_column_int64(stmt, 2);
+		const struct cover cover = cover_of(making, sqlite3_column_int64(stmt, 0), ms);
 
-		if (point < 0)
-			continue;
-		graph->seconds[point] += sqlite3_column_int64(stmt, 1) / 1000.0;
-		if (sources > graph->sources[point])
-			graph->sources[point] = sources < UINT32_MAX ? sources : UINT32_MAX;
+		for (int point = cover.first; point < cover.end; point++) {
+			graph->seconds[point] += ms / 1000.0 * share_of(making, &cover, point);
+			if (sources > graph->sources[point])
+				graph->sources[point] = sources < UINT32_MAX ? sources : UINT32_MAX;
+		}
 	}
 }
 
-/* Rows of time, ms, number, packets, the most packets in a second (-1: to be derived). */
+/* Drops have their most a second as well. `peak` -1: to be derived. */
+static void add_counts(const struct making *making, struct rf_graph_line *line,
+		       const struct cover *cover, int64_t ms, double packets, double peak)
+{
+	struct rf_graph *graph = making->graph;
+	const bool is_drop = strcmp(line->kind, "dropped") == 0;
+
+	if (peak < 0)
+		peak = ms > 0 ? packets * 1000.0 / ms : 0;
+	for (int point = cover->first; point < cover->end; point++) {
+		line->packets[point] += packets * share_of(making, cover, point);
+		if (is_drop && peak > graph->peak[point])
+			graph->peak[point] = peak;
+	}
+}
+
+/* Rows of time, ms, number, packets, the most packets in a second. */
 static void take_counts(struct making *making, const char *sql)
 {
 	struct rf_db *db = &making->reader->db;
-	struct rf_graph *graph = making->graph;
-	sqlite3_stmt *stmt = rf_db_begin(db, sql, "ii", making->from, making->to + making->step);
+	sqlite3_stmt *stmt = begin_rows(making, sql);
 
 	while (rf_db_row(db, stmt)) {
-		const int point = point_of(making, sqlite3_column_int64(stmt, 0));
-		const int line = making->line_of[sqlite3_column_int64(stmt, 2) & NUMBER_MASK];
-		const int64_t packets = sqlite3_column_int64(stmt, 3);
 		const int64_t ms = sqlite3_column_int64(stmt, 1);
-		double peak = sqlite3_column_int64(stmt, 4);
+		const int line = making->line_of[sqlite3_column_int64(stmt, 2) & NUMBER_MASK];
+		const struct cover cover = cover_of(making, sqlite3_column_int64(stmt, 0), ms);
 
-		if (point < 0 || line < 0)
-			continue;
-		graph->line[line].packets[point] += packets;
-		if (peak < 0)
-			peak = ms > 0 ? packets * 1000.0 / ms : 0;
-		if (strcmp(graph->line[line].kind, "dropped") == 0 && peak > graph->peak[point])
-			graph->peak[point] = peak;
+		if (line >= 0)
+			add_counts(making, &making->graph->line[line], &cover, ms,
+				   sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4));
 	}
 }
 

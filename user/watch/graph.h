@@ -16,7 +16,7 @@
 struct rf_graph_line {
 	char kind[RF_WORD_SIZE], outcome[RF_WORD_SIZE];
 	char name[RF_NAME_SIZE]; /* of the reason or limit */
-	uint64_t *packets;
+	double *packets; /* a scan longer than a step is split between the points it covers */
 };
 
 struct rf_graph {
