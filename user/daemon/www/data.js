@@ -151,11 +151,29 @@ function takeScan(scan) {
 
 // ---- the lines of the plots ----
 
-// times: ms at the ends of points; lines: name -> rates; seen: which points have any.
-const model = {times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, isKnown: false, first: 0};
+// begins, times: ms at both ends of each point; lines: name -> rates; sources: null in a gap.
+const model = {};
 
 function emptyModel() {
-	Object.assign(model, {times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, isKnown: false, first: 0});
+	Object.assign(model, {begins: [], times: [], lines: {}, peak: [], sources: [], gaps: [], step: 1000, recorded: false, isKnown: false, first: 0});
+}
+
+emptyModel();
+
+// All that has one value for each point.
+function columns() {
+	return [model.begins, model.times, model.peak, model.sources, ...Object.values(model.lines)];
+}
+
+function isGap(i) {
+	return model.sources[i] === null;
+}
+
+// A counter that counted nothing has no line.
+function valueAt(key, i) {
+	const line = model.lines[key];
+
+	return line ? line[i] : i in model.times && !isGap(i) ? 0 : null;
 }
 
 function takeRange(range) {
@@ -169,8 +187,10 @@ function takeRange(range) {
 	model.first = range.first;
 	model.peak = range.peak;
 	model.sources = range.sources;
-	for (let i = 0; i < range.points; i++)
+	for (let i = 0; i < range.points; i++) {
+		model.begins.push(range.from + i * range.step);
 		model.times.push(range.from + (i + 1) * range.step);
+	}
 	for (const line of range.lines)
 		model.lines[lineKey(line.kind, line.name, line.outcome)] = line.rate;
 	trimModel(range);
@@ -180,35 +200,33 @@ function takeRange(range) {
 function trimModel(range) {
 	let last = model.times.length;
 
-	while (last && (model.times[last - 1] > range.last + model.step || model.sources[last - 1] === null))
+	while (last && (model.times[last - 1] > range.last + model.step || isGap(last - 1)))
 		last--;
-	for (const values of [model.times, model.peak, model.sources, ...Object.values(model.lines)])
+	for (const values of columns())
 		values.length = last;
 }
 
+// A gap is where no scan was: what is recorded may lag a scan or two behind.
 function appendPoint(point) {
-	const length = model.times.length;
+	const last = model.times[model.times.length - 1];
+	const length = point.seconds * 1000;
+	const begin = point.time - length;
 
-	if (length && point.time <= model.times[length - 1])
+	if (last && point.time <= last)
 		return;
-	if (length && point.time - model.times[length - 1] > 3 * Math.max(model.step, point.seconds * 1000))
-		pushPoint(model.times[length - 1] + 1, null);
-	pushPoint(point.time, point);
-	while (model.times[0] < point.time - span() - 2000) {
-		model.times.shift();
-		model.sources.shift();
-		model.peak.shift();
-		Object.values(model.lines).forEach((line) => line.shift());
-	}
+	if (last && begin - last > 2 * Math.max(model.step, length))
+		pushPoint(last, last + 1, null);
+	pushPoint(begin, point.time, point);
+	// The first point may lie before the span: the line begins at its edge.
+	while (model.times[1] <= point.time - span())
+		columns().forEach((values) => values.shift());
 }
 
-function pushPoint(time, point) {
-	const length = model.times.length;
-	const keys = point ? Object.keys(point.rates) : [];
-
-	for (const key of keys)
+function pushPoint(begin, time, point) {
+	for (const key of point ? Object.keys(point.rates) : [])
 		if (!(key in model.lines))
-			model.lines[key] = new Array(length).fill(0);
+			model.lines[key] = model.sources.map((count) => (count === null ? null : 0));
+	model.begins.push(begin);
 	model.times.push(time);
 	model.sources.push(point ? point.sources : null);
 	model.peak.push(null);

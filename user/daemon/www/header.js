@@ -28,7 +28,7 @@ function stateText() {
 		return ['stale', `old: ${duration(age())}`];
 	if (!isLive())
 		return ['', 'PAST'];
-	return ['live', `LIVE ${clock(scan.time)}${scan.interval > 1000 ? `, each ${duration(scan.interval)}` : ''}`];
+	return ['live', `LIVE ${clock(scan.time)}${scan.interval > 1000 ? `, each ${Math.round(scan.interval / 100) / 10} s` : ''}`];
 }
 
 const STANDINGS = {on_trial: 'Rules are on trial', fell_back: 'A trial ended: the rules before it are in force', fell_open: 'The attach was not confirmed: everything passes'};

@@ -2,6 +2,7 @@
 // Plots by dygraphs. All of them show the same span, and a drag over one zooms all.
 
 const plots = new Map(); // id -> {graph, keys, labels}
+let rows = [];		 // of each plot: [time, index in the model]
 
 // The Legend plugin sets inline styles, which the page's policy forbids: keys are drawn here.
 function havePlots() {
@@ -18,12 +19,21 @@ function window_() {
 	return [end - span(), end];
 }
 
+// After a gap a line starts where its first scan began: a single point would have no width.
+function takeRows() {
+	rows = [];
+	model.times.forEach((time, i) => {
+		if (!isGap(i) && (i === 0 || isGap(i - 1)))
+			rows.push([i ? Math.max(model.begins[i], model.times[i - 1] + 1) : model.begins[i], i]);
+		rows.push([time, i]);
+	});
+}
+
 // Rows of Date and one value for each key. Dygraphs needs two rows at least.
 function rowsOf(keys) {
-	const lines = keys.map((key) => model.lines[key]);
-	const rows = model.times.map((time, i) => [new Date(time), ...lines.map((line) => (line ? line[i] : 0))]);
-
-	return rows.length > 1 ? rows : [[new Date(window_()[0]), ...keys.map(() => null)], [new Date(window_()[1]), ...keys.map(() => null)]];
+	if (rows.length < 2)
+		return window_().map((time) => [new Date(time), ...keys.map(() => null)]);
+	return rows.map(([time, i]) => [new Date(time), ...keys.map((key) => valueAt(key, i))]);
 }
 
 function plotOptions(id, colours, stacked) {
@@ -46,7 +56,7 @@ function plotOptions(id, colours, stacked) {
 		rightGap: 4,
 		axes: {
 			x: {drawGrid: false, pixelsPerLabel: 84, axisLabelFormatter: (date) => axisTime(+date, span())},
-			y: {axisLabelFormatter: (value) => short(value).replace(/\.(\d*?)0+(?=[kMG])/, (all, digits) => (digits ? `.${digits}` : '')), axisLabelWidth: 42, pixelsPerLabel: stacked ? 36 : 24},
+			y: {axisLabelFormatter: (value) => short(value).replace(/\.(\d*?)0+(?=[kMG])/, (all, digits) => (digits ? `.${digits}` : '')), axisLabelWidth: 42, pixelsPerLabel: stacked ? 36 : 16},
 		},
 		legend: 'never',
 		interactionModel: {},
@@ -99,7 +109,7 @@ function describe(plot) {
 		const line = model.lines[key] || [];
 		const most = line.reduce((a, b) => Math.max(a, b || 0), 0);
 
-		return `${plot.labels[i]} ${short(line[last])}, most ${short(most)}`;
+		return `${plot.labels[i]} ${short(valueAt(key, last))}, most ${short(most)}`;
 	});
 
 	return `Packets a second over ${duration(span())}: ${words.join('; ')}. Arrow keys move, plus and minus zoom.`;
@@ -113,19 +123,18 @@ function showValues(row, from) {
 			plot.graph.setSelection(row);
 		else if (id !== from && row < 0)
 			plot.graph.clearSelection();
-		showKey(id, plot, row);
+		showKey(id, plot, row in rows ? rows[row][1] : -1);
 	}
 }
 
-function showKey(id, plot, row) {
-	const at = row >= 0 ? row : model.times.length - 1;
-	const parts = [make('span', {}, at >= 0 && model.times[at] ? axisTime(model.times[at], row >= 0 && span() <= 36 * 3600e3 ? 0 : span()) : '')];
+// The values of a point; -1: of the last one.
+function showKey(id, plot, point) {
+	const at = point >= 0 ? point : model.times.length - 1;
+	const parts = [make('span', {}, at >= 0 && model.times[at] ? axisTime(model.times[at], point >= 0 && span() <= 36 * 3600e3 ? 0 : span()) : '')];
 	const key = byId(`${id}-key`) || plot.element.parentElement.querySelector('.key');
 
 	plot.keys.forEach((name, i) => {
-		const value = (model.lines[name] || [])[at];
-
-		parts.push(make('span', {}, swatch(plot.colours[i]), plot.labels[i], ' ', make('b', {}, short(value))));
+		parts.push(make('span', {}, swatch(plot.colours[i]), plot.labels[i], ' ', make('b', {}, short(valueAt(name, at)))));
 	});
 	key.replaceChildren(...parts);
 }
@@ -191,6 +200,7 @@ function showPackets() {
 	const keys = Object.keys(model.lines).filter((key) => !key.startsWith('limit/') && isSeen(key)).sort((a, b) => place(a) - place(b));
 	const names = keys.map((key) => key.split('/')[1]);
 
+	takeRows();
 	// Dygraphs stacks the last line at the bottom: what passes stands on the axis, drops on top.
 	showPlot('packets', byId('packets'), keys, names.map(reasonText), names.map((name) => colourOf(COLOURS[name])), true);
 	showValues(-1, 'packets');
@@ -276,6 +286,7 @@ function showUse(figure, use) {
 	}, draw('title', {}, `${i === 10 ? 'all of it' : `${10 * i}–${10 * i + 10} %`}: ${count}`)));
 	const text = use.map((count, i) => (count ? `${i === 10 ? 'all' : `${10 * i} to ${10 * i + 10} %`}: ${count}` : '')).filter(Boolean);
 
+	figure.className = text.length ? '' : 'none';
 	figure.replaceChildren(draw('svg', {viewBox: '0 0 132 74', role: 'img', 'aria-label': `Sources by use of the limit. ${text.join(', ') || 'none'}`},
 		draw('line', {x1: 0, x2: 132, y1: 61.5, y2: 61.5, class: 'mark'}), ...bars,
 		draw('text', {x: 1, y: 72}, '0'), draw('text', {x: 56, y: 72}, '50 %'), draw('text', {x: 103, y: 72}, '100 %')),

@@ -56,6 +56,7 @@ function cellBars(window) {
 	return draw('svg', {class: 'cells', viewBox: '0 0 320 76', preserveAspectRatio: 'none', role: 'img', 'aria-label': label},
 		...window.cells.map((value, i) => draw('rect', {class: 'fill', x: i * width + 0.5, width: Math.max(0.5, width - 1), y: 66 - 60 * value / most, height: 60 * value / most},
 			draw('title', {}, String(value)))),
+		draw('line', {class: 'base', x1: 0, x2: 320, y1: 66.5, y2: 66.5}),
 		draw('line', {class: 'mark', x1: 0, x2: 320, y1: mark, y2: mark}));
 }
 

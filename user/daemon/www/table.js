@@ -18,11 +18,15 @@ const COLUMNS = [
 function liveRow(row) {
 	const limit = live.scan.limits[row[1]] || {name: '?'};
 	const spark = live.sparks.get(sparkKey(live.scan, row)) || [];
-	const begin = live.scan.time - 60e3;
+	const part = (time) => Math.max(0, 1 - (live.scan.time - time) / 60e3);
+	const points = spark.map((point) => [part(point.time), point.value]);
 
+	// The first scan has a width as well: a line through one point is not seen.
+	if (spark.length)
+		points.unshift([part(spark[0].time - live.scan.interval), spark[0].value]);
 	return {
 		source: row[0], limit: limit.name, use: row[2], drop: row[3], pass: row[4], would: row[5], banned: row[6],
-		isNetwork: row[7], points: spark.map((point) => [(point.time - begin) / 60e3, point.value]),
+		isNetwork: row[7], points,
 	};
 }
 
@@ -55,16 +59,16 @@ function compareRows(a, b) {
 // ---- the table ----
 
 function useBar(use) {
-	return draw('svg', {class: 'use', viewBox: '0 0 56 9', 'aria-hidden': 'true'},
-		draw('rect', {class: 'track', width: 56, height: 9, rx: 2}),
-		draw('rect', {class: use >= 1000 ? 'fill bad' : 'fill', width: Math.max(use ? 1 : 0, 56 * Math.min(use, 1000) / 1000), height: 9, rx: 2}));
+	return draw('svg', {class: 'use', viewBox: '0 0 44 9', 'aria-hidden': 'true'},
+		draw('rect', {class: 'track', width: 44, height: 9, rx: 2}),
+		draw('rect', {class: use >= 1000 ? 'fill bad' : 'fill', width: Math.max(use ? 1 : 0, 44 * Math.min(use, 1000) / 1000), height: 9, rx: 2}));
 }
 
 function spark(points) {
 	const most = Math.max(1, ...points.map((point) => point[1]));
-	const line = points.map(([x, y]) => `${(90 * x).toFixed(1)},${(17 - 16 * y / most).toFixed(1)}`).join(' ');
+	const line = points.map(([x, y]) => `${(72 * x).toFixed(1)},${(17 - 16 * y / most).toFixed(1)}`).join(' ');
 
-	return draw('svg', {class: 'spark', viewBox: '0 0 90 18', 'aria-hidden': 'true'}, draw('polyline', {class: 'line', points: line}));
+	return draw('svg', {class: 'spark', viewBox: '0 0 72 18', 'aria-hidden': 'true'}, draw('polyline', {class: 'line', points: line}));
 }
 
 function heading(column) {
@@ -73,19 +77,24 @@ function heading(column) {
 
 	if (column.fixed)
 		return make('th', {scope: 'col', class: 'wide'}, title);
-	return make('th', {scope: 'col', class: column.left ? 'left' : '', 'aria-sort': isSorted && (column.left ? 'ascending' : 'descending')},
+	return make('th', {scope: 'col', class: column.left ? `left ${column.id}-column` : '', 'aria-sort': isSorted && (column.left ? 'ascending' : 'descending')},
 		make('button', {type: 'button', 'data-sort': column.id}, title, isSorted ? (column.left ? ' ↑' : ' ↓') : ''));
 }
 
+// Where it has to, an address breaks after a colon.
+function breakable(address) {
+	return address.split(/(?<=:)(?!:)/).flatMap((part, i) => (i ? [make('wbr'), part] : [part]));
+}
+
 function rowElement(row) {
-	const open = make('button', {type: 'button', class: 'link', 'data-source': row.source}, row.source);
-	const first = make('td', {class: 'left'}, open);
+	const open = make('button', {type: 'button', class: 'link', 'data-source': row.source}, ...breakable(row.source));
+	const first = make('td', {class: 'left'}, open, make('small', {class: 'narrow quiet'}, row.limit));
 
 	if (row.banned)
 		first.append(' ', make('span', {class: 'tag warn'}, isLive() ? `banned ${duration(row.banned)}` : 'banned'));
 	if (row.isNetwork)
 		first.append(' ', make('span', {class: 'tag'}, 'newcomers'));
-	return make('tr', {class: row.drop > 0 ? 'over' : ''}, first, make('td', {class: 'left'}, row.limit),
+	return make('tr', {class: row.drop > 0 ? 'over' : ''}, first, make('td', {class: 'left limit-column'}, row.limit),
 		make('td', {}, useBar(row.use), make('span', {class: 'percent'}, `${Math.round(row.use / 10)} %`)),
 		make('td', {class: 'drop'}, row.drop ? short(row.drop) : row.would ? `(${short(row.would)})` : '0'),
 		make('td', {}, short(row.pass)), make('td', {class: 'wide'}, spark(row.points)));
