@@ -318,9 +318,8 @@ static size_t merge(struct rf_ruleset *ruleset, const struct rf_list_changes *ch
 				  : !prefix
 					  ? -1
 					  : rf_prefix_compare(&ruleset->listed[at].prefix, prefix);
-		const struct rf_listed before = order <= 0
-							? ruleset->listed[at++]
-							: (struct rf_listed){.prefix = *prefix};
+		const struct rf_listed before =
+			order <= 0 ? ruleset->listed[at++] : (struct rf_listed){.prefix = *prefix};
 		struct rf_listed *entry = &merged[to];
 
 		*entry = before;
