@@ -227,6 +227,31 @@ fails 'a rule file tells no ban' 1 "ringfence: $scratch/rules:1: 'fleet': only t
 ringfence: $scratch/rules: 1 mistake; 'apply' would change nothing" \
 	on 1 check "$scratch/rules"
 
+# ---- what this host refuses ----
+
+told=$(agent_says 1 status | jq .bans.told)
+for i in 1 2 3 4 5 6; do on 1 deny add 192.0.2.89 by "owner$i"; done
+fails 'a ban that this host cannot add' 1 "ringfence: '192.0.2.89': it has 6 entries on both lists together, by owner1, \
+owner2, owner3, owner4, owner5 and owner6, the most there can be; 'allow del' or 'deny del' with 'by NAME' removes one" \
+	on 1 deny add 192.0.2.89 for 1h by owner7 fleet
+is "$(agent_says 1 status | jq .bans.told)" "$told" 'is not told to the fleet'
+on 1 deny del 192.0.2.89 by all
+on 1 deny add 192.0.2.89 for 1h by one fleet
+on 1 deny add 192.0.2.89 by two
+fails 'an entry of several owners needs one to be named' 1 "ringfence: '192.0.2.89': on the deny list by one and two; \
+add 'by NAME' to remove the entry of one, or 'by all'" on 1 deny del 192.0.2.89 fleet
+fails 'that has an entry' 1 "ringfence: '192.0.2.89': not on the deny list by three, but by one and two" \
+	on 1 deny del 192.0.2.89 by three fleet
+on 1 deny add 192.0.2.88 for 1h fleet
+check 'and the ban stays in the fleet' eventually has_bans 2 192.0.2.88 192.0.2.89 192.0.2.99
+on 1 deny del 192.0.2.88
+check 'without an entry here, a ban is ended in the fleet' on 1 deny del 192.0.2.88 fleet
+check 'as with one' on 1 deny del 192.0.2.89 by all fleet
+check 'so the other host drops them no more' eventually has_bans 2 192.0.2.99
+fails 'a ban of another host is not this one'"'"'s to end' 1 "ringfence: '192.0.2.99': another host of the fleet denies it, \
+not this one; 'ringfence allow add 192.0.2.99' lets it pass, 'ringfence fleet bans flush' ends all bans of others" \
+	on 2 deny del 192.0.2.99 fleet
+
 # ---- a hostile member ----
 
 time_ms=$(date +%s%3N)

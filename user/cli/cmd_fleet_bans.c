@@ -142,38 +142,80 @@ static int print_ended(const struct rf_options *options, size_t count, bool has_
 	return 0;
 }
 
-/* The agent first: so it does not put them back. */
-static int flush_bans(const struct rf_options *options, struct rf_error *error)
+/* Checks, before the agent forgets the bans, that this process can remove them from the list. */
+static int check_fence(const struct rf_fence *fence, const char *dev, struct rf_error *error)
 {
-	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
-	struct rf_list_changes changes = {};
-	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	int err = rf_fence_check_may_change(fence, dev, error);
+
+	if (!err)
+		err = rf_fence_ruleset(fence, &rules, error);
+	rf_ruleset_free(&rules);
+	return err;
+}
+
+/* The agent forgets them first: then it does not put them back. */
+static int flush_agent(const struct rf_options *options, bool *has_agent, struct rf_error *error)
+{
 	struct rf_fence fence = RF_FENCE_NONE;
-	struct rf_lists_outcome outcome;
-	bool has_agent = true;
-	size_t count = 0;
 	int err = rf_fence_open(&fence, options->dev, error);
 
 	if (!err)
-		err = rf_list_changes_release(&changes, RF_DENY, &fleet, error);
+		err = check_fence(&fence, options->dev, error);
 	if (!err) {
 		err = rf_fleet_ban_flush(fence.name, error);
-		has_agent = !err;
+		*has_agent = !err;
 		if (err == -ENOENT || err == -ECONNREFUSED)
 			err = 0;
 	}
 	rf_fence_close(&fence);
+	return err;
+}
+
+static int remove_bans(const struct rf_options *options, size_t *count, struct rf_error *error)
+{
+	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	struct rf_list_changes changes = {};
+	struct rf_lists_outcome outcome;
+	int err = rf_list_changes_release(&changes, RF_DENY, &fleet, error);
+
 	if (!err)
 		err = rf_transaction_open(&transaction, options, error);
 	if (!err)
 		err = rf_transaction_read(&transaction, error);
 	if (!err)
-		count = rf_view_count_fleet(&transaction.rules);
-	if (!err && count)
+		*count = rf_view_count_fleet(&transaction.rules);
+	if (!err && *count)
 		err = rf_transaction_change_lists(&transaction, &changes, &outcome, error);
 	rf_list_changes_free(&changes);
 	rf_transaction_end(&transaction);
-	return err ? err : print_ended(options, count, has_agent, error);
+	return err;
+}
+
+static int fail_after_agent(int err, struct rf_error *error)
+{
+	const struct rf_error reason = *error;
+
+	return rf_error_failed(
+		error, err,
+		"the agent has forgotten the bans of other hosts, but they are still "
+		"on the deny list: %s; repeat the command",
+		reason.text);
+}
+
+static int flush_bans(const struct rf_options *options, struct rf_error *error)
+{
+	bool has_agent = false;
+	size_t count = 0;
+	int err = flush_agent(options, &has_agent, error);
+
+	if (err)
+		return err;
+	err = remove_bans(options, &count, error);
+	if (err)
+		return has_agent ? fail_after_agent(err, error) : err;
+	return print_ended(options, count, has_agent, error);
 }
 
 int rf_cmd_fleet_bans(const struct rf_options *options, struct rf_words *words,

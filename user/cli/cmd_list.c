@@ -34,31 +34,69 @@ static int parse_prefix(struct rf_words *words, enum rf_command_id command,
 	return err;
 }
 
-/* Changes lists, and frees the changes. */
+/*
+ * Reports a change to the fleet, once this host has found that it can make the change. A prefix
+ * that is not on the deny list of this host is no reason to leave its ban in the fleet.
+ */
+static int tell_fleet(struct rf_transaction *transaction, struct rf_list_changes *changes,
+		      struct rf_error *error)
+{
+	struct rf_list_change *change = changes->change;
+	struct rf_list_refused refused;
+	int err = rf_transaction_check_lists(transaction, changes, &refused, error);
+
+	if (err == -ENOENT && refused.why == RF_LIST_MISSING && !refused.owners) {
+		change->must_be_there = false;
+		err = 0;
+	}
+	return err ? err
+		   : rf_fleet_ban_tell(transaction->fence.name, &change->prefix, change->time_ns,
+				       error);
+}
+
+static int fail_after_fleet(int err, struct rf_error *error)
+{
+	const struct rf_error reason = *error;
+
+	return rf_error_failed(error, err,
+			       "the fleet has the change, but this host does not: %s; repeat the "
+			       "command",
+			       reason.text);
+}
+
+/* Changes lists, and frees the changes. `text`: with `fleet`, they are one change. */
 static int change_lists(const struct rf_options *options, struct rf_list_changes *changes,
-			struct rf_lists_outcome *outcome, struct rf_error *error)
+			const struct rf_list_text *text, struct rf_lists_outcome *outcome,
+			struct rf_error *error)
 {
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	int err = rf_transaction_open(&transaction, options, error);
+	bool told = false;
 
+	if (!err && text->in_fleet) {
+		err = tell_fleet(&transaction, changes, error);
+		told = !err;
+	}
 	if (!err)
 		err = rf_transaction_change_lists(&transaction, changes, outcome, error);
+	if (err && told)
+		err = fail_after_fleet(err, error);
 	rf_transaction_end(&transaction);
 	rf_list_changes_free(changes);
 	return err;
 }
 
-/* `by` empty: `by_default`. */
+/* Without a name in `text`, of the owner `by_default`. */
 static int change_one(const struct rf_options *options, struct rf_list_change *change,
-		      const char *by, uint8_t by_default, struct rf_error *error)
+		      const struct rf_list_text *text, uint8_t by_default, struct rf_error *error)
 {
 	struct rf_list_changes changes = {};
 	struct rf_lists_outcome outcome;
-	int err = rf_list_changes_by(&changes, by, by_default, &change->owner, error);
+	int err = rf_list_changes_by(&changes, text->by, by_default, &change->owner, error);
 
 	if (!err)
 		err = rf_list_changes_add(&changes, change, error);
-	return err ? err : change_lists(options, &changes, &outcome, error);
+	return err ? err : change_lists(options, &changes, text, &outcome, error);
 }
 
 static int add_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
@@ -77,9 +115,7 @@ static int add_prefix(const struct rf_options *options, struct rf_words *words, 
 	change.time_ns = text.time_ns;
 	if (!err && text.in_fleet)
 		err = rf_check_fleet_ban(&change.prefix, change.time_ns, error);
-	if (!err && text.in_fleet)
-		err = rf_fleet_ban_tell(options, &change.prefix, change.time_ns, error);
-	return err ? err : change_one(options, &change, text.by, RF_OWNER_MANUAL, error);
+	return err ? err : change_one(options, &change, &text, RF_OWNER_MANUAL, error);
 }
 
 /* Does another host of the fleet deny the prefix? */
@@ -128,11 +164,9 @@ static int del_prefix(const struct rf_options *options, struct rf_words *words, 
 				       : rf_parse_undeny(words, &text, error);
 	if (!err)
 		err = rf_words_end(words, error);
-	if (!err && text.in_fleet)
-		err = rf_fleet_ban_tell(options, &change.prefix, 0, error);
 	if (err)
 		return err;
-	err = change_one(options, &change, text.by, RF_OWNER_ONLY, error);
+	err = change_one(options, &change, &text, RF_OWNER_ONLY, error);
 	return list == RF_DENY ? fail_missing(options, &change.prefix, err, error) : err;
 }
 
@@ -148,7 +182,7 @@ static int flush_list(const struct rf_options *options, struct rf_words *words, 
 		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_list_changes_release_by(&changes, list, text.by, error);
-	return err ? err : change_lists(options, &changes, &outcome, error);
+	return err ? err : change_lists(options, &changes, &text, &outcome, error);
 }
 
 /* ---- load ---- */
@@ -242,7 +276,7 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	if (err)
 		return err;
 	loaded.added = changes.count;
-	err = change_lists(options, &changes, &outcome, error);
+	err = change_lists(options, &changes, &text, &outcome, error);
 	if (err)
 		return err;
 	loaded.all = outcome.listed[list];

@@ -8,7 +8,6 @@
 #include "base/units.h"
 #include "cli/agent.h"
 #include "cli/fleet_ban.h"
-#include "fence/fence.h"
 
 #define QUESTION_SIZE 128
 #define TROUBLE_SIZE 320
@@ -59,8 +58,8 @@ static int ask_until(const char *fence, const char *question, const char *key, c
 			       fence);
 }
 
-static int tell(const char *fence, const struct rf_prefix *prefix, uint64_t time_ns,
-		struct rf_error *error)
+int rf_fleet_ban_tell(const char *fence, const struct rf_prefix *prefix, uint64_t time_ns,
+		      struct rf_error *error)
 {
 	char text[RF_PREFIX_TEXT_SIZE], question[QUESTION_SIZE];
 	json_t *answer = NULL, *number;
@@ -83,18 +82,6 @@ static int tell(const char *fence, const struct rf_prefix *prefix, uint64_t time
 	if (!err && (!state || strcmp(state, "told") != 0))
 		err = fail_to_tell(fence, answer, error);
 	json_decref(answer);
-	return err;
-}
-
-int rf_fleet_ban_tell(const struct rf_options *options, const struct rf_prefix *prefix,
-		      uint64_t time_ns, struct rf_error *error)
-{
-	struct rf_fence fence = RF_FENCE_NONE;
-	int err = rf_fence_open(&fence, options->dev, error);
-
-	if (!err)
-		err = tell(fence.name, prefix, time_ns, error);
-	rf_fence_close(&fence);
 	return err;
 }
 

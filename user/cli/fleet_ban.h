@@ -3,11 +3,14 @@
 #ifndef RINGFENCE_CLI_FLEET_BAN_H
 #define RINGFENCE_CLI_FLEET_BAN_H
 
-#include "cli/command.h"
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/prefix.h"
 
 /* Waits until the engine has it. `time_ns` 0: the ban ends. */
-int rf_fleet_ban_tell(const struct rf_options *options, const struct rf_prefix *prefix,
-		      uint64_t time_ns, struct rf_error *error);
+int rf_fleet_ban_tell(const char *fence, const struct rf_prefix *prefix, uint64_t time_ns,
+		      struct rf_error *error);
 /*
  * Tells the agent to forget what it has taken, and to take none of it again. -ENOENT or
  * -ECONNREFUSED: there is no agent.

@@ -70,6 +70,13 @@ void rf_transaction_set_times(const struct rf_transaction *transaction,
 	}
 }
 
+int rf_transaction_check_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
+			       struct rf_list_refused *refused, struct rf_error *error)
+{
+	rf_transaction_set_times(transaction, changes);
+	return rf_fence_check_lists(&transaction->fence, changes, refused, error);
+}
+
 int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
 				struct rf_lists_outcome *outcome, struct rf_error *error)
 {

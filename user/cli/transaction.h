@@ -27,6 +27,9 @@ int rf_transaction_read(struct rf_transaction *transaction, struct rf_error *err
 /* Sets when the entries of lists end, from the time that each is to stay. */
 void rf_transaction_set_times(const struct rf_transaction *transaction,
 			      const struct rf_list_changes *changes);
+/* Checks whether the fence accepts changes of lists, as rf_fence_check_lists(). */
+int rf_transaction_check_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
+			       struct rf_list_refused *refused, struct rf_error *error);
 /* Changes lists only, also while rules are on trial. No rules need to be read. */
 int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
 				struct rf_lists_outcome *outcome, struct rf_error *error);

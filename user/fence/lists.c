@@ -179,14 +179,58 @@ static int change_sides(struct rf_fence *fence, const struct rf_sides *sides,
 
 /* ---- all of it ---- */
 
+static bool is_on_trial(const struct rf_standing *standing)
+{
+	return standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_BACK;
+}
+
+static struct rf_sides sides_of(const struct rf_standing *standing)
+{
+	return (struct rf_sides){
+		.bank = {standing->in_force & 1, ~standing->in_force & 1},
+		.count = is_on_trial(standing) ? 2 : 1,
+	};
+}
+
+static int check_side(const struct rf_fence *fence, int bank, const struct rf_list_changes *changes,
+		      struct rf_list_refused *refused, struct rf_error *error)
+{
+	struct rf_ruleset ruleset = RF_RULESET_NONE;
+	size_t first;
+	int err = rf_fence_ruleset_of(fence, bank, &ruleset, error);
+
+	if (!err)
+		err = change_rules(fence, changes, &ruleset, &first, refused, error);
+	if (!err && first < changes->count)
+		err = rf_list_fail(&changes->change[first], refused, &changes->owners, error);
+	rf_ruleset_free(&ruleset);
+	return err;
+}
+
+int rf_fence_check_lists(struct rf_fence *fence, struct rf_list_changes *changes,
+			 struct rf_list_refused *refused, struct rf_error *error)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+	const struct rf_sides sides = sides_of(&standing);
+	int err = rf_fence_join_changes(fence, changes, error);
+
+	*refused = (struct rf_list_refused){};
+	for (int i = 0; i < sides.count && !err; i++) {
+		struct rf_list_changes of_side = *changes;
+
+		of_side.may_be_missing = i > 0; /* as in change_sides() */
+		err = check_side(fence, sides.bank[i], &of_side, refused, error);
+	}
+	return err;
+}
+
 int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *changes,
 			  const struct rf_progress *progress, struct rf_lists_outcome *outcome,
 			  struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
-	const bool both = standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_BACK;
-	struct rf_sides sides = {.bank = {standing.in_force & 1, ~standing.in_force & 1},
-				 .count = both ? 2 : 1};
+	const bool both = is_on_trial(&standing);
+	struct rf_sides sides = sides_of(&standing);
 	int err = rf_fence_join_changes(fence, changes, error);
 
 	*outcome = (struct rf_lists_outcome){};

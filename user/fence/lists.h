@@ -16,6 +16,12 @@ struct rf_lists_outcome {
 };
 
 /*
+ * Checks whether the fence accepts the changes, and changes nothing. An error of rf_list_fail(): a
+ * change is refused, and `refused` has its reason. With the lock held.
+ */
+int rf_fence_check_lists(struct rf_fence *fence, struct rf_list_changes *changes,
+			 struct rf_list_refused *refused, struct rf_error *error);
+/*
  * Makes all changes or none. Few changes, each of a prefix that contains few others, are written
  * into the tries in force: the data path sees each prefix as it was or as it is, and no lease
  * answers by the old lists afterwards. Otherwise the tries are made anew, and put in force at once.
