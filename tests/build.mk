@@ -102,8 +102,8 @@ build/fuzz/fuzz_limiter: build/fuzz/tests/fuzz/limiter_watch.o
 build/fuzz/fuzz_settings: private FUZZ_WRAPPED := -Wl,--wrap=access,--wrap=stat,--wrap=rf_file_read
 build/fuzz/fuzz_events: private FUZZ_WRAPPED := -Wl,--wrap=rf_time_wall
 $(patsubst %,build/fuzz/fuzz_%,node engine feed): private FUZZ_WRAPPED := -Wl,--wrap=rf_time_awake
-build/fuzz/fuzz_node build/fuzz/fuzz_engine: private FUZZ_LIBS := $(shell $(PKG_CONFIG) --libs hiredis)
-build/fuzz/fuzz_feed: private FUZZ_LIBS := $(shell $(PKG_CONFIG) --libs zlib)
+build/fuzz/fuzz_node build/fuzz/fuzz_engine: private FUZZ_LIBS = $(shell $(PKG_CONFIG) --libs hiredis)
+build/fuzz/fuzz_feed: private FUZZ_LIBS = $(shell $(PKG_CONFIG) --libs zlib)
 $(FUZZED:%.c=build/fuzz/%.o): | $(GENERATED)
 
 build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o $(FRAMES:%=build/fuzz/%.o)
