@@ -80,8 +80,8 @@ deny add 2001:db8:bad::/48
 newcomers rate 10k/1s then aggregate' 'save prints every rule that was applied'
 matches "$(saved | sed -n 's/.* for //p')" '(10h|35999s|3599[0-9]s)' \
 	'save prints how long an entry of a list stays'
-matches "$(ringfence save | head -n 1)" "# rules of the fence '${port[0]}' on [-0-9]+ [:0-9]+; \
-'ringfence apply FILE' puts them in force" 'the first line of save names the fence and the time'
+matches "$(ringfence save | head -n 1)" "# rules \(format 2\) of the fence '${port[0]}' on [-0-9]+ [:0-9]+; \
+'ringfence apply FILE' puts them in force" 'the first line of save names the format, the fence and the time'
 before=$(saved | sed 's/ for .*//')
 saved >"$scratch/saved"
 does 'what was saved can be applied' \

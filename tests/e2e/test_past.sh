@@ -49,7 +49,7 @@ end
 
 # What save prints, without names, dates and running times.
 saves() {
-	ringfence save "$@" 2>&1 | sed -E "s/^(# rules of the fence ').*' on [0-9-]{10} [0-9:]{8};/\1NAME' on DATE;/
+	ringfence save "$@" 2>&1 | sed -E "s/^(# rules \(format 2\) of the fence ').*' on [0-9-]{10} [0-9:]{8};/\1NAME' on DATE;/
 s/ (another|back|passed for) [0-9.hms ]+(:| ago|,)/ \1 TIME\2/; s/ for [0-9]+[hms]*.*/ for TIME/"
 }
 

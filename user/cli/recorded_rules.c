@@ -39,6 +39,9 @@ int rf_recorded_limits(struct rf_reader *reader, uint64_t time_ns, struct rf_rul
 				       "the history has no rules of that time; 'ringfence history "
 				       "list' shows how far it reaches back");
 	err = rf_rulefile_parse(text, read_nothing, &file, error);
+	if (!err && file.format > RF_RULEFILE_FORMAT)
+		err = rf_error_failed(error, -EINVAL, "the history's rules of that time: %s",
+				      file.mistakes.mistake[0].text);
 	for (int i = 0; i < file.limits && i < RF_LIMITS_MAX && !err; i++)
 		err = put(rules, i, &file.limit[i], error);
 	rf_rulefile_free(&file);

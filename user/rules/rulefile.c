@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,7 +287,51 @@ static int parse_line(struct parser *parser, char *line, struct rf_error *error)
 	return parse_command(parser, &words, error);
 }
 
-static int parse_lines(struct parser *parser, char *text, bool *is_saved, struct rf_error *error)
+unsigned int rf_rulefile_format(const char *line)
+{
+	static const char first[] = "# rules of the fence '", numbered[] = "# rules (format ";
+	unsigned long format;
+	char *end;
+
+	if (strncmp(line, first, strlen(first)) == 0)
+		return 1;
+	if (strncmp(line, numbered, strlen(numbered)) != 0)
+		return 0;
+	line += strlen(numbered);
+	format = *line >= '1' && *line <= '9' ? strtoul(line, &end, 10) : 0;
+	if (!format || *end != ')')
+		return 0;
+	return format < UINT_MAX ? format : UINT_MAX;
+}
+
+/* Looks for the line in the whole text, since users put remarks and rules above it. */
+static int find_format(struct parser *parser, const char *text, bool *is_saved,
+		       struct rf_error *error)
+{
+	struct rf_rulefile *file = parser->file;
+	unsigned int format;
+
+	do {
+		parser->line++;
+		format = rf_rulefile_format(text);
+		text = strchrnul(text, '\n');
+	} while (!format && *text++);
+	*is_saved = format;
+	file->format = format ? format : RF_RULEFILE_FORMAT;
+	if (file->format > RF_RULEFILE_FORMAT) {
+		char reason[160];
+
+		snprintf(reason, sizeof(reason),
+			 "the rules have format %u, and this version reads formats up to %u; "
+			 "upgrade ringfence, or save them with this version",
+			 file->format, RF_RULEFILE_FORMAT);
+		return add_mistake(parser, reason, error);
+	}
+	parser->line = 0;
+	return 0;
+}
+
+static int parse_lines(struct parser *parser, char *text, struct rf_error *error)
 {
 	char *line;
 	int err = 0;
@@ -294,7 +340,6 @@ static int parse_lines(struct parser *parser, char *text, bool *is_saved, struct
 		struct rf_error reason = {};
 
 		parser->line++;
-		*is_saved |= strncmp(line, RF_RULEFILE_SAVED, strlen(RF_RULEFILE_SAVED)) == 0;
 		err = parse_line(parser, line, &reason);
 		err = note_mistake(parser, err, &reason, error);
 	}
@@ -330,7 +375,10 @@ int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *f
 	int err;
 
 	*file = (struct rf_rulefile){};
-	err = parse_lines(&parser, text, &is_saved, error);
+	err = find_format(&parser, text, &is_saved, error);
+	if (err || file->mistakes.count)
+		return err; /* nothing is known of the other lines */
+	err = parse_lines(&parser, text, error);
 	return err ? err : check_end(&parser, is_saved, error);
 }
 

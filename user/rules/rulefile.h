@@ -12,10 +12,20 @@
 #include "rules/ruleset.h"
 
 /*
- * The beginning of the output of `save`, which ends with `newcomers`. A file with this beginning
- * and without `newcomers` is refused: it is only a part, which a full disk has kept.
+ * The format of rules that a command wrote: it says which defaults apply to the words that they
+ * leave out. A default that changes gets a new number, and files saved before keep their meaning.
+ *   1  the first format; its line did not name it yet: "# rules of the fence 'NAME' ..."
+ *   2  the line names it: "# rules (format 2) of the fence 'NAME' ..."
  */
-#define RF_RULEFILE_SAVED "# rules of the fence '"
+#define RF_RULEFILE_FORMAT 2
+#define RF_RULEFILE_LINE_OF(format) "# rules (format " #format ")"
+#define RF_RULEFILE_LINE RF_RULEFILE_LINE_OF(2)
+
+/*
+ * The beginning of the output of `save`, which ends with `newcomers`. A file with this beginning,
+ * of any format, and without `newcomers` is refused: it is only a part, which a full disk has kept.
+ */
+#define RF_RULEFILE_SAVED RF_RULEFILE_LINE " of the fence '"
 
 /* A prefix on a list, as it was written. */
 struct rf_rulefile_entry {
@@ -38,7 +48,8 @@ struct rf_rulefile {
 	struct rf_owners owners;
 	struct rf_newcomers_text newcomers; /* off where the file has no such line */
 	bool has_newcomers;
-	uint32_t hosts; /* of the fleet; 0: not in the file, and the fence keeps its number */
+	uint32_t hosts;	     /* of the fleet; 0: not in the file, and the fence keeps its number */
+	unsigned int format; /* whose defaults apply; RF_RULEFILE_FORMAT: written by hand */
 	size_t cleared, mapped; /* of all prefixes, as in struct rf_prefixes */
 	struct rf_mistakes mistakes;
 };
@@ -47,6 +58,8 @@ struct rf_rulefile {
 typedef int (*rf_prefixes_reader)(const char *path, struct rf_prefixes *prefixes,
 				  struct rf_mistakes *mistakes, struct rf_error *error);
 
+/* The format that this line names; 0: it names none. */
+unsigned int rf_rulefile_format(const char *line);
 /*
  * `text` is changed. Mistakes of the file are no error: `file` has them, and it has the lines that
  * are right.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rules/policy.h"
+#include "rules/rulefile.h"
 #include "watch/history.h"
 
 #define LISTED_MAX 1000 /* prefixes of a list; of the others the number */
@@ -117,8 +118,11 @@ static void write_list(FILE *file, const struct rf_ruleset *rules, enum rf_list 
 static int write_rules(FILE *file, const struct rf_ruleset *rules, enum rf_told told)
 {
 	char *newcomers = rf_ruleset_format_newcomers(rules);
-	int err = newcomers ? write_limits(file, rules, told) : -ENOMEM;
+	int err = newcomers ? 0 : -ENOMEM;
 
+	fputs(RF_RULEFILE_LINE "\n", file);
+	if (!err)
+		err = write_limits(file, rules, told);
 	if (!err) {
 		write_list(file, rules, RF_ALLOW, told);
 		write_list(file, rules, RF_DENY, told);

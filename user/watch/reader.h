@@ -157,7 +157,7 @@ typedef int (*rf_peak_visit)(void *context, const struct rf_recorded_peak *peak)
 int rf_reader_each_peak(struct rf_reader *reader, const char *limit, uint64_t from_ns,
 			uint64_t to_ns, rf_peak_visit visit, void *context, struct rf_error *error);
 
-/* The rules in force then, which the caller frees; NULL: none were recorded. */
+/* The rules in force then, after the line of their format. Freed by the caller; NULL: no record. */
 char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns);
 
 struct rf_recorded_gap {
