@@ -9,7 +9,8 @@ source "$(dirname "$0")/../e2e/lib.sh"
 # In a copy of the tree: what names files of the installation is built anew for each PREFIX.
 root=$scratch/root tree=$scratch/tree
 mkdir -p "$tree/build"
-cp -a --parents Makefile README.md bpf docs include packaging tests/lint/holes.awk user "$tree"
+# shellcheck disable=SC2046,SC2016 # words; a variable of make
+cp -a --parents $(make -s --eval 'sources: ; @echo $(SOURCES)' sources) "$tree"
 cp -a build/user build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
 
 make_quietly() {
