@@ -125,6 +125,30 @@ use_names() { # in three batches, each of which adds and deletes
 	done
 }
 check 'names without an entry make room for others' use_names
+fill() { # TIME: each name that is free gets an entry
+	seq 1 125 | sed "s/.*/deny add 203.0.113.& for $1 by name&/" | ringfence batch - >"$scratch/log"
+}
+is_empty() { [ "$(ringfence deny list)" = 'the deny list is empty' ]; }
+ringfence allow flush
+check 'as many owners as there are names' fill 1h
+fails 'one more owner is refused' 1 "ringfence: 'by more': the lists have 128 owners already, the most there can be; \
+'deny flush by NAME' removes one" ringfence deny add 192.0.2.70 by more
+ringfence deny flush
+check 'after a flush the names are free' fill 1s
+check 'entries expire' eventually is_empty
+check 'owners whose entries have all expired make room' ringfence deny add 192.0.2.70 by more
+ringfence deny flush
+check 'names are taken again' fill 1s
+check 'and expire' eventually is_empty
+printf '%s\n' 'limit add any rate 1M/1s' 'deny add 192.0.2.71 by another' >"$scratch/batch"
+ringfence batch "$scratch/batch" >"$scratch/log"
+is "$(listed)" '192.0.2.71 by another' 'also for a batch that holds limits'
+ringfence deny flush
+fill 1s
+check 'and expire once more' eventually is_empty
+ringfence apply - <<<'deny add 192.0.2.72 by applied' >"$scratch/log"
+is "$(listed)" '192.0.2.72 by applied' 'and for rules that are applied'
+ringfence deny flush
 fails 'a name has its form' 2 "ringfence: '9': invalid name of an owner: a letter, then letters, digits, '_' and '-', 47 at most" ringfence deny add 192.0.2.66 by 9
 fails 'no command changes entries of the fleet' 2 "ringfence: 'by fleet': the agent of the fleet adds and removes those \
 entries; 'ringfence fleet bans flush' removes all of them" ringfence deny add 192.0.2.66 by fleet

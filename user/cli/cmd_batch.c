@@ -202,10 +202,11 @@ static int edit_lists(struct rf_batch *batch, struct rf_transaction *transaction
 	struct rf_list_changes *lists = &batch->lists;
 	struct rf_list_refused first;
 	size_t change;
-	int err = rf_list_changes_join(lists, &transaction->rules.owners, error);
+	int err = rf_fence_join_changes(&transaction->fence, lists, error);
 
 	if (err)
 		return err;
+	transaction->rules.owners = transaction->fence.config->owners;
 	lists->refused = calloc(lists->count + 1, sizeof(*lists->refused));
 	if (!lists->refused)
 		return rf_error_failed(error, -ENOMEM, "out of memory for the prefixes");

@@ -16,6 +16,12 @@ struct rf_lists_outcome {
 };
 
 /*
+ * Numbers the owners of changes as the fence does, which learns those that are new. Names that only
+ * expired entries use, or none, make room for them. Only with the lock held.
+ */
+int rf_fence_join_changes(struct rf_fence *fence, struct rf_list_changes *changes,
+			  struct rf_error *error);
+/*
  * Checks whether the fence accepts the changes, and changes nothing. An error of rf_list_fail(): a
  * change is refused, and `refused` has its reason. With the lock held.
  */

@@ -82,13 +82,10 @@ int rf_fence_look_up(const struct rf_fence *fence, enum rf_map map, const void *
 		     struct rf_source *state);
 
 /*
- * Numbers the owners of rules as the fence does, which learns those that are new. Names that no
- * entry uses make room for them. Only with the lock held.
+ * Numbers the owners of rules as the fence does, which learns those that are new. Names that only
+ * expired entries use, or none, make room for them. Only with the lock held.
  */
 int rf_fence_join_owners(struct rf_fence *fence, struct rf_ruleset *ruleset,
 			 struct rf_error *error);
-/* The same of changes of the lists. */
-int rf_fence_join_changes(struct rf_fence *fence, struct rf_list_changes *changes,
-			  struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_PRIVATE_H */
