@@ -97,6 +97,19 @@ check 'the settings narrow it' bouncer
 is "$(denied)" '192.0.2.1 198.51.100.0/24' 'what is wider is deleted as well'
 matches "$(<"$scratch/log")" $'decision 2 is left out: 10\\.0\\.0\\.0/23 is wider than /24, see \'widest4\'\ndecision 3 is left out: 2001:db8::/63 is wider than /64, see \'widest6\'\n.*' 'the log names the setting'
 
+# ---- what the fence refuses ----
+
+configure 'key = secret'
+for i in 1 2 3 4 5 6; do ringfence deny add 192.0.2.9 by "owner$i"; done
+decisions '"192.0.2.9"' '"192.0.2.10"' >"$scratch/answer"
+check 'an entry that the fence refuses is no failure' bouncer
+is "$(ringfence deny list --json | jq -r '[.prefixes[] | select(.owners[].by == "crowdsec") | .prefix] | join(" ")')" \
+	'192.0.2.1 192.0.2.10 198.51.100.0/24' 'the others apply'
+is "$(<"$scratch/log")" "the fence refuses '192.0.2.9': it has 6 entries on both lists together, by owner1, owner2, owner3, \
+owner4, owner5 and owner6, the most there can be; 'allow del' or 'deny del' with 'by NAME' removes one
+1 entries added, 0 deleted; 4 are of CrowdSec" 'and it is logged'
+ringfence deny del 192.0.2.9 by all
+
 one() { # FIELDS
 	printf '{"deleted":null,"new":[{"id":1,"type":"ban","scope":"Ip","value":"192.0.2.1","duration":"1h"},{"id":2,%s}]}' "$1" >"$scratch/answer"
 }

@@ -252,6 +252,23 @@ fails 'a ban of another host is not this one'"'"'s to end' 1 "ringfence: '192.0.
 not this one; 'ringfence allow add 192.0.2.99' lets it pass, 'ringfence fleet bans flush' ends all bans of others" \
 	on 2 deny del 192.0.2.99 fleet
 
+# ---- what the other host cannot take ----
+
+for i in 1 2 3 4 5 6; do on 2 allow add 192.0.2.87 by "owner$i"; done
+on 1 deny add 192.0.2.87 for 1h fleet
+on 1 deny add 192.0.2.86 for 1h fleet
+check 'a ban that cannot be added holds up no other' eventually has_bans 2 192.0.2.86 192.0.2.99
+full="'192.0.2.87': it has 6 entries on both lists together, by owner1, owner2, owner3, owner4, owner5 and owner6, \
+the most there can be; 'allow del' or 'deny del' with 'by NAME' removes one"
+check 'the agent logs it' eventually grep -qF "fence 'edge2': cannot take a ban: $full" "$scratch/agent2"
+is "$(on 2 fleet status edge2 --json | jq -r .bans.trouble)" "$full" 'and status has the reason'
+on 2 allow del 192.0.2.87 by owner3
+check 'it is taken once there is room' eventually has_bans 2 192.0.2.86 192.0.2.87 192.0.2.99
+on 2 allow del 192.0.2.87 by all
+on 1 deny del 192.0.2.86 fleet
+on 1 deny del 192.0.2.87 fleet
+check 'and ends' eventually has_bans 2 192.0.2.99
+
 # ---- a hostile member ----
 
 time_ms=$(date +%s%3N)

@@ -73,9 +73,10 @@ void rf_warn(const char *format, ...)
 	(void)format;
 }
 
-int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error)
+int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *left_out,
+			struct rf_error *error)
 {
-	(void)bans, (void)error;
+	(void)bans, (void)left_out, (void)error;
 	return 0;
 }
 

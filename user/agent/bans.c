@@ -144,7 +144,8 @@ static void forget_ended(struct rf_fleet_bans *bans, bool are_written)
 /* Does not return. It ends with the agent. */
 static void run_writer(const struct rf_fleet_bans *bans, int fd)
 {
-	struct rf_error error = {};
+	struct rf_error error = {}, left_out = {};
+	const char *said;
 	sigset_t none;
 	int err;
 
@@ -153,8 +154,9 @@ static void run_writer(const struct rf_fleet_bans *bans, int fd)
 	signal(SIGINT, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	err = rf_fleet_bans_write(bans, &error);
-	if (err && write(fd, error.text, strlen(error.text)) < 0)
+	err = rf_fleet_bans_write(bans, &left_out, &error);
+	said = err ? error.text : left_out.text;
+	if (*said && write(fd, said, strlen(said)) < 0)
 		_exit(2);
 	_exit(err ? 1 : 0);
 }
@@ -205,7 +207,8 @@ void rf_fleet_bans_heard(struct rf_fleet_bans *bans)
 	if (length <= 0 && status)
 		snprintf(said, sizeof(said), "the process that writes them was killed");
 	if (*said && strcmp(said, before) != 0)
-		rf_warn("fence '%s': cannot take bans: %s", bans->settings->name, said);
+		rf_warn("fence '%s': cannot take %s: %s", bans->settings->name,
+			status ? "bans" : "a ban", said);
 	memcpy(bans->trouble, said, sizeof(said));
 	bans->is_dirty |= status != 0;
 	if (status && bans->sweeps)

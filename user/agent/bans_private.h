@@ -9,9 +9,11 @@
 
 /*
  * Puts the taken bans on the fence's deny list, and takes those that have ended off it; if it
- * sweeps, also all that have expired there.
+ * sweeps, also all that have expired there. Bans that the fence refuses are left out: `left_out`
+ * says why; it is empty if there are none.
  */
-int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error);
+int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *left_out,
+			struct rf_error *error);
 
 /* ---- bans_look.c ---- */
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Runs in a process of its own, which holds the lock of all commands until it ends. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,51 @@ static int end_expired(const struct rf_fence *fence, struct rf_list_changes *cha
 	return err;
 }
 
-int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error)
+/* Removes the changes that the fence refuses. Returns how many; `first` has the reason of one. */
+static size_t remove_refused(struct rf_list_changes *changes, const struct rf_owners *owners,
+			     struct rf_error *first)
+{
+	size_t kept = 0, refused = 0;
+
+	for (size_t i = 0; i < changes->count; i++) {
+		if (!changes->refused[i].why)
+			changes->change[kept++] = changes->change[i];
+		else if (!refused++)
+			rf_list_fail(&changes->change[i], &changes->refused[i], owners, first);
+	}
+	changes->count = kept;
+	return refused;
+}
+
+/* Makes the changes but for those that the fence refuses: one ban must not hold up the others. */
+static int change_others(struct rf_fence *fence, struct rf_list_changes *changes,
+			 struct rf_error *left_out, struct rf_error *error)
+{
+	struct rf_list_refused first;
+	struct rf_lists_outcome outcome;
+	struct rf_error reason = {};
+	size_t refused;
+	int err;
+
+	changes->refused = calloc(changes->count + 1, sizeof(*changes->refused));
+	if (!changes->refused)
+		return rf_error_failed(error, -ENOMEM, "out of memory for the prefixes");
+	err = rf_fence_check_lists(fence, changes, &first, error);
+	refused = remove_refused(changes, &fence->config->owners, &reason);
+	free(changes->refused);
+	changes->refused = NULL;
+	if (err && !refused)
+		return err;
+	if (refused > 1)
+		rf_error_failed(left_out, 0, "%s; %zu more are refused as well", reason.text,
+				refused - 1);
+	else
+		*left_out = reason;
+	return rf_fence_change_lists(fence, changes, NULL, &outcome, error);
+}
+
+int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *left_out,
+			struct rf_error *error)
 {
 	static struct rf_taken_ban sorted[RF_FLEET_BANS_MAX];
 	struct rf_list_changes changes = {};
@@ -87,6 +132,9 @@ int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *error
 		err = make_changes(&fence, sorted, bans->count, &changes, error);
 	if (!err)
 		err = rf_fence_change_lists(&fence, &changes, NULL, &outcome, error);
+	/* Rules on trial and those before may refuse different ones. */
+	for (int side = 0; side < 2 && err == -ENOSPC; side++)
+		err = change_others(&fence, &changes, left_out, error);
 	rf_list_changes_free(&changes);
 	rf_fence_close(&fence);
 	return err;
