@@ -9,16 +9,20 @@
 
 #include "windows.h"
 
-/* Does `grouping` tell sources apart at least as finely as the limit does? */
-static __always_inline int is_no_coarser(const struct rf_grouping *grouping,
+/* Does `grouping` tell sources like this one apart at least as finely as the limit does? */
+static __always_inline int is_no_coarser(const struct question *question,
+					 const struct rf_grouping *grouping,
 					 const struct rf_policy *policy, int is_ipv6)
 {
 	__u32 lacks = policy->mask4 & ~grouping->mask4;
 
 	if (is_ipv6) {
+		const __u32 whole =
+			rf_whole_address((__be32)question->source[0], grouping->mask6[0]);
+
 		lacks = 0;
 		for (int i = 0; i < 4; i++)
-			lacks |= policy->mask6[i] & ~grouping->mask6[i];
+			lacks |= policy->mask6[i] & ~(grouping->mask6[i] | whole);
 	}
 	return !lacks;
 }
@@ -40,7 +44,7 @@ static __always_inline int is_stranger(const struct question *question,
 	for (__u32 i = 0; i < RF_GROUPINGS_MAX && i < groupings; i++) {
 		const struct rf_grouping *grouping = &config.grouping[i];
 
-		if (is_no_coarser(grouping, policy, is_ipv6) &&
+		if (is_no_coarser(question, grouping, policy, is_ipv6) &&
 		    !is_absent(hash_masked(question->source, grouping->mask4, grouping->mask6,
 					   is_ipv6),
 			       is_ipv6))
@@ -120,7 +124,7 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 	union key key = {};
 	__u64 seat;
 
-	if (until <= question->jiffies || !is_no_coarser(grouping, policy, is_ipv6))
+	if (until <= question->jiffies || !is_no_coarser(question, grouping, policy, is_ipv6))
 		return 0;
 	set_key(&key, question->source, grouping->mask4, grouping->mask6, kin->limit_id, is_ipv6);
 	source = look_up(&key, is_ipv6);

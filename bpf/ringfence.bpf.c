@@ -168,7 +168,8 @@ static __always_inline void set_who(struct rf_who *who, const struct rf_packet *
 		who->source[1] = 0;
 	} else {
 		who->source[0] = (source[0] | (__u64)source[1] << 32) & bank->lease_mask6;
-		who->source[1] = (bank->flags & RF_BANK_NO_LEASE6) != 0;
+		/* A lease does not tell the addresses of a /64 apart. */
+		who->source[1] = (bank->flags & RF_BANK_NO_LEASE6) | rf_is_link_local(source[0]);
 	}
 }
 

@@ -16,6 +16,7 @@ __u32 limit_by_words(const struct rf_policy *policy, __u64 whose, __u64 given, _
 #define RF_LIMIT_BY_WORDS limit_by_words
 #endif
 #include "ringfence/bits.h"
+#include "ringfence/grouping.h"
 #include "ringfence/known_filter.h"
 #include "ringfence/lease.h"
 #include "ringfence/limiter.h"
@@ -63,13 +64,16 @@ static __always_inline const struct rf_bank *bank_of(const struct question *ques
 static __always_inline void set_key(union key *key, const __u64 source[2], __be32 mask4,
 				    const __be32 mask6[4], __u32 limit_id, int is_ipv6)
 {
+	__be32 whole;
+
 	if (!is_ipv6) {
 		key->v4.source = (__be32)source[0] & mask4;
 		key->v4.limit_id = limit_id;
 		return;
 	}
+	whole = rf_whole_address((__be32)source[0], mask6[0]);
 	for (int i = 0; i < 4; i++)
-		key->v6.source[i] = (__be32)(source[i / 2] >> i % 2 * 32) & mask6[i];
+		key->v6.source[i] = (__be32)(source[i / 2] >> i % 2 * 32) & (mask6[i] | whole);
 	key->v6.limit_id = limit_id;
 }
 
@@ -164,8 +168,10 @@ static __always_inline void mask_source(__u64 masked[2], const __u64 source[2], 
 	masked[0] = (__be32)source[0] & mask4;
 	masked[1] = 0;
 	if (is_ipv6) {
-		masked[0] = source[0] & (mask6[0] | (__u64)mask6[1] << 32);
-		masked[1] = source[1] & (mask6[2] | (__u64)mask6[3] << 32);
+		const __u64 whole = rf_whole_address((__be32)source[0], mask6[0]);
+
+		masked[0] = source[0] & (mask6[0] | (__u64)mask6[1] << 32 | whole);
+		masked[1] = source[1] & (mask6[2] | (__u64)mask6[3] << 32 | whole);
 	}
 }
 

@@ -21,7 +21,7 @@ floor() {
 	include/ringfence/packet_sample.h | include/ringfence/source.h) echo 0 ;;
 	include/ringfence/atomic.h | include/ringfence/window_record.h) echo 0 ;;
 	include/ringfence/abi.h | include/ringfence/fleet.h | include/ringfence/siphash.h) echo 1 ;;
-	include/ringfence/bits.h | include/ringfence/fleet_call.h) echo 1 ;;
+	include/ringfence/bits.h | include/ringfence/fleet_call.h | include/ringfence/grouping.h) echo 1 ;;
 	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 2 ;;
 	include/ringfence/share.h) echo 3 ;;
 	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 4 ;;

@@ -10,11 +10,20 @@ uint64_t model_time(const struct model *model, const struct rf_policy *policy)
 	return policy->clock == RF_KTIME ? model->now_ns : model->now_ns / model->tick_ns;
 }
 
+static bool is_link_local(const struct rf_address *source)
+{
+	const unsigned char *byte = (const unsigned char *)source->word;
+
+	return source->version == 6 && byte[0] == 0xfe && byte[1] / 64 == 2;
+}
+
 static struct rf_address mask_address(const struct rf_address *source,
 				      const struct rf_policy *policy)
 {
 	struct rf_address masked = *source;
 
+	if (is_link_local(source) && policy->mask6[0])
+		return masked;
 	if (source->version == 4)
 		masked.word[0] &= policy->mask4;
 	for (int i = 0; source->version == 6 && i < 4; i++)

@@ -119,7 +119,7 @@ static struct sent packet_from(const struct rules *rules, const char *address, i
 static struct sent random_packet(uint64_t *random, const struct rules *rules, bool varied)
 {
 	const char *source = UNIT_PICK(random, "10.0.0.1", "10.0.0.2", "10.0.1.1", "2001:db8::1",
-				       "2001:db8::2", "2001:db8:0:1::1");
+				       "2001:db8::2", "2001:db8:0:1::1", "fe80::1", "fe80::2");
 	const size_t length = varied ? 60 + unit_below(random, 1400) : 400;
 
 	switch (varied ? unit_below(random, 4) : 0) {
@@ -164,7 +164,7 @@ static void random_rules(uint64_t *random, bool varied, char *text)
 					   " match tcp", " match tcp syn")
 			       : "",
 			varied ? UNIT_PICK(random, "", "", " per /24", " per /0 per6 /48",
-					   " per6 /128")
+					   " per6 /128", " per6 /0")
 			       : "",
 			varied ? UNIT_PICK(random, "", "", " shadow")
 			       : UNIT_PICK(random, "", "", "", " shadow", " count rejected",

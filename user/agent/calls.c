@@ -7,6 +7,7 @@
 #include "agent/calls.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "rules/grouping.h"
 
 #define TOLD_PAUSE_NS (50 * RF_NS_PER_MS)
 #define BEAT_WORDS 6 /* FCALL, function, number of keys, two keys, the call */
@@ -140,12 +141,13 @@ bool rf_calls_are_refused(const struct rf_calls *calls)
 void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_fleet_limit *limit,
 			    char text[RF_CALLS_SOURCE_SIZE])
 {
-	const int family = key->is_ipv6 ? AF_INET6 : AF_INET;
+	struct rf_address source = {.version = key->is_ipv6 ? 6 : 4};
 	char address[INET6_ADDRSTRLEN];
 
-	inet_ntop(family, key->source, address, sizeof(address));
+	memcpy(source.word, key->source, sizeof(key->source));
+	inet_ntop(key->is_ipv6 ? AF_INET6 : AF_INET, key->source, address, sizeof(address));
 	snprintf(text, RF_CALLS_SOURCE_SIZE, "%s/%u", address,
-		 key->is_ipv6 ? limit->per6 : limit->per4);
+		 rf_group_length(limit->per4, limit->per6, &source));
 }
 
 static void make_item(struct rf_call_words *words, const struct rf_claims *claims,

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "ringfence/fleet.h"
 #include "ringfence/share.h"
+#include "rules/grouping.h"
 
 static const char *const link_states[] = {
 	[RF_LINK_DOWN] = "down",
@@ -263,12 +264,12 @@ struct rf_claim_key rf_status_key(const struct rf_claims *claims, int number,
 				  const struct rf_address *address)
 {
 	const struct rf_fleet_limit *limit = &claims->limit[number];
-	const bool is_ipv6 = address->version == 6;
-	struct rf_claim_key key = {.limit = number, .is_ipv6 = is_ipv6};
+	const unsigned int length = rf_group_length(limit->per4, limit->per6, address);
+	struct rf_claim_key key = {.limit = number, .is_ipv6 = address->version == 6};
 	struct rf_address masked = *address;
 
-	for (int i = 0; i < (is_ipv6 ? 4 : 1); i++)
-		masked.word[i] &= rf_prefix_mask(is_ipv6 ? limit->per6 : limit->per4, i);
+	for (unsigned int i = 0; i < 4; i++)
+		masked.word[i] &= rf_prefix_mask(length, i);
 	memcpy(key.source, masked.word, sizeof(key.source));
 	return key;
 }

@@ -12,6 +12,7 @@
 #include "cli/recorded.h"
 #include "cli/recorded_rules.h"
 #include "cli/suggest_limit.h"
+#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "watch/trial_run.h"
 
@@ -75,8 +76,7 @@ static bool is_narrower(const struct rf_definition *tried, const struct rf_defin
 		return !recorded->limit.has_from;
 	for (size_t i = 0; i < tried->from.count; i++) {
 		const struct rf_prefix *prefix = &tried->from.prefix[i];
-		const unsigned int longest =
-			prefix->version == 4 ? recorded->limit.per4 : recorded->limit.per6;
+		const unsigned int longest = rf_limit_length(&recorded->limit, prefix);
 		bool is_within = !recorded->limit.has_from;
 
 		for (size_t j = 0; j < recorded->from.count; j++)

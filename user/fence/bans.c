@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "fence/private.h"
 #include "ringfence/ban_table.h"
+#include "rules/grouping.h"
 
 #define SPAN_MAX UINT8_MAX /* the largest that the bank holds */
 
@@ -124,13 +125,7 @@ void rf_bans_free(struct rf_bans *bans)
 
 struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row)
 {
-	struct rf_prefix prefix = {
-		.version = row->source.version,
-		.length = row->source.version == 4 ? row->limit->per4 : row->limit->per6,
-	};
-
-	memcpy(prefix.word, row->source.word, sizeof(prefix.word));
-	return prefix;
+	return rf_limit_source(row->limit, &row->source);
 }
 
 /* ---- ending ---- */

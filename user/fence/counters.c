@@ -10,6 +10,7 @@
 #include "fence/by_interface.h"
 #include "fence/pending.h"
 #include "fence/private.h"
+#include "rules/grouping.h"
 #include "rules/policy.h"
 
 #define READS_MAX 4 /* tries to read what is reset meanwhile */
@@ -266,14 +267,9 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 	struct visitor visitor = {};
 	int err;
 
-	if (source->version == 4) {
-		source->word[0] &= policy->mask4;
-		key4.source = source->word[0];
-	}
-	for (int i = 0; source->version == 6 && i < 4; i++) {
-		source->word[i] &= policy->mask6[i];
-		key6.source[i] = source->word[i];
-	}
+	rf_policy_mask(policy, source);
+	key4.source = source->word[0];
+	memcpy(key6.source, source->word, sizeof(key6.source));
 	err = rf_fence_look_up(fence, map, key, state);
 	if (err)
 		return err == -ENOENT ? err : rf_fence_fail_map(error, map, err);

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "fence/newcomers.h"
+#include "ringfence/grouping.h"
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
 #include "rules/policy.h"
@@ -324,13 +325,16 @@ int rf_fence_each_aggregate(const struct rf_fence *fence, const struct rf_bank *
 	return err;
 }
 
+/* Sources like that one. */
 static bool groups_as_finely(const struct rf_grouping *grouping, const struct rf_policy *policy,
-			     int version)
+			     const struct rf_address *source)
 {
-	if (version == 4)
+	const __be32 whole = rf_whole_address(source->word[0], grouping->mask6[0]);
+
+	if (source->version == 4)
 		return !(policy->mask4 & ~grouping->mask4);
 	for (int i = 0; i < 4; i++)
-		if (policy->mask6[i] & ~grouping->mask6[i])
+		if (policy->mask6[i] & ~(grouping->mask6[i] | whole))
 			return false;
 	return true;
 }
@@ -348,7 +352,7 @@ bool rf_fence_is_known(const struct rf_fence *fence, const struct rf_policy *pol
 		struct rf_error ignored;
 		struct rf_source state;
 
-		if (kin->until <= now || !groups_as_finely(&kin->grouping, policy, source->version))
+		if (kin->until <= now || !groups_as_finely(&kin->grouping, policy, source))
 			continue;
 		for (int j = 0; j < 4; j++)
 			other.mask6[j] = kin->grouping.mask6[j];

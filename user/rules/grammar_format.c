@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rules/grouping.h"
 #include "rules/private.h"
 
 /* Only a map that another program wrote can hold a value out of range. */
@@ -365,11 +366,7 @@ void rf_format_limit(const struct rf_limit *limit, unsigned int parts,
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,
 		      char text[RF_PREFIX_TEXT_SIZE])
 {
-	struct rf_prefix prefix = {
-		.version = source->version,
-		.length = source->version == 4 ? limit->per4 : limit->per6,
-	};
+	const struct rf_prefix prefix = rf_limit_source(limit, source);
 
-	memcpy(prefix.word, source->word, sizeof(prefix.word));
 	rf_format_prefix(&prefix, text);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "rules/grouping.h"
 #include "watch/episodes.h"
 
 /* ---- those that have state, sorted as the rows of a snapshot ---- */
@@ -263,17 +264,6 @@ void rf_events_feed_sources(struct rf_events *events, const struct rf_snapshot *
 
 /* ---- bans ---- */
 
-static struct rf_prefix banned_source(const struct rf_ban_row *row)
-{
-	struct rf_prefix prefix = {
-		.version = row->source.version,
-		.length = row->source.version == 4 ? row->limit->per4 : row->limit->per6,
-	};
-
-	memcpy(prefix.word, row->source.word, sizeof(prefix.word));
-	return prefix;
-}
-
 static void start_ban(struct rf_events *events, const struct rf_ban_row *row,
 		      const struct rf_prefix *source)
 {
@@ -293,7 +283,7 @@ static void start_ban(struct rf_events *events, const struct rf_ban_row *row,
 
 static void feed_ban(struct rf_events *events, const struct rf_ban_row *row)
 {
-	const struct rf_prefix source = banned_source(row);
+	const struct rf_prefix source = rf_limit_source(row->limit, &row->source);
 	struct rf_held_list *bans = &events->bans;
 
 	if (bans->has_networks && row->since < events->bans_seen &&

@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "base/units.h"
 #include "ringfence/lease_place.h"
+#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "watch/follow.h"
 #include "watch/sources.h"
@@ -347,7 +348,7 @@ struct rf_cells_row *rf_follow_new_row(struct rf_follow *follow, struct rf_follo
 	followed->row = follow->rows;
 	row = &follow->row[follow->rows++];
 	memset(row, 0, sizeof(*row));
-	row->source = rf_source_prefix(&followed->source, limit);
+	row->source = rf_limit_source(limit, &followed->source);
 	memcpy(row->limit, limit->name, sizeof(row->limit));
 	row->weight = followed->weight + (followed->is_sampled ? SAMPLE_WEIGHT : 0);
 	return row;

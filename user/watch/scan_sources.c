@@ -10,6 +10,7 @@
 
 #include "fence/pending.h"
 #include "ringfence/window_read.h"
+#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "watch/scanner.h"
 
@@ -146,7 +147,7 @@ static int show(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct
 	if (slot < 0)
 		return 0;
 	row = (struct rf_source_row){
-		.source = rf_source_prefix(&known->source, &bans->rules.limit[slot]),
+		.source = rf_limit_source(&bans->rules.limit[slot], &known->source),
 		.limit = &bans->rules.limit[slot],
 		.limit_id = known->limit_id,
 		.passed = known->told[RF_PASSED],

@@ -9,6 +9,7 @@
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
 #include "rules/grammar.h"
+#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "watch/shown.h"
 
@@ -24,26 +25,10 @@ static int count_cells(const struct rf_limit *limit)
 	return limit->cells < RF_CELLS_MAX ? limit->cells : RF_CELLS_MAX;
 }
 
-/* How long a prefix the limit counts apart. */
-static unsigned int finest(const struct rf_limit *limit, const struct rf_prefix *source)
-{
-	return source->version == 4 ? limit->per4 : limit->per6;
-}
-
-static struct rf_address mask(const struct rf_address *source, const struct rf_policy *policy)
-{
-	struct rf_address masked = *source;
-
-	for (int i = 0; i < 4; i++)
-		masked.word[i] &= source->version == 6 ? policy->mask6[i] : policy->mask4;
-	return masked;
-}
-
 static uint64_t banned_ns(const struct rf_fence *fence, const struct rf_bans *bans,
 			  const struct rf_address *source, const struct rf_policy *policy)
 {
-	const struct rf_address masked = mask(source, policy);
-	const struct rf_ban_row *ban = rf_bans_find(bans, &masked, policy->id);
+	const struct rf_ban_row *ban = rf_bans_find(bans, source, policy->id);
 
 	return ban ? rf_fence_left_ns(fence, bans->now, ban->until) : 0;
 }
@@ -59,9 +44,10 @@ static int read_limit(const struct rf_fence *fence, const struct rf_bans *bans, 
 
 	*one = (struct rf_shown_limit){.limit = &bans->rules.limit[slot]};
 	one->cells = count_cells(one->limit);
+	rf_policy_mask(policy, source);
 	one->banned_ns = banned_ns(fence, bans, source, policy);
-	one->is_shared = source->version == 4 ? one->limit->per4 < 32 : one->limit->per6 < 128;
-	*source = mask(source, policy);
+	one->is_shared =
+		rf_limit_source(one->limit, source).length < (source->version == 4 ? 32U : 128U);
 	rf_format_source(source, one->limit, one->source);
 	if (!one->limit->rate) {
 		one->passes_again_ms = RF_WAIT_FOREVER;
@@ -158,7 +144,7 @@ static int read_limits(const struct rf_fence *fence, const struct rf_prefix *ask
 
 		if (!(slots >> given[i] & 1))
 			continue;
-		if (limit->rate && asked->length < finest(limit, asked)) {
+		if (limit->rate && asked->length < rf_limit_length(limit, asked)) {
 			its->finer = its->finer || limit->flags & RF_SHADOW ? its->finer : limit;
 			continue;
 		}

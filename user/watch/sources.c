@@ -5,6 +5,7 @@
 
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
+#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "watch/sources.h"
 
@@ -16,17 +17,6 @@ struct reading {
 	struct rf_source_rows *rows;
 	bool *has_window; /* of each ban; NULL: nobody asks */
 };
-
-struct rf_prefix rf_source_prefix(const struct rf_address *source, const struct rf_limit *limit)
-{
-	struct rf_prefix prefix = {
-		.version = source->version,
-		.length = source->version == 4 ? limit->per4 : limit->per6,
-	};
-
-	memcpy(prefix.word, source->word, sizeof(prefix.word));
-	return prefix;
-}
 
 static bool is_asked(const struct rf_source_filter *filter, const struct rf_prefix *source,
 		     const struct rf_limit *limit)
@@ -65,7 +55,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 	const struct rf_bans *bans = reading->bans;
 	const int slot = rf_bank_find_id(&bans->rules, limit_id);
 	const struct rf_limit *limit = &bans->rules.limit[slot < 0 ? 0 : slot];
-	struct rf_source_row row = {.source = rf_source_prefix(source, limit)};
+	struct rf_source_row row = {.source = rf_limit_source(limit, source)};
 	const struct rf_ban_row *ban;
 
 	if (slot < 0 || !is_asked(reading->filter, &row.source, limit))

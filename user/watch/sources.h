@@ -39,8 +39,6 @@ int rf_source_rows_read(const struct rf_fence *fence, const struct rf_bans *bans
 			struct rf_error *error);
 /* -ENOMEM. */
 int rf_source_rows_append(struct rf_source_rows *rows, const struct rf_source_row *row);
-/* A source as that limit groups. */
-struct rf_prefix rf_source_prefix(const struct rf_address *source, const struct rf_limit *limit);
 void rf_source_rows_free(struct rf_source_rows *rows);
 
 #endif /* RINGFENCE_SOURCES_H */

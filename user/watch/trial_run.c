@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/grouping.h"
 #include "watch/trial_run.h"
 
 #define BUFFER_CELLS 512 /* rows of one network may come so much out of order */
@@ -35,7 +36,7 @@ struct rf_other {
 /* The source under the new limit, which may group more coarsely. */
 static struct rf_prefix group(const struct rf_trial_run *run, const struct rf_prefix *source)
 {
-	const unsigned int length = source->version == 4 ? run->limit.per4 : run->limit.per6;
+	const unsigned int length = rf_limit_length(&run->limit, source);
 	struct rf_prefix grouped = *source;
 
 	if (length >= source->length)
@@ -84,10 +85,9 @@ static bool make_room(void **array, size_t *room, size_t index, size_t size)
 static uint32_t who_of(const struct rf_trial_run *run, const struct rf_cells_row *row,
 		       bool *is_vague)
 {
-	const bool is_4 = row->source.version == 4;
-	const unsigned int length = is_4 ? run->limit.per4 : run->limit.per6;
+	const unsigned int length = rf_limit_length(&run->limit, &row->source);
 
-	if (length >= (is_4 ? run->recorded.per4 : run->recorded.per6))
+	if (length >= rf_limit_length(&run->recorded, &row->source))
 		return row->who;
 	*is_vague = row->who && length > row->source.length;
 	return 0;

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "fence/sampler.h"
+#include "rules/grouping.h"
 #include "watch/unseen.h"
 
 #define READ_EVERY_NS (20 * RF_NS_PER_MS)
@@ -46,9 +47,12 @@ static bool must_end(const struct sampling *sampling)
 /* The source as windows have it by default. */
 static bool has_source(const struct rf_sample *sample, struct rf_prefix *source)
 {
+	static const struct rf_limit by_default = {.per4 = RF_PER4_DEFAULT,
+						   .per6 = RF_PER6_DEFAULT};
+
 	if (!rf_sample_source(sample, source))
 		return false;
-	source->length = source->version == 4 ? RF_PER4_DEFAULT : RF_PER6_DEFAULT;
+	source->length = rf_limit_length(&by_default, source);
 	for (int i = 0; i < 4; i++)
 		source->word[i] &= rf_prefix_mask(source->length, i);
 	return true;

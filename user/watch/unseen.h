@@ -15,7 +15,7 @@
 	(1U << RF_DENIED | 1U << RF_NEWCOMER_CLOSED | 1U << RF_NO_WINDOW | 1U << RF_UNCLASSED)
 
 struct rf_unseen_row {
-	struct rf_prefix source; /* an IPv4 address, or an IPv6 /64 */
+	struct rf_prefix source; /* an IPv4 address, an IPv6 /64, or a link-local address */
 	enum rf_reason reason;
 	uint64_t samples;
 	double per_s; /* packets a second, estimated */
