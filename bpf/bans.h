@@ -66,7 +66,7 @@ __noinline __u64 start_ban(const struct question *question, struct rf_source *so
 {
 	struct rf_ban whom;
 
-	if (!question || !source || is_paused(question->jiffies))
+	if (!question || !source || is_paused(question))
 		return 0;
 	if (source->banned_until & RF_BAN_NOT_BEFORE &&
 	    (source->banned_until & ~RF_BAN_NOT_BEFORE) > question->jiffies)
@@ -91,8 +91,8 @@ __noinline int refuse_banned(struct question *question, struct rf_source *source
 		source = rf_rules_are_ipv6(question->who.rules)
 				 ? find_source(question->source, policy, 1)
 				 : find_source(question->source, policy, 0);
-	count_source(source, policy, RF_BANNED, 1, question->jiffies);
-	count_limit(policy, RF_BANNED, 1, question->len_bytes, question->jiffies);
+	count_source(source, policy, RF_BANNED, 1, is_paused(question));
+	count_limit(policy, RF_BANNED, 1, question->len_bytes, is_paused(question));
 	return RF_BANNED;
 }
 

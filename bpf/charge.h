@@ -130,8 +130,8 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 			lease_window(question, place, &source->window, &ask,
 				     slot + RF_OVER * RF_LIMITS_MAX);
 	}
-	count_source(source, policy, reason, 1, question->jiffies);
-	count_limit(policy, reason, 1, question->len_bytes, question->jiffies);
+	count_source(source, policy, reason, 1, is_paused(question));
+	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
 	return reason;
 }
 
@@ -284,9 +284,9 @@ __noinline int count_passed(const struct question *question, struct rf_source *f
 
 		if (!source)
 			continue;
-		count_source(source, policy_of(question, i), reason, 1, question->jiffies);
+		count_source(source, policy_of(question, i), reason, 1, is_paused(question));
 		count_limit(policy_of(question, i), reason, 1, question->len_bytes,
-			    question->jiffies);
+			    is_paused(question));
 		count_received(question, source, policy_of(question, i));
 		consider_asking_at(question, source, i, reason == RF_SHADOW_OVER);
 	}

@@ -35,8 +35,13 @@ static __always_inline __u64 read_clock(const struct rf_policy *policy, __u64 ji
 	return policy->clock == RF_JIFFIES ? jiffies : read_ns();
 }
 
-/* Does nothing get dropped at that time? */
-static __always_inline int is_paused(__u64 jiffies)
+/*
+ * Does nothing get dropped at that time? Read once for a packet that no lease answers, and passed
+ * on. The command line begins and ends a pause while packets are under way: a second look could
+ * differ, so that a packet counted as dropped by its limit would be counted as passed in a pause
+ * among the reasons, or in its window.
+ */
+static __always_inline int read_pause(__u64 jiffies)
 {
 	return rf_load(&config.paused_until) > jiffies;
 }
@@ -61,33 +66,24 @@ static __always_inline void count(struct rf_count *sum, __u64 packets, __u64 byt
 	sum->bytes += bytes;
 }
 
-#define BEFORE_ANY_PAUSE RF_FOREVER /* packets that a lease has dropped */
-
-/*
- * Does a packet pass that was refused for that reason? `jiffies`: the packet's time, or
- * BEFORE_ANY_PAUSE.
- */
-static __always_inline int is_spared(__u32 reason, __u64 jiffies)
-{
-	return reason == RF_SHADOW_OVER || is_paused(jiffies);
-}
+#define NOT_PAUSED 0 /* packets that a lease has dropped: in a pause it drops none */
 
 /* Counts in the window itself, where the counters share a cache line with the head. */
 static __always_inline void count_source(struct rf_source *source, const struct rf_policy *policy,
-					 __u32 reason, __u64 packets, __u64 jiffies)
+					 __u32 reason, __u64 packets, int is_paused)
 {
 	if (!source)
 		return; /* the window was evicted */
 	if (reason == RF_UNDER_LIMIT)
 		__sync_fetch_and_add(&source->passed, packets);
-	else if (!is_spared(reason, jiffies))
+	else if (reason != RF_SHADOW_OVER && !is_paused)
 		__sync_fetch_and_add(&source->dropped, packets);
 	else if (reason == RF_SHADOW_OVER || !policy->ban) /* else the word has the end of a ban */
 		__sync_fetch_and_add(&source->would_drop, packets);
 }
 
 static __always_inline void count_limit(const struct rf_policy *policy, __u32 reason, __u64 packets,
-					__u64 bytes, __u64 jiffies)
+					__u64 bytes, int is_paused)
 {
 	__u32 index = policy->counters;
 	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &index);
@@ -96,7 +92,7 @@ static __always_inline void count_limit(const struct rf_policy *policy, __u32 re
 		return;
 	if (reason == RF_UNDER_LIMIT)
 		count(&limit->passed, packets, bytes);
-	else if (is_spared(reason, jiffies))
+	else if (reason == RF_SHADOW_OVER || is_paused)
 		count(&limit->would_drop, packets, bytes);
 	else
 		count(&limit->dropped, packets, bytes);

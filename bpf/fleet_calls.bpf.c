@@ -62,7 +62,7 @@ __noinline int ban_source(struct rf_source *source, const struct rf_fleet_record
 	mask_source(whom.source, record->source, policy->mask4, policy->mask6, record->is_ipv6);
 	whom.whose = rf_ban_whose(policy->id, record->is_ipv6);
 	whom.since = read_jiffies();
-	if (!is_paused(whom.since))
+	if (!read_pause(whom.since))
 		ban_in_set(&whom, policy->ban, source);
 	return 0;
 }

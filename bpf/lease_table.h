@@ -107,7 +107,7 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 		lease = find_by_tags(who, set, &spot);
 	if (!lease || !lease_is_live(lease, jiffies))
 		return 0;
-	if (!lease->has_credits && is_paused(jiffies))
+	if (!lease->has_credits && read_pause(jiffies))
 		return 0; /* it may refuse, and counts what it refuses as dropped */
 	if (!rf_lease_answers(lease, cost, len_bytes))
 		return 0;
@@ -136,9 +136,9 @@ __noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __
 	if (rf_rules_are_since(lease->rules, policy->since_generation))
 		source = rf_rules_are_ipv6(lease->rules) ? find_source(address, policy, 1)
 							 : find_source(address, policy, 0);
-	count_source(source, policy, reason, packets, BEFORE_ANY_PAUSE);
+	count_source(source, policy, reason, packets, NOT_PAUSED);
 	if (rf_rules_are_since(lease->rules, bank->limit[slot].since_generation))
-		count_limit(policy, reason, packets, bytes, BEFORE_ANY_PAUSE);
+		count_limit(policy, reason, packets, bytes, NOT_PAUSED);
 	return 0;
 }
 
@@ -341,7 +341,7 @@ __noinline int lease_window(const struct question *question, __u32 place, struct
 
 	if (!question || !window || !ask || !lease)
 		return 0;
-	if (verdict != RF_UNDER && is_paused(question->jiffies))
+	if (verdict != RF_UNDER && is_paused(question))
 		return 0; /* after it the next packet may start a ban */
 	bank = bank_of(question);
 	policy = &bank->policy[slot];

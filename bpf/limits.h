@@ -46,8 +46,8 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
 		return RF_MAP_ERROR;
 	set_ask(&ask, question, policy);
 	reason = reason_of(policy, take_by_kind(&source->window, policy, &ask));
-	count_source(source, policy, reason, 1, question->jiffies);
-	count_limit(policy, reason, 1, question->len_bytes, question->jiffies);
+	count_source(source, policy, reason, 1, is_paused(question));
+	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
 	return reason;
 }
 
@@ -57,7 +57,7 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
  * in `aggregates`, which such a limit does not use for prefixes.
  */
 static __always_inline __u32 ask_other(const struct rf_bank *bank, __u64 jiffies, __u32 len_bytes,
-				       __u32 reason)
+				       __u32 reason, int is_paused)
 {
 	const __u32 slot = (bank->other - 1) % RF_LIMITS_MAX;
 	const struct rf_policy *policy = &bank->policy[slot];
@@ -71,7 +71,7 @@ static __always_inline __u32 ask_other(const struct rf_bank *bank, __u64 jiffies
 	ask.time = read_clock(policy, jiffies);
 	ask.cost = rf_cost(policy, len_bytes);
 	found = reason_of(policy, take_any(&source->window, policy, &ask));
-	count_limit(policy, found, 1, len_bytes, jiffies);
+	count_limit(policy, found, 1, len_bytes, is_paused);
 	return found == RF_UNDER_LIMIT ? reason : found;
 }
 
@@ -119,11 +119,11 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 			lease_window(question, place, &source->window, &ask,
 				     slot + verdict * RF_LIMITS_MAX);
 	}
-	count_source(source, policy, reason, 1, question->jiffies);
+	count_source(source, policy, reason, 1, is_paused(question));
 	count_received(question, source, policy);
 	if (is_near)
 		consider_asking(question, source, policy, slot, reason != RF_UNDER_LIMIT);
-	count_limit(policy, reason, 1, question->len_bytes, question->jiffies);
+	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
 	return reason;
 }
 

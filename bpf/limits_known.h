@@ -170,9 +170,10 @@ static __always_inline void count_all(const struct question *question,
 
 		if (!source)
 			break;
-		count_source(source, policy_of(question, i), RF_UNDER_LIMIT, 1, question->jiffies);
+		count_source(source, policy_of(question, i), RF_UNDER_LIMIT, 1,
+			     is_paused(question));
 		count_limit(policy_of(question, i), RF_UNDER_LIMIT, 1, question->len_bytes,
-			    question->jiffies);
+			    is_paused(question));
 		count_received(question, source, policy_of(question, i));
 		if (!sources->enough[i])
 			consider_asking_at(question, source, i, 0);
@@ -248,7 +249,7 @@ __noinline int refuse_known(struct question *question)
 	if (reason == RF_PEEKED_FULL)
 		reason = RF_OVER_LIMIT;
 	question->limits = 1U << question->slot[place] % RF_LIMITS_MAX;
-	count_limit(policy, reason, 1, question->len_bytes, question->jiffies);
+	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
 	return reason;
 }
 

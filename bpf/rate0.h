@@ -15,7 +15,7 @@ static __always_inline void drop_by_rate0(struct question *question, __u32 slot)
 	question->limits = 1U << slot;
 	lease_same_answer(question, RF_OVER_LIMIT, RF_FOREVER, slot);
 	count_limit(&bank_of(question)->policy[slot], RF_OVER_LIMIT, 1, question->len_bytes,
-		    question->jiffies);
+		    is_paused(question));
 }
 
 #define DROPPED_BY_RATE0 (~0U)
@@ -46,7 +46,7 @@ __noinline __u32 ask_rate0(struct question *question)
 		slots &= slots - 1;
 		count++;
 	}
-	question->rate0 = count;
+	question->mode |= count;
 	return question->limits;
 }
 
@@ -55,12 +55,12 @@ __noinline int count_rate0(struct question *question, __u32 reason)
 {
 	if (!question || reason >= RF_FIRST_DROP)
 		return reason;
-	for (int i = 1; i <= RF_CHARGED_MAX && i <= question->rate0; i++) {
+	for (int i = 1; i <= RF_CHARGED_MAX && i <= (question->mode & MODE_RATE0); i++) {
 		const __u32 slot = question->slot[RF_CHARGED_MAX - i] % RF_LIMITS_MAX;
 
 		question->limits |= 1U << slot;
 		count_limit(&bank_of(question)->policy[slot], RF_SHADOW_OVER, 1,
-			    question->len_bytes, question->jiffies);
+			    question->len_bytes, is_paused(question));
 	}
 	return reason == RF_UNDER_LIMIT || reason == RF_NO_LIMIT ? RF_SHADOW_OVER : reason;
 }

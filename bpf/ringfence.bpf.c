@@ -144,9 +144,9 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 		reason = is_ipv6 ? ask6(question) : ask4(question);
 	if (reason == RF_ASK_SEVERAL)
 		reason = ask_several(question, is_ipv6);
-	if (question->rate0)
+	if (question->mode & MODE_RATE0)
 		reason = count_rate0(question, reason);
-	if (reason >= RF_FIRST_DROP && is_paused(question->jiffies)) {
+	if (reason >= RF_FIRST_DROP && is_paused(question)) {
 		question->limits = is_by_limits(reason) ? question->limits : 0;
 		reason = RF_PAUSED;
 	}
@@ -195,7 +195,8 @@ static __always_inline void clear_answers(struct question *question)
 	question->count = question->in_force = question->over = 0;
 	question->missing = question->aggregated = 0;
 	question->lease_life = config.times.resident_lease;
-	question->met = question->rate0 = 0;
+	question->met = 0;
+	question->mode = read_pause(question->jiffies) ? MODE_PAUSED : 0;
 }
 
 /* The rules in force; NULL: an attach on trial has run out, and everything passes. */
@@ -377,7 +378,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 }
 
 /* The reason of a frame without a source. Where no rules are in force, nothing is dropped. */
-__noinline int judge_sourceless(__u32 reason, __u32 len_bytes)
+__noinline int judge_sourceless(__u32 reason, __u32 len_bytes, int is_paused)
 {
 	const __u64 jiffies = read_jiffies();
 	const struct rf_bank *bank;
@@ -387,17 +388,18 @@ __noinline int judge_sourceless(__u32 reason, __u32 len_bytes)
 	if (!bank)
 		return reason < RF_FIRST_DROP ? reason : RF_UNCONFIRMED;
 	if (reason < RF_FIRST_DROP)
-		return bank->other ? ask_other(bank, jiffies, len_bytes, reason) : reason;
+		return bank->other ? ask_other(bank, jiffies, len_bytes, reason, is_paused)
+				   : reason;
 	return bank->flags & RF_BANK_IN_FORCE ? reason : RF_NO_LIMIT;
 }
 
 /* Counts a packet, and returns its verdict. */
-static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes)
+static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes, int is_paused)
 {
 	__u32 first = 0;
 	struct rf_counters *sums = bpf_map_lookup_elem(&counters, &first);
 
-	if (reason >= RF_FIRST_DROP && is_paused(read_jiffies()))
+	if (reason >= RF_FIRST_DROP && is_paused)
 		reason = RF_PAUSED;
 	RF_OPAQUE(reason); /* keeps the comparison, which the verifier needs */
 	if (!sums || reason >= RF_REASON_COUNT)
@@ -414,7 +416,9 @@ static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_pac
 	const int verdict =
 		judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, is_parsed, &why);
 
-	return why == RF_COUNTED ? verdict : count_reason(why, len_bytes);
+	if (why == RF_COUNTED)
+		return verdict;
+	return count_reason(why, len_bytes, why >= RF_FIRST_DROP && read_pause(jiffies));
 }
 
 /* A packet that the parser has found. `is_parsed`: parse_frame has left it. */
@@ -422,8 +426,12 @@ static __always_inline int handle_either(struct xdp_md *ctx, enum rf_reason reas
 					 const struct rf_packet *packet, __u32 len_bytes,
 					 __u64 jiffies, __u32 cpu, int is_parsed)
 {
-	if (reason != RF_HAS_SOURCE)
-		return count_reason(judge_sourceless(reason, len_bytes), len_bytes);
+	if (reason != RF_HAS_SOURCE) {
+		const int is_paused = read_pause(jiffies);
+
+		reason = judge_sourceless(reason, len_bytes, is_paused);
+		return count_reason(reason, len_bytes, is_paused);
+	}
 	if (packet->version == 4)
 		return handle_packet(ctx, packet, 4, len_bytes, jiffies, cpu, is_parsed);
 	return handle_packet(ctx, packet, 6, len_bytes, jiffies, cpu, is_parsed);

@@ -40,8 +40,17 @@ struct question {
 	__u8 aggregated; /* charged to the window of its prefix instead */
 	__u8 lease_life; /* ticks: for so long a lease may hide its windows from the slots */
 	__u8 met;	 /* the answer of meet_newcomer */
-	__u8 rate0;	 /* shadows of rate 0, in the last places of `slot`; see rate0.h */
+	__u8 mode;	 /* {paused:1 | shadows of rate 0:7}; see is_paused(), rate0.h */
 };
+
+#define MODE_PAUSED 0x80
+#define MODE_RATE0 0x7f /* how many, in the last places of `slot` */
+
+/* Was the fence paused when this packet's answer began? */
+static __always_inline int is_paused(const struct question *question)
+{
+	return question->mode & MODE_PAUSED;
+}
 
 /* The key of a window, of either family. */
 union key {

@@ -6,6 +6,9 @@
 #include "program.h"
 
 #include <linux/bpf.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
 
 #define SOURCE "192.0.2.1"
 #define PAUSE_NS (10 * NS_PER_S)
@@ -308,6 +311,98 @@ static void it_needs_no_rules(void **state)
 	assert_int_equal(left_ns(program), 0);
 }
 
+/* ---- the edges of a pause ---- */
+
+#define EDGE_PACKETS 400000
+
+struct flipping {
+	const struct program *program;
+	bool ends;
+};
+
+/* Pauses begin and end all the time, by nothing but the word that the command line writes. */
+static void *flip(void *context)
+{
+	struct flipping *flipping = context;
+	__u64 *until = &flipping->program->config->paused_until;
+
+	while (!__atomic_load_n(&flipping->ends, __ATOMIC_RELAXED)) {
+		__atomic_store_n(until, RF_FOREVER, __ATOMIC_RELAXED);
+		__atomic_store_n(until, 0, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void send_while_pauses_flip(const struct program *program, const struct frame4 *frame)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(*frame),
+		    .repeat = EDGE_PACKETS);
+	struct flipping flipping = {.program = program};
+	pthread_attr_t elsewhere;
+	pthread_t thread;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	for (int cpu = 1; cpu < CPU_SETSIZE; cpu++)
+		CPU_SET(cpu, &cpus);
+	assert_int_equal(pthread_attr_init(&elsewhere), 0);
+	assert_int_equal(pthread_attr_setaffinity_np(&elsewhere, sizeof(cpus), &cpus), 0);
+	assert_int_equal(pthread_create(&thread, &elsewhere, flip, &flipping), 0);
+	pthread_attr_destroy(&elsewhere);
+	assert_int_equal(
+		bpf_prog_test_run_opts(bpf_program__fd(program->object->progs.ringfence), &run), 0);
+	__atomic_store_n(&flipping.ends, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	end(program);
+}
+
+/* Each packet has the same fate in the counters of reasons, of its limit and of its source. */
+static void counters_agree_at_its_edges(struct program *program, const char *rules)
+{
+	const struct frame4 frame = frame4_from(inet_addr(SOURCE));
+	uint64_t refused, paused;
+
+	program_apply(program, rules);
+	send_while_pauses_flip(program, &frame);
+	refused = reason_of(program, RF_OVER_LIMIT);
+	paused = reason_of(program, RF_PAUSED);
+	assert_int_equal(refused + paused + 5, EDGE_PACKETS);
+	assert_limit(program, "any", 5, refused, paused);
+	assert_source(program, "any", 5, refused, paused);
+}
+
+static void counters_of_a_limit_agree_at_its_edges(void **state)
+{
+	counters_agree_at_its_edges(*state, "limit add any rate 5/1h count rejected\n");
+}
+
+static void counters_of_several_limits_agree_at_its_edges(void **state)
+{
+	counters_agree_at_its_edges(*state, "limit add any rate 5/1h count rejected\n"
+					    "limit add udp rate 500k/1h match udp\n");
+}
+
+static void counters_of_leases_agree_at_its_edges(void **state)
+{
+	counters_agree_at_its_edges(*state, "limit add any rate 5/1h\n");
+}
+
+/* ARP, which no source is charged for. */
+static void counters_of_other_frames_agree_at_its_edges(void **state)
+{
+	struct program *program = *state;
+	struct frame4 frame = frame4_from(0);
+	uint64_t refused, paused;
+
+	frame.eth.h_proto = htons(ETH_P_ARP);
+	program_apply(program, "limit add link rate 5/1h match other\n");
+	send_while_pauses_flip(program, &frame);
+	refused = reason_of(program, RF_OVER_LIMIT);
+	paused = reason_of(program, RF_PAUSED);
+	assert_int_equal(refused + paused + 5, EDGE_PACKETS);
+	assert_limit(program, "link", 5, refused, paused);
+}
+
 #define TEST(function) \
 	cmocka_unit_test_setup_teardown(function, program_setup_at_start, program_teardown)
 
@@ -330,6 +425,10 @@ int main(void)
 		TEST(a_change_of_the_rules_keeps_it),
 		TEST(rules_on_trial_drop_nothing),
 		TEST(it_needs_no_rules),
+		TEST(counters_of_a_limit_agree_at_its_edges),
+		TEST(counters_of_several_limits_agree_at_its_edges),
+		TEST(counters_of_leases_agree_at_its_edges),
+		TEST(counters_of_other_frames_agree_at_its_edges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
