@@ -212,6 +212,31 @@ static void its_sources_are_no_newcomers(void **state)
 	assert_int_equal(windows_made(program), 1);
 }
 
+/* How many of 1000 newcomers that come at once the guard admits, by these rules. */
+static uint64_t admitted_at_once(struct program *program, const char *rules)
+{
+	const uint64_t before = program_counters(program).newcomers_admitted;
+
+	program_apply(program, rules);
+	for (int i = 0; i < 1000; i++) {
+		const struct frame4 frame = frame4_from(htonl(0x0a000000 + i));
+
+		program_run(program->object->progs.ringfence, &frame, sizeof(frame));
+	}
+	return program_counters(program).newcomers_admitted - before;
+}
+
+/* The guard divides its rate where newcomers need much of the room for windows. */
+static void it_takes_no_room_of_newcomers(void **state)
+{
+	assert_int_equal(admitted_at_once(*state, "newcomers rate 1000/10s then closed\n"
+						  "limit add any rate 1k/10s\n"
+						  "limit add no-ssh rate 0 match tcp dport 22\n"
+						  "limit add no-udp rate 0 match udp dport 22\n"
+						  "limit add none rate 0 match udp shadow\n"),
+			 1000);
+}
+
 /* Only the first fragment has a port; without it, the others are never delivered. */
 static void later_fragments_have_no_port(void **state)
 {
@@ -256,6 +281,7 @@ int main(void)
 		TEST(a_shadow_counts_what_passes_and_needs_no_window),
 		TEST(a_shadow_beside_limits_counts_what_these_pass),
 		TEST(its_sources_are_no_newcomers),
+		TEST(it_takes_no_room_of_newcomers),
 		TEST(later_fragments_have_no_port),
 		TEST(a_limit_changes_to_rate_0_and_back),
 	};

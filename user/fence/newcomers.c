@@ -16,16 +16,24 @@
 #define GUARD_CELLS_MIN 4 /* with so few, an even flow gets three quarters of the rate */
 #define BURST_SHARE 8	  /* a part of the rate takes at most 1/8 of a family's windows */
 
-/* The most windows that one newcomer may need: the most limits that may match one packet. */
+/* The windows under these limits, where all of them match a packet. Rate 0 has none. */
+static uint32_t count_windows(const struct rf_bank *bank, uint32_t limits)
+{
+	if (limits & bank->rate0 & ~bank->shadows)
+		return 0; /* the packet is dropped before any window */
+	return __builtin_popcount(limits & ~bank->rate0);
+}
+
+/* The most windows that one newcomer may need. */
 static uint32_t most_windows(const struct rf_bank *bank)
 {
 	uint32_t most = 1;
 
 	for (int class = 0; class < RF_PACKET_CLASSES_MAX; class ++)
 		for (int prefix_class = 0; prefix_class < RF_PREFIX_CLASSES_MAX; prefix_class++) {
-			uint32_t limits =
-				bank->packet_class[class].limits & bank->prefix_class[prefix_class];
-			uint32_t count = __builtin_popcount(limits);
+			uint32_t count =
+				count_windows(bank, bank->packet_class[class].limits &
+							    bank->prefix_class[prefix_class]);
 
 			most = count > most ? count : most;
 		}
