@@ -112,6 +112,76 @@ static void a_newer_format_is_refused_as_a_whole(void **state)
 	rf_rulefile_free(&file);
 }
 
+static void a_limit_all_of_an_old_file_gets_a_free_name(void **state)
+{
+	static const struct {
+		const char *text, *name;
+	} rows[] = {
+		{OLD LIMIT END, NULL},
+		{OLD "limit add all rate 1/1s\n" END, "all-1"},
+		{OLD "limit add all rate 1/1s\nlimit add all-1 rate 2/1s\nlimit add all-3 rate "
+		     "3/1s\n" END,
+		 "all-2"},
+	};
+	struct rf_rulefile file;
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
+		const char *name;
+
+		read_file(rows[i].text, &file);
+		assert_int_equal(file.mistakes.count, 0);
+		name = rf_rulefile_rename_all(&file);
+		if (rows[i].name) {
+			assert_string_equal(name, rows[i].name);
+			assert_string_equal(file.limit[0].limit.name, rows[i].name);
+		} else {
+			assert_null(name);
+		}
+		rf_rulefile_free(&file);
+	}
+}
+
+static void no_new_limit_is_named_all(void **state)
+{
+	static const char *const rows[] = {
+		"limit add all rate 1/1s\n",
+		RF_RULEFILE_SAVED "eth0'\nlimit add all rate 1/1s\n" END,
+		OLD "limit add all rate 1/1s\nlimit add all rate 2/1s\n" END,
+	};
+	struct rf_rulefile file;
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
+		read_file(rows[i], &file);
+		assert_int_equal(file.mistakes.count, 1);
+		rf_rulefile_free(&file);
+	}
+}
+
+static void entries_of_an_old_file_have_an_unknown_owner(void **state)
+{
+	static const struct {
+		const char *text, *owner;
+	} rows[] = {
+		{OLD "deny add 192.0.2.1\n" END, "unknown"},
+		{OLD "allow add 192.0.2.1 for 1h\n" END, "unknown"},
+		{OLD "deny add 192.0.2.1 by one\n" END, "one"},
+		{"deny add 192.0.2.1\n", "manual"},
+		{RF_RULEFILE_SAVED "eth0'\ndeny add 192.0.2.1\n" END, "manual"},
+	};
+	struct rf_rulefile file;
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
+		read_file(rows[i].text, &file);
+		assert_int_equal(file.entries, 1);
+		assert_string_equal(rf_owner_name(&file.owners, file.entry[0].owner),
+				    rows[i].owner);
+		rf_rulefile_free(&file);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -119,6 +189,11 @@ int main(void)
 		UNIT_ROW("a file has the format of its line", a_file_has_the_format_of_its_line),
 		UNIT_ROW("a part of a saved file is refused, of any format",
 			 a_part_of_a_saved_file_is_refused),
+		UNIT_ROW("a limit named all of an old file gets a name that is free",
+			 a_limit_all_of_an_old_file_gets_a_free_name),
+		UNIT_ROW("no other limit is named all, nor two", no_new_limit_is_named_all),
+		UNIT_ROW("entries of an old file have an unknown owner",
+			 entries_of_an_old_file_have_an_unknown_owner),
 		UNIT_ROW("a file of a newer format is refused, and its other lines are not read",
 			 a_newer_format_is_refused_as_a_whole),
 	};

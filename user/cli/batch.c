@@ -130,6 +130,7 @@ static int read_load(struct rf_batch *batch, const char *path, struct rf_list_ch
 		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix",
 				      rf_file_name(path));
 	if (!err && text.replace) {
+		batch->replaces[change->list] = true;
 		rf_owner_set_add(&owners, change->owner);
 		err = rf_list_changes_release(&batch->lists, change->list, &owners, error);
 	}

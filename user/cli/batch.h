@@ -31,6 +31,7 @@ struct rf_batch {
 	struct rf_step *step;
 	size_t steps, steps_capacity;
 	struct rf_list_changes lists;
+	bool replaces[RF_LIST_COUNT];	  /* by 'load' with 'replace' */
 	size_t skipped;			  /* invalid lines of files */
 	size_t wrong_load[RF_LIST_COUNT]; /* the line of the first 'load' that failed; 0: none */
 	struct rf_unban *unban;

@@ -199,6 +199,7 @@ struct loaded {
 	size_t added;
 	size_t skipped; /* lines */
 	size_t all;	/* on the list */
+	size_t unknown; /* of these, by the owner of older entries; counted with 'replace' */
 	double seconds;
 };
 
@@ -206,10 +207,12 @@ static int print_loaded(const struct rf_options *options, enum rf_list list,
 			const struct loaded *loaded, struct rf_error *error)
 {
 	if (options->json)
-		return rf_out_json(json_pack("{s:s, s:I, s:I, s:I, s:f}", "list", list_names[list],
-					     "loaded", (json_int_t)loaded->added, "skipped",
-					     (json_int_t)loaded->skipped, "prefixes",
-					     (json_int_t)loaded->all, "seconds", loaded->seconds),
+		return rf_out_json(json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "list",
+					     list_names[list], "loaded", (json_int_t)loaded->added,
+					     "skipped", (json_int_t)loaded->skipped, "prefixes",
+					     (json_int_t)loaded->all, "unknown",
+					     (json_int_t)loaded->unknown, "seconds",
+					     loaded->seconds),
 				   false, error);
 	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list", list_names[list],
 		    loaded->added, loaded->seconds, loaded->all);
@@ -217,7 +220,21 @@ static int print_loaded(const struct rf_options *options, enum rf_list list,
 		rf_out_text("; %zu invalid line%s skipped", loaded->skipped,
 			    loaded->skipped == 1 ? " was" : "s were");
 	rf_out_text("\n");
+	rf_view_print_unknown(list, loaded->unknown);
 	return 0;
+}
+
+/* A list that an older version loaded stays beside the one that replaces it. */
+static size_t count_unknown(const struct rf_options *options, enum rf_list list)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_error ignored = {};
+	size_t count = 0;
+
+	if (!rf_fence_open(&fence, options->dev, &ignored))
+		count = rf_view_count_unknown(&fence, list);
+	rf_fence_close(&fence);
+	return count;
 }
 
 /* Without this, a pipe whose writer has failed would empty the list. */
@@ -280,6 +297,7 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	if (err)
 		return err;
 	loaded.all = outcome.listed[list];
+	loaded.unknown = text.replace ? count_unknown(options, list) : 0;
 	loaded.seconds = seconds_since(&start);
 	err = print_loaded(options, list, &loaded, error);
 	return !err && loaded.skipped ? RF_EXIT_SKIPPED : err;

@@ -20,6 +20,7 @@ struct rf_draft {
 	unsigned int given;   /* bit set of enum rf_limit_option */
 	unsigned int dropped; /* by `no`; the same */
 	bool is_change;
+	bool is_saved; /* its name can be `all` */
 };
 
 static inline bool rf_has_given(const struct rf_draft *draft, enum rf_limit_option option)

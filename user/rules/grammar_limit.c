@@ -346,7 +346,7 @@ static int parse_limit_name(struct rf_words *words, struct rf_draft *draft, stru
 				      "rate %s",
 				      name, name);
 	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
-	if (!err && rf_name_is_all(name))
+	if (!err && rf_name_is_all(name) && !draft->is_saved)
 		err = rf_error_usage(error,
 				     "'all': invalid name of a limit: it means every limit; choose "
 				     "another name, such as 'any'");
@@ -419,18 +419,31 @@ static int finish(struct rf_draft *draft, int err, struct rf_definition *definit
 	return err;
 }
 
-int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
+static int parse_limit(struct rf_words *words, bool is_saved, struct rf_definition *definition,
+		       struct rf_error *error)
 {
 	struct rf_draft draft;
 	int err;
 
 	start(&draft, words);
+	draft.is_saved = is_saved;
 	err = parse_limit_head(words, &draft, error);
 	if (!err)
 		err = parse_options(words, &draft, error);
 	if (!err)
 		err = rf_draft_check(&draft, error);
 	return finish(&draft, err, definition);
+}
+
+int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
+{
+	return parse_limit(words, false, definition, error);
+}
+
+int rf_parse_saved_limit(struct rf_words *words, struct rf_definition *definition,
+			 struct rf_error *error)
+{
+	return parse_limit(words, true, definition, error);
 }
 
 int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,

@@ -72,6 +72,12 @@ static void count_read(struct rf_rulefile *file, const struct rf_prefixes *prefi
 
 /* ---- lines ---- */
 
+/* Was it saved when a limit could be named `all`, and entries of lists had no owners? */
+static bool is_old(const struct rf_rulefile *file)
+{
+	return file->format < 2;
+}
+
 static int check_name(const struct rf_rulefile *file, const char *name, struct rf_error *error)
 {
 	for (int i = 0; i < file->limits; i++)
@@ -107,7 +113,8 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 {
 	const size_t mistakes = parser->file->mistakes.count;
 	struct rf_definition limit = {};
-	int err = rf_parse_limit(words, &limit, error);
+	int err = is_old(parser->file) ? rf_parse_saved_limit(words, &limit, error)
+				       : rf_parse_limit(words, &limit, error);
 
 	if (!err && limit.trial_ns)
 		err = rf_error_usage(error,
@@ -153,8 +160,9 @@ static enum rf_list list_of(enum rf_command_id command)
 static int take_owner(struct rf_rulefile *file, const struct rf_list_text *text,
 		      enum rf_owner by_default, uint8_t *owner, struct rf_error *error)
 {
-	const int number =
-		*text->by ? rf_owner_add(&file->owners, text->by, error) : (int)by_default;
+	const bool is_unknown = by_default == RF_OWNER_MANUAL && is_old(file);
+	const char *by = *text->by ? text->by : is_unknown ? RF_OWNER_UNKNOWN : "";
+	const int number = *by ? rf_owner_add(&file->owners, by, error) : (int)by_default;
 
 	if (number < 0)
 		return number;
@@ -382,6 +390,47 @@ int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *f
 	return err ? err : check_end(&parser, is_saved, error);
 }
 
+/* ---- a limit named `all` ---- */
+
+static bool has_limit(const struct rf_rulefile *file, const char *name)
+{
+	for (int i = 0; i < file->limits; i++)
+		if (strcmp(file->limit[i].limit.name, name) == 0)
+			return true;
+	return false;
+}
+
+const char *rf_rulefile_rename_all(struct rf_rulefile *file)
+{
+	char name[RF_NAME_SIZE];
+	unsigned int number = 0;
+	int all = 0;
+
+	while (all < file->limits && !rf_name_is_all(file->limit[all].limit.name))
+		all++;
+	if (all == file->limits)
+		return NULL;
+	do
+		rf_name_for_all(++number, name);
+	while (has_limit(file, name));
+	return memcpy(file->limit[all].limit.name, name, sizeof(name));
+}
+
+const char *rf_ruleset_rename_all(struct rf_ruleset *ruleset)
+{
+	struct rf_bank *bank = &ruleset->bank;
+	const int all = rf_bank_find(bank, "all");
+	char name[RF_NAME_SIZE];
+	unsigned int number = 0;
+
+	if (all < 0)
+		return NULL;
+	do
+		rf_name_for_all(++number, name);
+	while (rf_bank_find(bank, name) >= 0);
+	return memcpy(bank->limit[all].name, name, sizeof(name));
+}
+
 void rf_rulefile_free(struct rf_rulefile *file)
 {
 	for (int i = 0; i < file->limits; i++)
@@ -480,14 +529,6 @@ static int put_new(const struct rf_definition *definition, struct rf_rulefile_pl
 				       "limits together are more than %d; apply without 'confirm'",
 				       definition->limit.name, RF_LIMITS_MAX);
 	return put_limit(definition, place, ruleset, slot, error);
-}
-
-static bool has_limit(const struct rf_rulefile *file, const char *name)
-{
-	for (int i = 0; i < file->limits; i++)
-		if (strcmp(file->limit[i].limit.name, name) == 0)
-			return true;
-	return false;
 }
 
 /* First the limits that stay, in their slots; then the new limits, in slots that are free then. */

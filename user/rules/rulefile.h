@@ -66,6 +66,13 @@ unsigned int rf_rulefile_format(const char *line);
  */
 int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *file,
 		      struct rf_error *error);
+/*
+ * Before format 2 a limit could be named `all`, which means every limit now: it gets a name that no
+ * other limit has, which is returned. NULL: no limit is named so.
+ */
+const char *rf_rulefile_rename_all(struct rf_rulefile *file);
+/* The same of the rules of a fence, which an older version may have made. */
+const char *rf_ruleset_rename_all(struct rf_ruleset *ruleset);
 /* Adds the mistakes that only all rules of the file together show. */
 int rf_rulefile_check(struct rf_rulefile *file, struct rf_error *error);
 void rf_rulefile_free(struct rf_rulefile *file);
