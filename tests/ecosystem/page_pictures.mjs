@@ -14,7 +14,7 @@ async function keep(name) {
 await browser.go(url);
 await pause(6000);
 await keep('page');
-await browser.shape({width: 1280, height: 860, dark: true});
+await browser.shape({width: 1280, height: 800, dark: true});
 await browser.run("document.querySelector('#sources-table tbody button').click()");
 await pause(3000);
 await keep('page-source');

@@ -36,6 +36,8 @@ async function hasWholeLines(browser) {
 	check('each plot begins with the history', plots.every((plot) => (plot.last - plot.first) / plot.width > 0.09), plots);
 	check('no plot has a gap between scans', plots.every((plot) => plot.without === 0), plots);
 	check('the header has the interval', (await browser.run("return document.querySelector('#state').textContent")).includes('each 3.6 s'));
+	await browser.until('a source that comes and goes has two lines',
+		"return [...document.querySelectorAll('#sources-table tr')].some((row) => row.textContent.startsWith('198.51.100.77') && row.querySelectorAll('polyline').length > 1)");
 	check('each source has a line', await browser.run("return [...document.querySelectorAll('#sources-table polyline')].every((line) => line.getBoundingClientRect().width > 0)"));
 }
 

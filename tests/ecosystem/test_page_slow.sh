@@ -23,6 +23,11 @@ start_driver
 calm_pid=$!
 (send_flood 120) &
 flood_pid=$!
+(for _ in {1..6}; do
+	deliver 0 src=198.51.100.77,count=200,rate=100,proto=udp,dport=443
+	sleep 20
+done >"$scratch/coming" 2>&1) &
+coming_pid=$!
 deliver 0 src=2001:db8:1234:5678:9abc:def0:1234:5678,count=900,rate=900,proto=udp,dport=443 >"$scratch/flood6" 2>&1
 has_scans() { # 10 of a source, at least
 	inside curl -m 180 -s -H "Authorization: Bearer $token" "$url/api/recent" |
@@ -31,7 +36,7 @@ has_scans() { # 10 of a source, at least
 eventually has_scans || bail 'the sources are not seen'
 judge 600 page_slow.mjs "$url/#token=$token" "$scratch"
 check 'the checks ran to their end' grep -q 'done' "$scratch/ended"
-kill "$calm_pid" "$flood_pid" 2>/dev/null
+kill "$calm_pid" "$flood_pid" "$coming_pid" 2>/dev/null
 stop TERM "$driver_pid"
 stop TERM "$daemon_pid"
 done_testing

@@ -105,27 +105,23 @@ function takeRecent(recent) {
 		const key = `${source} ${limit}`;
 		const all = new Map((live.sparks.get(key) || []).map((point) => [point.time, point.value]));
 
-		values.forEach((value, i) => value !== null && recent.times[i] <= now() && all.set(recent.times[i], value));
+		values.forEach((value, i) => recent.times[i] <= now() && all.set(recent.times[i], value));
 		live.sparks.set(key, [...all].sort((a, b) => a[0] - b[0]).map(([time, value]) => ({time, value})));
 	}
 }
 
+// The value of a scan without the source is null.
 function noteSparks(scan) {
-	const seen = new Set();
+	const values = new Map(scan.sources.map((row) => [sparkKey(scan, row), row[3] + row[4]]));
 
-	for (const row of scan.sources) {
-		const key = sparkKey(scan, row);
-		const spark = live.sparks.get(key) || [];
+	for (const key of new Set([...live.sparks.keys(), ...values.keys()])) {
+		const spark = (live.sparks.get(key) || []).filter(({time}) => time >= scan.time - 60e3);
 
-		spark.push({time: scan.time, value: row[3] + row[4]});
-		while (spark[0].time < scan.time - 60e3)
-			spark.shift();
+		spark.push({time: scan.time, value: values.has(key) ? values.get(key) : null});
 		live.sparks.set(key, spark);
-		seen.add(key);
-	}
-	for (const [key, spark] of live.sparks)
-		if (!seen.has(key) && spark[spark.length - 1].time < scan.time - 60e3)
+		if (spark.every(({value}) => value === null))
 			live.sparks.delete(key);
+	}
 }
 
 function takeScan(scan) {

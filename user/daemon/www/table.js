@@ -19,11 +19,14 @@ function liveRow(row) {
 	const limit = live.scan.limits[row[1]] || {name: '?'};
 	const spark = live.sparks.get(sparkKey(live.scan, row)) || [];
 	const part = (time) => Math.max(0, 1 - (live.scan.time - time) / 60e3);
-	const points = spark.map((point) => [part(point.time), point.value]);
+	const points = [];
 
-	// The first scan has a width as well: a line through one point is not seen.
-	if (spark.length)
-		points.unshift([part(spark[0].time - live.scan.interval), spark[0].value]);
+	spark.forEach(({time, value}, i) => {
+		// The first scan of a line has a width as well: a line through one point is not seen.
+		if (value !== null && (i === 0 || spark[i - 1].value === null))
+			points.push([part(time - live.scan.interval), value]);
+		points.push([part(time), value]);
+	});
 	return {
 		source: row[0], limit: limit.name, use: row[2], drop: row[3], pass: row[4], would: row[5], banned: row[6],
 		isNetwork: row[7], points,
@@ -64,11 +67,18 @@ function useBar(use) {
 		draw('rect', {class: use >= 1000 ? 'fill bad' : 'fill', width: Math.max(use ? 1 : 0, 44 * Math.min(use, 1000) / 1000), height: 9, rx: 2}));
 }
 
+// A value of null ends a line.
 function spark(points) {
 	const most = Math.max(1, ...points.map((point) => point[1]));
-	const line = points.map(([x, y]) => `${(72 * x).toFixed(1)},${(17 - 16 * y / most).toFixed(1)}`).join(' ');
+	const lines = [[]];
 
-	return draw('svg', {class: 'spark', viewBox: '0 0 72 18', 'aria-hidden': 'true'}, draw('polyline', {class: 'line', points: line}));
+	for (const [x, y] of points)
+		if (y === null)
+			lines.push([]);
+		else
+			lines[lines.length - 1].push(`${(72 * x).toFixed(1)},${(17 - 16 * y / most).toFixed(1)}`);
+	return draw('svg', {class: 'spark', viewBox: '0 0 72 18', 'aria-hidden': 'true'},
+		...lines.filter((line) => line.length).map((line) => draw('polyline', {class: 'line', points: line.join(' ')})));
 }
 
 function heading(column) {
