@@ -331,6 +331,8 @@ static json_t *entry_json(const struct rf_fence *fence, const struct rf_ruleset 
 			 left_json(fence, now, rf_listed_until(listed, list)), "owners", by);
 }
 
+#define LIST_SCHEMA 2 /* `owners` took the place of `of_fleet` */
+
 static int print_json(const struct rf_fence *fence, const struct rf_ruleset *rules,
 		      enum rf_list list, uint64_t now, struct rf_error *error)
 {
@@ -340,7 +342,8 @@ static int print_json(const struct rf_fence *fence, const struct rf_ruleset *rul
 		if (rf_listed_until(&rules->listed[i], list))
 			json_array_append_new(
 				prefixes, entry_json(fence, rules, &rules->listed[i], list, now));
-	return rf_out_json(json_pack("{s:s, s:o}", "list", list_names[list], "prefixes", prefixes),
+	return rf_out_json(json_pack("{s:i, s:s, s:o}", "schema", LIST_SCHEMA, "list",
+				     list_names[list], "prefixes", prefixes),
 			   false, error);
 }
 

@@ -167,7 +167,7 @@ void rf_out_progress(size_t done, size_t total)
 
 static bool has_printed_object; /* JSON of which only one object is expected */
 
-/* Puts the key `schema` before those of `root`. */
+/* Puts the key `schema` before those of `root`, unless that has one. */
 static json_t *with_schema(json_t *root)
 {
 	json_t *object = json_pack("{s:i}", "schema", RF_JSON_SCHEMA);

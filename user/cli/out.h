@@ -38,7 +38,10 @@ __attribute__((format(printf, 1, 2))) void rf_out_text(const char *format, ...);
 /* Progress, in one line that is redrawn; only on a terminal. */
 void rf_out_progress(size_t done, size_t total);
 
-/* Raised when a key of JSON goes or changes its meaning; a new key does not raise it. */
+/*
+ * Raised when a key of JSON goes or changes its meaning; a new key does not raise it. An object
+ * whose number was raised has its own, which json(5) lists.
+ */
 #define RF_JSON_SCHEMA 1
 
 /*
