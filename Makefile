@@ -43,7 +43,7 @@ USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
 DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 AGENT_OBJECTS := $(foreach floor,base rules kernel fence fleet agent,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/% build/user/agent/%,$(USER_OBJECTS))
-PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/own_file.c base/prefix.c base/prefix_range.c base/printable.c base/time.c base/json.c base/siphash.c fence/bypass_judge.c fence/members.c fence/reasons.c fence/sizes.c kernel/needs.c \
+PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/own_file.c base/own_networks.c base/prefix.c base/prefix_range.c base/printable.c base/time.c base/json.c base/siphash.c fence/bypass_judge.c fence/members.c fence/reasons.c fence/sizes.c kernel/needs.c \
 		$(addprefix watch/,cells.c fleet_agent.c metrics.c metrics_fleet.c metrics_text.c monotonic.c metrics_write.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
 	$(wildcard user/fleet/*.c user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
 	$(filter-out %/file.c %/secret.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
@@ -76,7 +76,7 @@ BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query wire rules prefixes settings events engine node request feed
 # What they have of the program, without the parts that none of them runs.
-FUZZED := $(addprefix user/,$(addprefix base/,error.c json.c number.c prefix.c prefix_range.c printable.c siphash.c time.c) \
+FUZZED := $(addprefix user/,$(addprefix base/,error.c json.c number.c own_networks.c prefix.c prefix_range.c printable.c siphash.c time.c) \
 		$(addprefix watch/,cells.c event_file.c event_last.c) \
 		$(addprefix daemon/,asks.c feed.c gzip.c query.c request.c settings.c settings_text.c) \
 		$(addprefix agent/,bans.c call_words.c calls.c calls_sums.c cluster.c engine_errors.c link.c news_host.c settings.c)) \

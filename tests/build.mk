@@ -21,6 +21,7 @@ build/tests/unit/test_agent_bans: build/asan/user/agent/bans.o
 build/tests/unit/test_agent_cluster: build/asan/user/agent/cluster.o
 build/tests/unit/test_link: $(patsubst %,build/asan/user/%.o,agent/link agent/cluster agent/engine_errors base/say)
 build/tests/unit/test_agent_bans build/tests/unit/test_link: private CFLAGS += -Wl,--wrap=rf_time_awake
+build/tests/unit/test_lockout: build/asan/user/base/peer.o
 build/tests/unit/test_page_asks: build/asan/user/daemon/asks.o
 build/tests/unit/test_probe_place: build/asan/user/agent/probe_place.o
 build/tests/unit/test_received: build/asan/user/base/received.o

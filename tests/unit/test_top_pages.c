@@ -313,19 +313,30 @@ static void everybody_is_no_source(void **state)
 	rf_act_free(&act);
 }
 
+static bool warns(struct rf_act *act, const struct rf_prefix *source, const char *text)
+{
+	struct rf_prefix peer;
+	struct rf_error error;
+
+	assert_int_equal(rf_parse_prefix(text, &peer, &error), 0);
+	return rf_act_warn(act, source, &peer);
+}
+
 static void the_peer_of_ssh_is_warned_of(void **state)
 {
 	const struct rf_prefix source = made_source(2), wide = made_source(3);
-	struct rf_act act = {};
+	struct rf_act act = {.command = strdup("deny add 10.0.0.2 for 1h dev eth0")};
 
 	(void)state;
-	assert_true(rf_act_warn(&act, &source, "10.0.0.2"));
+	assert_false(warns(&act, &source, "10.0.0.3"));
+	assert_false(rf_act_warn(&act, &source, NULL));
+	assert_string_equal(act.command, "deny add 10.0.0.2 for 1h dev eth0");
+	assert_true(warns(&act, &source, "10.0.0.2"));
 	assert_string_equal(act.warning,
 			    "10.0.0.2 is where your own SSH session comes from: it would end.");
-	assert_true(rf_act_warn(&act, &wide, "2001:db8:0:3::17"));
-	assert_false(rf_act_warn(&act, &source, "10.0.0.3"));
-	assert_false(rf_act_warn(&act, &source, "nonsense"));
-	assert_false(rf_act_warn(&act, &source, NULL));
+	assert_string_equal(act.command, "deny add 10.0.0.2 for 1h dev eth0 force");
+	assert_true(warns(&act, &wide, "2001:db8:0:3::17"));
+	rf_act_free(&act);
 }
 
 /* The limit as it is, but for its name, COUNT and source; the rules stay as they were. */

@@ -85,6 +85,35 @@ int rf_list_changes_release_by(struct rf_list_changes *changes, enum rf_list lis
 	return rf_list_changes_release(changes, list, &one, error);
 }
 
+void rf_list_changes_mark_release(struct rf_list_changes *changes, enum rf_on_own on_own,
+				  size_t line)
+{
+	struct rf_list_release *release = &changes->release[changes->releases - 1];
+
+	release->on_own = on_own;
+	release->line = line;
+}
+
+/* A release keeps its place among the changes that are left. */
+size_t rf_list_changes_leave_out(struct rf_list_changes *changes)
+{
+	const size_t before = changes->count + changes->releases;
+	size_t kept = 0, releases = 0, next = 0;
+
+	for (size_t i = 0; i <= changes->count; i++) {
+		for (; next < changes->releases && changes->release[next].at == i; next++) {
+			changes->release[next].at = kept;
+			if (!changes->release[next].is_left_out)
+				changes->release[releases++] = changes->release[next];
+		}
+		if (i < changes->count && !changes->change[i].is_left_out)
+			changes->change[kept++] = changes->change[i];
+	}
+	changes->count = kept;
+	changes->releases = releases;
+	return before - kept - releases;
+}
+
 static bool is_number(unsigned int owner)
 {
 	return owner < RF_OWNERS_MAX;

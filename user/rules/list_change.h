@@ -15,15 +15,24 @@ enum {
 	RF_OWNER_ALL,		       /* every local owner */
 };
 
+/* What happens to a change that would drop the packets of an own network; see lockout.h. */
+enum rf_on_own {
+	RF_ON_OWN_REFUSE, /* it is refused, and with it all changes */
+	RF_ON_OWN_SKIP,	  /* it is left out */
+	RF_ON_OWN_FORCE,  /* it is made */
+};
+
 /* Sets an owner's claim of a prefix, or removes it. */
 struct rf_list_change {
 	struct rf_prefix prefix;
 	enum rf_list list;
 	uint8_t owner;	    /* its number in the owners of the changes, or RF_OWNER_… */
 	bool must_be_there; /* else there may be no claim to remove */
-	uint64_t until;	    /* jiffies; 0: removes it */
-	uint64_t time_ns;   /* of `until`, before the clock of a fence is known; 0: for good */
-	size_t line;	    /* of a file: of two that are refused, the first is named */
+	enum rf_on_own on_own;
+	bool is_left_out; /* by rf_list_changes_leave_out() */
+	uint64_t until;	  /* jiffies; 0: removes it */
+	uint64_t time_ns; /* of `until`, before the clock of a fence is known; 0: for good */
+	size_t line;	  /* of a file: of two that are refused, the first is named */
 };
 
 enum rf_list_refusal {
@@ -45,6 +54,9 @@ struct rf_list_release {
 	enum rf_list list;
 	struct rf_owner_set owners;
 	size_t at; /* so many changes come before it */
+	enum rf_on_own on_own;
+	bool is_left_out;
+	size_t line; /* of a file */
 };
 
 struct rf_list_changes {
@@ -74,6 +86,11 @@ int rf_list_changes_release(struct rf_list_changes *changes, enum rf_list list,
 /* The same of one owner; of every local owner where `by` is empty. */
 int rf_list_changes_release_by(struct rf_list_changes *changes, enum rf_list list, const char *by,
 			       struct rf_error *error);
+/* Sets what happens to the release that was added last where it cuts off an own network. */
+void rf_list_changes_mark_release(struct rf_list_changes *changes, enum rf_on_own on_own,
+				  size_t line);
+/* Removes the changes and releases that are marked; returns how many. */
+size_t rf_list_changes_leave_out(struct rf_list_changes *changes);
 /* Numbers the owners as `owners` does, to which it adds those that are missing. */
 int rf_list_changes_join(struct rf_list_changes *changes, struct rf_owners *owners,
 			 struct rf_error *error);

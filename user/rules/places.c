@@ -147,6 +147,24 @@ const struct rf_place *rf_places_enter(struct rf_places *places, const struct rf
 	return place;
 }
 
+struct rf_place rf_place_of(const struct rf_ruleset *ruleset, const struct rf_prefix *prefix)
+{
+	struct rf_places places;
+
+	rf_places_start(&places, ruleset);
+	for (unsigned int length = 0; length <= prefix->length; length++) {
+		struct rf_prefix outer = {.version = prefix->version, .length = length};
+		const struct rf_listed *listed;
+
+		for (unsigned int i = 0; i < 4; i++)
+			outer.word[i] = prefix->word[i] & rf_prefix_mask(length, i);
+		listed = rf_ruleset_find(ruleset, &outer);
+		if (listed)
+			rf_places_enter(&places, listed);
+	}
+	return places.place[places.depth - 1];
+}
+
 void rf_ruleset_find_pairs(const struct rf_ruleset *ruleset, struct rf_pairs *pairs)
 {
 	struct rf_places places;

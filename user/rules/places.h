@@ -42,5 +42,9 @@ struct rf_places {
 void rf_places_start(struct rf_places *places, const struct rf_ruleset *ruleset);
 /* Enters a prefix. Prefixes are sorted, so each follows those that contain it. */
 const struct rf_place *rf_places_enter(struct rf_places *places, const struct rf_listed *listed);
+/*
+ * The place of one prefix, as far as prefixes that contain it tell; its `prefix` is of the rules.
+ */
+struct rf_place rf_place_of(const struct rf_ruleset *ruleset, const struct rf_prefix *prefix);
 
 #endif /* RINGFENCE_RULES_PLACES_H */

@@ -139,14 +139,25 @@ int rf_act_try(char **command, const struct rf_bank *bank, const char *limit, co
 	return 0;
 }
 
-bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const char *peer)
+static void add_force(struct rf_act *act)
 {
-	struct rf_prefix other;
-	struct rf_error unused;
+	char *forced;
 
-	if (!peer || rf_parse_prefix(peer, &other, &unused) || !rf_prefix_contains(source, &other))
+	if (!act->command || asprintf(&forced, "%s force", act->command) < 0)
+		return; /* then the command refuses it */
+	free(act->command);
+	act->command = forced;
+}
+
+bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const struct rf_prefix *peer)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	if (!peer || !rf_prefix_contains(source, peer))
 		return false;
+	rf_format_prefix(peer, text);
 	snprintf(act->warning, sizeof(act->warning),
-		 "%.50s is where your own SSH session comes from: it would end.", peer);
+		 "%s is where your own SSH session comes from: it would end.", text);
+	add_force(act);
 	return true;
 }

@@ -38,7 +38,10 @@ int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
 /* `limit try` of twice the COUNT over the last ten minutes; the caller frees it. */
 int rf_act_try(char **command, const struct rf_bank *bank, const char *limit, const char *dev,
 	       struct rf_error *error);
-/* Warns where the act denies one's own way into this machine: true. `peer` may be NULL. */
-bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const char *peer);
+/*
+ * Where the act denies the peer of the own SSH connection, which may be NULL: warns, adds `force`
+ * to the command, and returns true.
+ */
+bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const struct rf_prefix *peer);
 
 #endif /* RINGFENCE_ACT_H */

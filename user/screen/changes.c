@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/peer.h"
 #include "base/time.h"
 #include "rules/policy.h"
-#include "screen/peer.h"
 #include "screen/session.h"
 
 #define TIMES_MOST 1024
@@ -76,9 +76,9 @@ static struct rf_act_listed listed_before(const struct rf_fence *fence, enum rf_
 void rf_change_list(struct rf_session *session, enum rf_list list)
 {
 	const struct rf_row *row = row_to_change(session);
-	char peer[RF_PREFIX_TEXT_SIZE];
 	struct rf_act_listed before;
 	struct rf_error error;
+	struct rf_peer peer;
 	int err;
 
 	if (!row)
@@ -88,7 +88,8 @@ void rf_change_list(struct rf_session *session, enum rf_list list)
 	ask(session, err, &error);
 	if (err || list != RF_DENY)
 		return;
-	session->is_grave = rf_act_warn(&session->act, &row->key.source, rf_own_peer(peer));
+	session->is_grave = rf_act_warn(&session->act, &row->key.source,
+					rf_own_peer(&peer) ? &peer.address : NULL);
 }
 
 static bool is_on_trial(struct rf_session *session, const char *what)

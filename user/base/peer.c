@@ -4,17 +4,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "screen/peer.h"
+#include "base/peer.h"
 
 #define VARIABLE "SSH_CONNECTION="
 #define PARENTS_MAX 32
 #define ENVIRONMENT_MAX (256 * 1024)
 
-/* "192.0.2.1 51432 198.51.100.1 22", or "fe80::1%eth0 …": its first word, without a scope. */
-static const char *take_address(const char *value, char text[RF_PREFIX_TEXT_SIZE])
+/* An address, which may have a scope: fe80::1%eth0. */
+static bool parse_address(const char *text, struct rf_prefix *address)
 {
-	snprintf(text, RF_PREFIX_TEXT_SIZE, "%.*s", (int)strcspn(value, " %"), value);
-	return *text ? text : NULL;
+	char without_scope[RF_PREFIX_TEXT_SIZE];
+	struct rf_error ignored;
+
+	snprintf(without_scope, sizeof(without_scope), "%.*s", (int)strcspn(text, "%"), text);
+	return !strchr(without_scope, '/') && !rf_parse_prefix(without_scope, address, &ignored);
+}
+
+bool rf_peer_parse(const char *value, struct rf_peer *peer)
+{
+	char address[RF_PREFIX_TEXT_SIZE] = "", own[RF_PREFIX_TEXT_SIZE] = "";
+
+	*peer = (struct rf_peer){};
+	sscanf(value, "%63s %hu %63s %hu", address, &peer->port, own, &peer->own_port);
+	peer->has_own = parse_address(own, &peer->own);
+	return parse_address(address, &peer->address);
 }
 
 static pid_t parent_of(pid_t pid)
@@ -36,10 +49,10 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* Looks in the environment with which a process began. */
-static const char *peer_of(pid_t pid, char text[RF_PREFIX_TEXT_SIZE])
+static bool find_in(pid_t pid, struct rf_peer *peer)
 {
 	char path[64], *environment = malloc(ENVIRONMENT_MAX + 1);
-	const char *found = NULL;
+	bool found = false;
 	size_t length = 0;
 	FILE *file;
 
@@ -50,7 +63,7 @@ static const char *peer_of(pid_t pid, char text[RF_PREFIX_TEXT_SIZE])
 	for (size_t at = 0; at < length && !found; at += strlen(environment + at) + 1) {
 		environment[length] = '\0';
 		if (!strncmp(environment + at, VARIABLE, strlen(VARIABLE)))
-			found = take_address(environment + at + strlen(VARIABLE), text);
+			found = rf_peer_parse(environment + at + strlen(VARIABLE), peer);
 	}
 	if (file)
 		fclose(file);
@@ -58,14 +71,15 @@ static const char *peer_of(pid_t pid, char text[RF_PREFIX_TEXT_SIZE])
 	return found;
 }
 
-const char *rf_own_peer(char text[RF_PREFIX_TEXT_SIZE])
+bool rf_own_peer(struct rf_peer *peer)
 {
-	const char *value = getenv("SSH_CONNECTION"), *found = NULL;
+	const char *value = getenv("SSH_CONNECTION");
 	pid_t pid = getppid();
+	bool found = false;
 
 	if (value)
-		return take_address(value, text);
+		return rf_peer_parse(value, peer);
 	for (int i = 0; i < PARENTS_MAX && pid > 1 && !found; i++, pid = parent_of(pid))
-		found = peer_of(pid, text);
+		found = find_in(pid, peer);
 	return found;
 }

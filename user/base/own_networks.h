@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The networks that a host loses when it drops their packets: the peer of the own SSH connection,
+ * and the subnets and gateways of interfaces.
+ */
+#ifndef RINGFENCE_OWN_NETWORKS_H
+#define RINGFENCE_OWN_NETWORKS_H
+
+#include <net/if.h>
+
+#include "base/peer.h"
+
+enum rf_own_kind {
+	RF_OWN_PEER,
+	RF_OWN_SUBNET,
+	RF_OWN_GATEWAY,
+};
+
+struct rf_own_network {
+	enum rf_own_kind kind;
+	struct rf_prefix prefix;
+	char interface[IF_NAMESIZE]; /* "" for RF_OWN_PEER */
+};
+
+struct rf_own_networks {
+	struct rf_own_network *network; /* by kind */
+	size_t count, capacity;
+	struct rf_peer peer; /* where the first one is RF_OWN_PEER */
+};
+
+int rf_own_networks_add(struct rf_own_networks *own, enum rf_own_kind kind,
+			const struct rf_prefix *prefix, const char *interface,
+			struct rf_error *error);
+/* Adds the SSH connection of this process, if any; before all others. */
+int rf_own_networks_add_peer(struct rf_own_networks *own, struct rf_error *error);
+/*
+ * Adds the subnets and the default gateways of these interfaces, of the bridges and bonds that they
+ * are part of, and of the VLANs on them. An address with the length of a host is no subnet.
+ */
+int rf_own_networks_read(struct rf_own_networks *own, const unsigned int *index, size_t count,
+			 struct rf_error *error);
+void rf_own_networks_free(struct rf_own_networks *own);
+
+/* "192.0.2.0/24, a subnet of eth0" */
+#define RF_OWN_NETWORK_TEXT_SIZE (RF_PREFIX_TEXT_SIZE + 48)
+void rf_own_network_format(const struct rf_own_network *network,
+			   char text[RF_OWN_NETWORK_TEXT_SIZE]);
+
+#endif /* RINGFENCE_OWN_NETWORKS_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef RINGFENCE_FENCE_OWN_NETWORKS_H
+#define RINGFENCE_FENCE_OWN_NETWORKS_H
+
+#include "base/own_networks.h"
+#include "fence/fence.h"
+
+/*
+ * The own networks of the host, as far as they lie behind the fence: the SSH connection of this
+ * process, and what its interfaces have. `own` is empty before; free it, even after an error: it
+ * then has those that could be read.
+ */
+int rf_fence_own_networks(const struct rf_fence *fence, struct rf_own_networks *own,
+			  struct rf_error *error);
+
+#endif /* RINGFENCE_FENCE_OWN_NETWORKS_H */

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rules/lockout.h"
+#include "rules/places.h"
+
+/* ---- changes of lists ---- */
+
+static bool is_deny(const struct rf_list_change *change)
+{
+	return change->list == RF_DENY && change->until;
+}
+
+static bool is_unallow(const struct rf_list_change *change)
+{
+	return change->list == RF_ALLOW && !change->until;
+}
+
+static bool concerns(const struct rf_list_change *change, const struct rf_own_network *network)
+{
+	return change->on_own != RF_ON_OWN_FORCE && (is_deny(change) || is_unallow(change)) &&
+	       rf_prefix_contains(&change->prefix, &network->prefix);
+}
+
+bool rf_lockout_concerns(const struct rf_own_networks *own, const struct rf_list_changes *changes)
+{
+	for (size_t i = 0; own->count && i < changes->releases; i++)
+		if (changes->release[i].list == RF_ALLOW &&
+		    changes->release[i].on_own != RF_ON_OWN_FORCE)
+			return true;
+	for (size_t i = 0; i < changes->count; i++)
+		for (size_t j = 0; j < own->count; j++)
+			if (concerns(&changes->change[i], &own->network[j]))
+				return true;
+	return false;
+}
+
+static int add_found(struct rf_lockout_lists *lockout, const struct rf_lockout_list *found,
+		     struct rf_error *error)
+{
+	if (lockout->count == lockout->capacity) {
+		const size_t capacity = lockout->capacity ? 2 * lockout->capacity : 16;
+		struct rf_lockout_list *grown =
+			reallocarray(lockout->found, capacity, sizeof(*grown));
+
+		if (!grown)
+			return rf_error_failed(error, -ENOMEM, "out of memory for the prefixes");
+		lockout->found = grown;
+		lockout->capacity = capacity;
+	}
+	lockout->found[lockout->count++] = *found;
+	return 0;
+}
+
+/* Until when a network is on each list. */
+struct listed {
+	uint64_t until[RF_LIST_COUNT];
+};
+
+/* The lists at each own network, before and after the changes. */
+struct networks {
+	const struct rf_own_networks *own;
+	struct listed *before, *after;
+};
+
+/*
+ * Would an entry that was there drop the network now? A deny that the same changes add is refused
+ * for itself.
+ */
+static bool loses_protection(const struct networks *networks, size_t i)
+{
+	const struct listed *before = &networks->before[i], *after = &networks->after[i];
+	const uint64_t denied = before->until[RF_DENY] < after->until[RF_DENY]
+					? before->until[RF_DENY]
+					: after->until[RF_DENY];
+
+	return before->until[RF_ALLOW] > after->until[RF_ALLOW] && denied > after->until[RF_ALLOW];
+}
+
+static const struct rf_own_network *cut_off_by(const struct networks *networks,
+					       const struct rf_list_change *change)
+{
+	for (size_t i = 0; i < networks->own->count; i++) {
+		if (!concerns(change, &networks->own->network[i]))
+			continue;
+		if (is_deny(change) ? change->until > networks->after[i].until[RF_ALLOW]
+				    : loses_protection(networks, i))
+			return &networks->own->network[i];
+	}
+	return NULL;
+}
+
+static const struct rf_own_network *released_by(const struct networks *networks,
+						const struct rf_list_release *release)
+{
+	if (release->list != RF_ALLOW || release->on_own == RF_ON_OWN_FORCE)
+		return NULL;
+	for (size_t i = 0; i < networks->own->count; i++)
+		if (loses_protection(networks, i))
+			return &networks->own->network[i];
+	return NULL;
+}
+
+static int find(const struct networks *networks, const struct rf_list_changes *changes,
+		struct rf_lockout_lists *lockout, struct rf_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < changes->count && !err; i++) {
+		const struct rf_lockout_list found = {
+			.number = i,
+			.network = cut_off_by(networks, &changes->change[i]),
+		};
+
+		if (found.network)
+			err = add_found(lockout, &found, error);
+	}
+	for (size_t i = 0; i < changes->releases && !err; i++) {
+		const struct rf_lockout_list found = {
+			.is_release = true,
+			.number = i,
+			.network = released_by(networks, &changes->release[i]),
+		};
+
+		if (found.network)
+			err = add_found(lockout, &found, error);
+	}
+	return err;
+}
+
+static void read_listed(const struct rf_own_networks *own, const struct rf_ruleset *ruleset,
+			struct listed *listed)
+{
+	for (size_t i = 0; i < own->count; i++) {
+		const struct rf_place place = rf_place_of(ruleset, &own->network[i].prefix);
+
+		for (int list = 0; list < RF_LIST_COUNT; list++)
+			listed[i].until[list] = place.until[list];
+	}
+}
+
+int rf_lockout_find(const struct rf_own_networks *own, const struct rf_list_changes *changes,
+		    struct rf_ruleset *ruleset, struct rf_lockout_lists *lockout,
+		    struct rf_error *error)
+{
+	struct listed *listed = calloc(2 * own->count + 1, sizeof(*listed));
+	const struct networks networks = {own, listed, listed + own->count};
+	struct rf_list_refused refused;
+	size_t first;
+	int err;
+
+	if (!listed)
+		return rf_error_failed(error, -ENOMEM, "out of memory for the prefixes");
+	read_listed(own, ruleset, networks.before);
+	err = rf_ruleset_change(ruleset, changes, &first, &refused, error);
+	if (!err) {
+		read_listed(own, ruleset, networks.after);
+		err = find(&networks, changes, lockout, error);
+	}
+	free(listed);
+	return err;
+}
+
+enum rf_on_own rf_lockout_action(const struct rf_list_changes *changes,
+				 const struct rf_lockout_list *found)
+{
+	return found->is_release ? changes->release[found->number].on_own
+				 : changes->change[found->number].on_own;
+}
+
+size_t rf_lockout_line(const struct rf_list_changes *changes, const struct rf_lockout_list *found)
+{
+	return found->is_release ? changes->release[found->number].line
+				 : changes->change[found->number].line;
+}
+
+void rf_lockout_mark(struct rf_list_changes *changes, const struct rf_lockout_list *found)
+{
+	if (found->is_release)
+		changes->release[found->number].is_left_out = true;
+	else
+		changes->change[found->number].is_left_out = true;
+}
+
+int rf_lockout_fail(const struct rf_list_changes *changes, const struct rf_lockout_list *found,
+		    struct rf_error *error)
+{
+	char network[RF_OWN_NETWORK_TEXT_SIZE], prefix[RF_PREFIX_TEXT_SIZE];
+
+	rf_own_network_format(found->network, network);
+	if (found->is_release)
+		return rf_error_failed(error, -EADDRINUSE,
+				       "without these entries of the allow list, the deny list "
+				       "drops %s; add 'force' to remove them nevertheless",
+				       network);
+	rf_format_prefix(&changes->change[found->number].prefix, prefix);
+	if (is_deny(&changes->change[found->number]))
+		return rf_error_failed(error, -EADDRINUSE,
+				       "'%s': it covers %s; add 'force' to deny it nevertheless",
+				       prefix, network);
+	return rf_error_failed(error, -EADDRINUSE,
+			       "'%s': without this entry of the allow list, the deny list drops "
+			       "%s; add 'force' to remove it nevertheless",
+			       prefix, network);
+}
+
+void rf_lockout_free(struct rf_lockout_lists *lockout)
+{
+	free(lockout->found);
+	*lockout = (struct rf_lockout_lists){};
+}
