@@ -62,7 +62,7 @@ is "$(ringfence allow list | sed 's/ for.*//' | tr '\n' ' ')" '10.1.0.0/16 10.2.
 deliver 0 src=10.2.0.1,count=20 src=10.3.0.1,count=20 src=198.51.100.1,count=20 src=192.0.2.1,count=20
 is "$(came)" $'10.2.0.1 20\n192.0.2.1 10' 'the lists of a batch are in force'
 matches "$(printf 'deny add 192.0.2.9\ndeny add 2001:db8::/32 for 2h' | ringfence batch - --json | jq -c "del(.schema)")" \
-	'\{"commands":2,"skipped":0,"seconds":[0-9.e-]+\}' 'batch reads standard input, and --json counts'
+	'\{"commands":2,"skipped":0,"refused":0,"seconds":[0-9.e-]+\}' 'batch reads standard input, and --json counts'
 matches "$(ringfence deny list | tail -n 1)" '2001:db8::/32 for another (2h|1h 5[0-9]m.*)' \
 	'the last line of a batch needs no newline'
 echo 192.0.2.40 >"$scratch/few"
@@ -158,7 +158,7 @@ ringfence apply - >"$scratch/log" <<-'END'
 END
 commands="a batch, which may have 'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', 'allow' \
 and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and 'fleet hosts'"
-confirm="'confirm': it is not for a batch; use it with the command itself"
+confirm="'confirm': it is not for a line of a file; write 'ringfence batch FILE confirm TIME'"
 together='at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow '\
 'what it matches'
 there="it does not exist; 'limit list' lists the limits, 'limit add' makes one"

@@ -121,6 +121,10 @@ seen show show 203.0.113.0/24
 seen show show 198.51.100.0/24
 echo 192.0.2.77 >"$scratch/list"
 seen 'allow load, deny load' deny load "$scratch/list"
+seen 'allow load, deny load' deny load "$scratch/list" confirm 1h
+ringfence confirm >>"$scratch/log"
+seen 'deny add' deny add 192.0.2.78 confirm 1h
+ringfence confirm >>"$scratch/log"
 seen 'limit set' limit set udp rate 6/1h match udp exact
 seen 'limit set' limit set udp rate 7/1h match udp exact confirm 1h
 ringfence confirm >>"$scratch/log"
@@ -139,8 +143,11 @@ ringfence confirm >>"$scratch/log"
 seen unban unban all
 printf 'limit shadow more\nunban all\n' >"$scratch/batch"
 seen batch batch "$scratch/batch"
+seen batch batch "$scratch/batch" confirm 1h
+ringfence confirm >>"$scratch/log"
 echo 'limit arm nosuch' >"$scratch/batch"
 seen error batch "$scratch/batch"
+SSH_CONNECTION='203.0.113.7 51432 192.0.2.10 22' seen error deny add 203.0.113.0/24
 ringfence save >"$scratch/saved"
 seen check check "$scratch/saved"
 echo 'limit add a rate 1' >"$scratch/bad"

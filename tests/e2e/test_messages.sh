@@ -156,6 +156,8 @@ usage "'limit rm': unknown command; did you mean 'limit del'? 'limit' expects ad
 del, list or try" limit rm all
 usage "'block': unknown command; did you mean 'deny'? 'ringfence help' lists the commands" block 192.0.2.1
 usage "'10m': 'for' is missing before it; write for 10m" deny add 192.0.2.1 10m
+usage "'forse': unknown word; did you mean 'force'?" deny add 192.0.2.1 forse
+usage "'skip-refuse': unknown word; did you mean 'skip-refused'?" batch - skip-refuse
 usage "'60s': 'confirm' is missing before it; write confirm 60s" apply rules 60s
 usage "'used': 'by' is missing before it; write by used" top used
 usage "'${port[0]}': unexpected word; for a fence or an interface, write dev ${port[0]}" stats "${port[0]}"

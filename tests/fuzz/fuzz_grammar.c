@@ -431,9 +431,9 @@ static void fuzz_newcomers(struct rf_words *rest)
 static void fuzz_lists(struct rf_words *rest)
 {
 	static int (*const parsers[])(struct rf_words *, struct rf_list_text *,
-				      struct rf_error *) = {rf_parse_allow,   rf_parse_deny,
-							    rf_parse_unallow, rf_parse_undeny,
-							    rf_parse_load,    rf_parse_flush};
+				      struct rf_error *) = {
+		rf_parse_allow, rf_parse_deny,	rf_parse_unallow,    rf_parse_undeny,
+		rf_parse_load,	rf_parse_flush, rf_parse_allow_flush};
 
 	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++) {
 		struct rf_words words = *rest;

@@ -108,6 +108,13 @@ static int skip_invalid(struct rf_batch *batch, const char *path, struct rf_pref
 	return err;
 }
 
+static enum rf_on_own on_own_of(const struct rf_batch *batch, const struct rf_list_text *text)
+{
+	if (text->force)
+		return RF_ON_OWN_FORCE;
+	return batch->options.skip_refused ? RF_ON_OWN_SKIP : RF_ON_OWN_REFUSE;
+}
+
 static int read_load(struct rf_batch *batch, const char *path, struct rf_list_change *change,
 		     struct rf_words *words, struct rf_error *error)
 {
@@ -118,7 +125,10 @@ static int read_load(struct rf_batch *batch, const char *path, struct rf_list_ch
 	int err = rf_parse_load(words, &text, error);
 
 	if (!err)
+		err = rf_list_text_check_line(&text, true, error);
+	if (!err)
 		err = rf_words_end(words, error);
+	change->on_own = text.force ? RF_ON_OWN_FORCE : RF_ON_OWN_SKIP;
 	if (!err)
 		err = rf_list_changes_by(&batch->lists, text.by, RF_OWNER_LOAD, &change->owner,
 					 error);
@@ -133,6 +143,9 @@ static int read_load(struct rf_batch *batch, const char *path, struct rf_list_ch
 		batch->replaces[change->list] = true;
 		rf_owner_set_add(&owners, change->owner);
 		err = rf_list_changes_release(&batch->lists, change->list, &owners, error);
+		if (!err)
+			rf_list_changes_mark_release(&batch->lists, on_own_of(batch, &text),
+						     change->line);
 	}
 	if (!err)
 		err = add_prefixes(batch, change, &prefixes, error);
@@ -142,15 +155,20 @@ static int read_load(struct rf_batch *batch, const char *path, struct rf_list_ch
 	return err;
 }
 
-static int read_flush(struct rf_batch *batch, enum rf_list list, struct rf_words *words,
-		      struct rf_error *error)
+static int read_flush(struct rf_batch *batch, enum rf_list list, size_t line,
+		      struct rf_words *words, struct rf_error *error)
 {
 	struct rf_list_text text = {};
-	int err = rf_parse_flush(words, &text, error);
+	int err = list == RF_ALLOW ? rf_parse_allow_flush(words, &text, error)
+				   : rf_parse_flush(words, &text, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
-	return err ? err : rf_list_changes_release_by(&batch->lists, list, text.by, error);
+	if (!err)
+		err = rf_list_changes_release_by(&batch->lists, list, text.by, error);
+	if (!err)
+		rf_list_changes_mark_release(&batch->lists, on_own_of(batch, &text), line);
+	return err;
 }
 
 /* What follows the prefix. */
@@ -163,7 +181,7 @@ static int parse_entry(enum rf_command_id command, struct rf_words *words,
 						: rf_parse_undeny(words, text, error);
 
 	if (!err)
-		err = rf_list_text_refuse_fleet(text, error);
+		err = rf_list_text_check_line(text, true, error);
 	return err ? err : rf_words_end(words, error);
 }
 
@@ -183,7 +201,7 @@ static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t 
 	int err;
 
 	if (command == RF_CMD_ALLOW_FLUSH || command == RF_CMD_DENY_FLUSH)
-		return read_flush(batch, change.list, words, error);
+		return read_flush(batch, change.list, line, words, error);
 	operand = rf_take_operand(command, words, error);
 	if (!operand)
 		return -EINVAL;
@@ -199,6 +217,7 @@ static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t 
 	if (!err && adds)
 		rf_rules_note_mapped(operand, &change.prefix);
 	change.time_ns = text.time_ns;
+	change.on_own = on_own_of(batch, &text);
 	return err ? err : rf_list_changes_add(&batch->lists, &change, error);
 }
 
@@ -243,7 +262,8 @@ static int check_no_trial(uint64_t trial_ns, struct rf_error *error)
 	if (!trial_ns)
 		return 0;
 	return rf_error_failed(error, -EINVAL,
-			       "'confirm': it is not for a batch; use it with the command itself");
+			       "'confirm': it is not for a line of a file; write 'ringfence batch "
+			       "FILE confirm TIME'");
 }
 
 static int read_definition(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
@@ -254,6 +274,7 @@ static int read_definition(struct rf_batch *batch, struct rf_step *step, struct 
 
 	if (!err)
 		err = check_no_trial(definition->trial_ns, error);
+	step->force = definition->force;
 	if (!err)
 		rf_rules_note_definition(definition);
 	if (!err && definition->from_file)
@@ -264,15 +285,18 @@ static int read_definition(struct rf_batch *batch, struct rf_step *step, struct 
 
 static int read_names(struct rf_step *step, struct rf_words *words, struct rf_error *error)
 {
-	uint64_t trial_ns = 0;
+	struct rf_arm_text text = {};
 	int err = rf_parse_names(step->command, words, &step->names, error);
 
 	if (!err && step->command == RF_CMD_LIMIT_DEL && step->names.count > 1)
 		err = rf_error_usage(error, "'%s': unexpected word", step->names.name[1]);
-	if (!err && step->command != RF_CMD_LIMIT_SHADOW)
-		err = rf_parse_confirm(words, &trial_ns, error);
+	if (!err && step->command == RF_CMD_LIMIT_ARM)
+		err = rf_parse_arm(words, &text, error);
+	else if (!err && step->command != RF_CMD_LIMIT_SHADOW)
+		err = rf_parse_confirm(words, &text.trial_ns, error);
+	step->force = text.force;
 	if (!err)
-		err = check_no_trial(trial_ns, error);
+		err = check_no_trial(text.trial_ns, error);
 	return err ? err : rf_words_end(words, error);
 }
 
@@ -280,6 +304,7 @@ static int read_change(struct rf_step *step, struct rf_words *words, struct rf_e
 {
 	int err = rf_parse_change(words, &step->change, error);
 
+	step->force = step->change.parts >> RF_OPT_FORCE & 1;
 	if (err || !(step->change.parts >> RF_OPT_TRIAL & 1))
 		return err;
 	return check_no_trial(1, error);

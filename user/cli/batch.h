@@ -6,6 +6,7 @@
 #ifndef RINGFENCE_BATCH_H
 #define RINGFENCE_BATCH_H
 
+#include "cli/left_out.h"
 #include "fence/fence.h"
 #include "rules/grammar_option.h"
 #include "rules/list_change.h"
@@ -16,6 +17,7 @@ struct rf_step {
 	enum rf_command_id command;
 	size_t line;
 	bool is_wrong;			 /* it has a mistake, and is not made */
+	bool force;			 /* also if it cuts off an own network */
 	struct rf_words words;		 /* after the command; its own copy */
 	struct rf_definition definition; /* of 'limit add' and 'limit set' */
 	struct rf_change change;	 /* of 'limit change' */
@@ -26,12 +28,14 @@ struct rf_step {
 
 struct rf_batch {
 	const char *path;
+	struct rf_batch_text options;
 	char *text; /* the words are in it */
 	size_t commands;
 	struct rf_step *step;
 	size_t steps, steps_capacity;
 	struct rf_list_changes lists;
 	bool replaces[RF_LIST_COUNT];	  /* by 'load' with 'replace' */
+	struct rf_left_out left_out;	  /* changes of lists that are refused */
 	size_t skipped;			  /* invalid lines of files */
 	size_t wrong_load[RF_LIST_COUNT]; /* the line of the first 'load' that failed; 0: none */
 	struct rf_unban *unban;

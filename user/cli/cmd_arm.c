@@ -2,6 +2,7 @@
 /* limit arm, limit shadow */
 #include "cli/limit_edit.h"
 #include "cli/out.h"
+#include "cli/own_check.h"
 #include "cli/shadow_pairs.h"
 #include "rules/policy.h"
 
@@ -10,6 +11,7 @@ struct arming {
 	bool to_shadow;
 	uint32_t chosen, changed; /* bit sets of slots */
 	uint64_t trial_ns;
+	bool force;
 };
 
 static json_t *arming_json(const struct rf_ruleset *rules, const struct arming *arming)
@@ -64,8 +66,12 @@ static int run(const struct rf_options *options, const struct rf_names *names,
 	if (!err)
 		err = rf_limit_edit_arm(&transaction, names, arming->to_shadow, &arming->chosen,
 					&arming->changed, error);
+	if (!err && arming->changed && !arming->force)
+		err = rf_own_check_new_limits(&transaction, arming->changed, 0, error);
 	if (!err && arming->changed)
 		err = rf_transaction_commit(&transaction, arming->trial_ns ? &trial : NULL, error);
+	if (!err && !arming->trial_ns && !arming->force)
+		rf_own_check_note(&transaction, arming->changed);
 	if (!err && options->json)
 		err = rf_out_json(arming_json(&transaction.rules, arming), false, error);
 	else if (!err)
@@ -78,13 +84,18 @@ int rf_cmd_limit_arm(const struct rf_options *options, struct rf_words *words,
 		     struct rf_error *error)
 {
 	struct arming arming = {};
+	struct rf_arm_text text;
 	struct rf_names names;
 	int err = rf_parse_names(RF_CMD_LIMIT_ARM, words, &names, error);
 
 	if (!err)
-		err = rf_parse_confirm(words, &arming.trial_ns, error);
+		err = rf_parse_arm(words, &text, error);
 	if (!err)
 		err = rf_words_end(words, error);
+	if (!err) {
+		arming.trial_ns = text.trial_ns;
+		arming.force = text.force;
+	}
 	return err ? err : run(options, &names, &arming, error);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/batch.h"
 #include "cli/limit_edit.h"
 #include "cli/out.h"
+#include "cli/own_check.h"
 #include "cli/rules_file.h"
 #include "cli/shadow_pairs.h"
 #include "cli/view.h"
@@ -127,31 +128,30 @@ static int make_steps(struct rf_batch *batch, struct rf_transaction *transaction
 	return err;
 }
 
-static bool has_wrong_step(const struct rf_batch *batch)
+/* The limits that a step names and that are there. */
+static uint32_t slots_of_step(const struct rf_step *step, const struct rf_bank *bank)
 {
-	for (size_t i = 0; i < batch->steps; i++)
-		if (batch->step[i].is_wrong)
-			return true;
-	return false;
+	const char *const *names;
+	const size_t count = names_of(step, &names);
+	uint32_t slots = 0;
+
+	if (count && rf_name_is_all(names[0]))
+		return RF_ALL_SLOTS;
+	for (size_t i = 0; i < count; i++) {
+		const int slot = rf_bank_find(bank, names[i]);
+
+		slots |= slot < 0 ? 0 : 1U << slot;
+	}
+	return slots;
 }
 
-/* The limits that the steps name and that are there. */
+/* The same of all steps. */
 static uint32_t slots_of(const struct rf_batch *batch, const struct rf_bank *bank)
 {
 	uint32_t slots = 0;
 
-	for (size_t i = 0; i < batch->steps; i++) {
-		const char *const *names;
-		const size_t count = names_of(&batch->step[i], &names);
-
-		for (size_t j = 0; j < count; j++) {
-			const int slot = rf_bank_find(bank, names[j]);
-
-			slots |= slot < 0 ? 0 : 1U << slot;
-		}
-		if (count == 1 && rf_name_is_all(names[0]))
-			slots = RF_ALL_SLOTS;
-	}
+	for (size_t i = 0; i < batch->steps; i++)
+		slots |= slots_of_step(&batch->step[i], bank);
 	return slots;
 }
 
@@ -176,24 +176,74 @@ static int find_last(const void *context, const struct rf_bank *bank, uint32_t s
 	return -1;
 }
 
+/* The limits of steps without `force`, as they are named after all steps. */
+static uint32_t unforced_slots(const struct rf_batch *batch, const struct rf_bank *bank)
+{
+	uint32_t unforced = 0;
+
+	for (size_t i = 0; i < batch->steps; i++)
+		if (!batch->step[i].force)
+			unforced |= slots_of_step(&batch->step[i], bank);
+	return unforced;
+}
+
+/* Notes limits that would lock the host out. */
+static int check_own_limits(struct rf_batch *batch, struct rf_transaction *transaction,
+			    uint32_t before, struct rf_error *error)
+{
+	uint32_t left = rf_own_check_limits(
+		transaction, unforced_slots(batch, &transaction->rules.bank) & ~before);
+	int err = 0;
+
+	for (; left && !err; left &= left - 1) {
+		const uint32_t bit = left & -left;
+		struct rf_error reason = {};
+		size_t line = 0;
+
+		find_last(batch, &transaction->rules.bank, bit, &line);
+		err = rf_own_check_new_limits(transaction, bit, 0, &reason);
+		err = rf_batch_note(batch, line, err, &reason, error);
+	}
+	return err;
+}
+
+static bool has_wrong_step(const struct rf_batch *batch)
+{
+	for (size_t i = 0; i < batch->steps; i++)
+		if (batch->step[i].is_wrong)
+			return true;
+	return false;
+}
+
 /* ---- lists and bans ---- */
 
-/* Notes each change of a list that is refused. */
-static int note_refused(struct rf_batch *batch, struct rf_error *error)
+/* Notes a change of a list that is refused, or leaves it out. */
+static int refuse_change(struct rf_batch *batch, size_t i, struct rf_error *error)
+{
+	struct rf_list_change *change = &batch->lists.change[i];
+	const size_t wrong = batch->wrong_load[change->list];
+	struct rf_error reason = {};
+	int err;
+
+	/* A file that could not be loaded might have had it. */
+	if (wrong && wrong < change->line)
+		return 0;
+	err = rf_list_fail(change, &batch->lists.refused[i], &batch->lists.owners, &reason);
+	if (!batch->options.skip_refused)
+		return rf_batch_note(batch, change->line, err, &reason, error);
+	rf_left_out_add(&batch->left_out, change->line, &reason);
+	change->is_left_out = true;
+	return 0;
+}
+
+static int refuse_changes(struct rf_batch *batch, struct rf_error *error)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < batch->lists.count && !err; i++) {
-		const struct rf_list_change *change = &batch->lists.change[i];
-		const size_t wrong = batch->wrong_load[change->list];
-		struct rf_error reason = {};
-
-		/* A file that could not be loaded might have had it. */
-		if (!batch->lists.refused[i].why || (wrong && wrong < change->line))
-			continue;
-		err = rf_list_fail(change, &batch->lists.refused[i], &batch->lists.owners, &reason);
-		err = rf_batch_note(batch, change->line, err, &reason, error);
-	}
+	for (size_t i = 0; i < batch->lists.count && !err; i++)
+		if (batch->lists.refused[i].why)
+			err = refuse_change(batch, i, error);
+	rf_list_changes_leave_out(&batch->lists);
 	return err;
 }
 
@@ -211,12 +261,34 @@ static int edit_lists(struct rf_batch *batch, struct rf_transaction *transaction
 	lists->refused = calloc(lists->count + 1, sizeof(*lists->refused));
 	if (!lists->refused)
 		return rf_error_failed(error, -ENOMEM, "out of memory for the prefixes");
-	rf_transaction_set_times(transaction, lists);
 	err = rf_ruleset_change(&transaction->rules, lists, &change, &first, error);
 	if (!err)
-		err = note_refused(batch, error);
+		err = refuse_changes(batch, error);
 	free(lists->refused);
 	lists->refused = NULL;
+	return err;
+}
+
+/* Notes the changes of lists that would lock the host out, or leaves them out. */
+static int check_own(struct rf_batch *batch, struct rf_transaction *transaction,
+		     struct rf_error *error)
+{
+	struct rf_list_changes *lists = &batch->lists;
+	struct rf_lockout_lists found = {};
+	int err = rf_own_check_find(transaction, lists, &found, error);
+
+	for (size_t i = 0; i < found.count && !err; i++) {
+		struct rf_error reason = {};
+
+		if (rf_lockout_action(lists, &found.found[i]) != RF_ON_OWN_REFUSE)
+			continue;
+		err = rf_lockout_fail(lists, &found.found[i], &reason);
+		err = rf_batch_note(batch, rf_lockout_line(lists, &found.found[i]), err, &reason,
+				    error);
+	}
+	if (!err)
+		rf_own_check_leave_out(lists, &found, &batch->left_out);
+	rf_lockout_free(&found);
 	return err;
 }
 
@@ -254,16 +326,27 @@ static int end_bans(struct rf_batch *batch, const struct rf_transaction *transac
 
 /* ---- all of it ---- */
 
+/* Must the rules be read? Else few changes can be made in the lists in force. */
+static bool is_of_rules(const struct rf_batch *batch)
+{
+	return batch->steps || batch->options.trial_ns;
+}
+
 /* Makes all changes in the rules of the transaction, and notes every mistake. */
 static int edit_rules(struct rf_batch *batch, struct rf_transaction *transaction,
 		      struct rf_error *error)
 {
-	int err = batch->steps ? 0 : rf_transaction_read(transaction, error);
+	int err = is_of_rules(batch) ? 0 : rf_transaction_read(transaction, error);
+	uint32_t before = 0;
 
+	if (!err && batch->steps)
+		before = rf_own_check_limits(transaction, RF_ALL_SLOTS);
 	if (!err)
 		err = edit_lists(batch, transaction, error);
 	if (!err)
 		err = make_steps(batch, transaction, error);
+	if (!err && batch->steps && !has_wrong_step(batch))
+		err = check_own_limits(batch, transaction, before, error);
 	if (err || !batch->mistakes.count || !batch->steps || has_wrong_step(batch))
 		return err;
 	return rf_ruleset_mistakes(&transaction->rules, find_last, batch, &batch->mistakes, error);
@@ -272,8 +355,9 @@ static int edit_rules(struct rf_batch *batch, struct rf_transaction *transaction
 static int commit_rules(struct rf_batch *batch, struct rf_transaction *transaction,
 			struct rf_error *error)
 {
+	const struct rf_trial trial = {.time_ns = batch->options.trial_ns};
 	struct rf_error failed = {}, ignored;
-	int err = rf_transaction_commit(transaction, NULL, &failed);
+	int err = rf_transaction_commit(transaction, trial.time_ns ? &trial : NULL, &failed);
 
 	/* Most failures are limits that do not go together. */
 	if (err)
@@ -284,35 +368,52 @@ static int commit_rules(struct rf_batch *batch, struct rf_transaction *transacti
 	return err;
 }
 
-/* Without limits, few changes can be made in the lists in force. */
+/* Where a change is refused, the rules tell which, and with `skip-refused` the others are made. */
 static int commit_lists(struct rf_batch *batch, struct rf_transaction *transaction,
 			struct rf_error *error)
 {
 	struct rf_lists_outcome outcome;
+	int err = rf_transaction_change_lists(transaction, &batch->lists, 0, &outcome, error);
 	struct rf_error ignored;
-	int err = rf_transaction_change_lists(transaction, &batch->lists, &outcome, error);
 
-	if (err == -ENOENT || err == -EEXIST || err == -ENOSPC)
-		edit_rules(batch, transaction, &ignored);
+	if (err != -ENOENT && err != -EEXIST && err != -ENOSPC)
+		return err;
+	if (edit_rules(batch, transaction, &ignored) || !batch->options.skip_refused)
+		return err;
+	return rf_transaction_change_lists(transaction, &batch->lists, 0, &outcome, error);
+}
+
+static int open_fence(struct rf_batch *batch, struct rf_transaction *transaction,
+		      const struct rf_options *options, struct rf_error *error)
+{
+	int err = is_of_rules(batch) ? rf_transaction_begin(transaction, options, error)
+				     : rf_transaction_open(transaction, options, error);
+
+	if (!err)
+		rf_transaction_set_times(transaction, &batch->lists);
 	return err;
 }
 
 static int run(struct rf_batch *batch, struct rf_transaction *transaction,
 	       const struct rf_options *options, struct rf_error *error)
 {
-	int err = batch->steps ? rf_transaction_begin(transaction, options, error)
-			       : rf_transaction_open(transaction, options, error);
+	int err = open_fence(batch, transaction, options, error);
 
 	if (!err)
+		err = check_own(batch, transaction, error);
+	if (!err)
 		err = check_unbans(batch, transaction, error);
-	if (!err && (batch->steps || batch->mistakes.count))
+	if (!err && (is_of_rules(batch) || batch->mistakes.count))
 		err = edit_rules(batch, transaction, error);
 	if (!err && !batch->mistakes.count)
-		err = batch->steps ? commit_rules(batch, transaction, error)
-				   : commit_lists(batch, transaction, error);
+		err = is_of_rules(batch) ? commit_rules(batch, transaction, error)
+					 : commit_lists(batch, transaction, error);
+	rf_left_out_end(&batch->left_out);
 	/* Where there is no fence, what is wrong with the lines is said all the same. */
 	if (batch->mistakes.count)
 		return rf_rules_refuse(batch->path, &batch->mistakes, RF_RULES_UNCHANGED, error);
+	if (!err && batch->steps && !batch->options.trial_ns)
+		rf_own_check_note(transaction, unforced_slots(batch, &transaction->rules.bank));
 	return err ? err : end_bans(batch, transaction, error);
 }
 
@@ -335,11 +436,15 @@ static int print_done(const struct rf_batch *batch, const struct rf_transaction 
 
 	if (json) {
 		json_t *root =
-			json_pack("{s:I, s:I, s:f}", "commands", (json_int_t)batch->commands,
-				  "skipped", (json_int_t)batch->skipped, "seconds", took_ns / 1e9);
+			json_pack("{s:I, s:I, s:I, s:f}", "commands", (json_int_t)batch->commands,
+				  "skipped", (json_int_t)batch->skipped, "refused",
+				  (json_int_t)batch->left_out.count, "seconds", took_ns / 1e9);
 
 		if (batch->unbans)
 			json_object_set_new(root, "lifted", json_integer(bans));
+		if (batch->options.trial_ns)
+			json_object_set_new(root, "trial_ms",
+					    json_integer(batch->options.trial_ns / RF_NS_PER_MS));
 		if (batch->steps)
 			rf_shadow_pairs_warn(rules, slots, root);
 		return rf_out_json(root, false, error);
@@ -350,12 +455,16 @@ static int print_done(const struct rf_batch *batch, const struct rf_transaction 
 	if (batch->skipped)
 		rf_out("%zu invalid line%s skipped\n", batch->skipped,
 		       batch->skipped == 1 ? " was" : "s were");
+	if (batch->left_out.count)
+		rf_out("%zu refused change%s skipped\n", batch->left_out.count,
+		       batch->left_out.count == 1 ? " was" : "s were");
 	if (batch->unbans)
 		rf_out("%d ban%s ended\n", bans, bans == 1 ? "" : "s");
 	for (int list = 0; list < RF_LIST_COUNT; list++)
 		if (batch->replaces[list])
 			rf_view_print_unknown(list,
 					      rf_view_count_unknown(&transaction->fence, list));
+	rf_transaction_print_trial("", batch->options.trial_ns);
 	if (batch->steps)
 		rf_shadow_pairs_warn(rules, slots, NULL);
 	return 0;
@@ -367,17 +476,20 @@ int rf_cmd_batch(const struct rf_options *options, struct rf_words *words, struc
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_batch batch = {};
 	const uint64_t start = rf_time_awake();
-	int err = path ? rf_words_end(words, error) : -EINVAL;
+	int err = path ? rf_parse_batch(words, &batch.options, error) : -EINVAL;
 
+	if (!err)
+		err = rf_words_end(words, error);
 	if (err)
 		return err;
+	batch.left_out.name = rf_file_name(path);
 	err = rf_batch_read(&batch, path, error);
 	if (!err)
 		err = run(&batch, &transaction, options, error);
 	if (!err)
 		err = print_done(&batch, &transaction, options->json, rf_time_awake() - start,
 				 error);
-	if (!err && batch.skipped)
+	if (!err && (batch.skipped || batch.left_out.count))
 		err = RF_EXIT_SKIPPED;
 	rf_transaction_end(&transaction);
 	rf_batch_free(&batch);

@@ -187,7 +187,7 @@ static int remove_bans(const struct rf_options *options, size_t *count, struct r
 	if (!err)
 		*count = rf_view_count_fleet(&transaction.rules);
 	if (!err && *count)
-		err = rf_transaction_change_lists(&transaction, &changes, &outcome, error);
+		err = rf_transaction_change_lists(&transaction, &changes, 0, &outcome, error);
 	rf_list_changes_free(&changes);
 	rf_transaction_end(&transaction);
 	return err;

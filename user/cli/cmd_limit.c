@@ -7,6 +7,7 @@
 #include "cli/limit_change.h"
 #include "cli/limit_edit.h"
 #include "cli/out.h"
+#include "cli/own_check.h"
 #include "cli/rules_file.h"
 #include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
@@ -29,11 +30,16 @@ static int put_limit(struct rf_transaction *transaction, int slot,
 		     const struct rf_definition *definition, struct rf_error *error)
 {
 	const struct rf_trial trial = {.time_ns = definition->trial_ns};
+	const uint32_t bit = 1U << slot, before = rf_own_check_limits(transaction, bit);
 	int err = rf_limit_edit_put(transaction, slot, definition, error);
 
-	if (err)
-		return err;
-	return rf_transaction_commit(transaction, trial.time_ns ? &trial : NULL, error);
+	if (!err && !definition->force)
+		err = rf_own_check_new_limits(transaction, bit, before, error);
+	if (!err)
+		err = rf_transaction_commit(transaction, trial.time_ns ? &trial : NULL, error);
+	if (!err && !trial.time_ns && !definition->force)
+		rf_own_check_note(transaction, bit);
+	return err;
 }
 
 /* Beside the first limit: how much of COUNT is safe for a source that sends evenly. */

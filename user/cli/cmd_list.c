@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "cli/fleet_ban.h"
 #include "cli/out.h"
+#include "cli/own_check.h"
 #include "cli/rules_file.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
@@ -33,6 +34,15 @@ static int parse_prefix(struct rf_words *words, enum rf_command_id command,
 		rf_rules_note_mapped(text, prefix);
 	return err;
 }
+
+/* What a command does with its changes, and what becomes of them. */
+struct changing {
+	struct rf_list_changes changes;
+	struct rf_left_out left_out;
+	bool in_fleet;	   /* the change is reported to the fleet */
+	uint64_t trial_ns; /* 0: for good */
+	struct rf_lists_outcome outcome;
+};
 
 /*
  * Reports a change to the fleet, once this host has found that it can make the change. A prefix
@@ -64,39 +74,69 @@ static int fail_after_fleet(int err, struct rf_error *error)
 			       reason.text);
 }
 
-/* Changes lists, and frees the changes. `text`: with `fleet`, they are one change. */
-static int change_lists(const struct rf_options *options, struct rf_list_changes *changes,
-			const struct rf_list_text *text, struct rf_lists_outcome *outcome,
+static int make_changes(struct rf_transaction *transaction, struct changing *changing,
 			struct rf_error *error)
 {
-	struct rf_transaction transaction = RF_TRANSACTION_NONE;
-	int err = rf_transaction_open(&transaction, options, error);
 	bool told = false;
+	int err;
 
-	if (!err && text->in_fleet) {
-		err = tell_fleet(&transaction, changes, error);
+	rf_transaction_set_times(transaction, &changing->changes);
+	err = rf_own_check_lists(transaction, &changing->changes, &changing->left_out, error);
+	if (!err && changing->in_fleet) {
+		err = tell_fleet(transaction, &changing->changes, error);
 		told = !err;
 	}
 	if (!err)
-		err = rf_transaction_change_lists(&transaction, changes, outcome, error);
-	if (err && told)
-		err = fail_after_fleet(err, error);
+		err = rf_transaction_change_lists(transaction, &changing->changes,
+						  changing->trial_ns, &changing->outcome, error);
+	return err && told ? fail_after_fleet(err, error) : err;
+}
+
+/* Changes lists, and frees the changes. */
+static int change_lists(const struct rf_options *options, struct changing *changing,
+			struct rf_error *error)
+{
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	int err = changing->trial_ns ? rf_transaction_begin(&transaction, options, error)
+				     : rf_transaction_open(&transaction, options, error);
+
+	if (!err)
+		err = make_changes(&transaction, changing, error);
 	rf_transaction_end(&transaction);
-	rf_list_changes_free(changes);
+	rf_list_changes_free(&changing->changes);
 	return err;
+}
+
+static enum rf_on_own on_own_of(const struct rf_list_text *text)
+{
+	return text->force ? RF_ON_OWN_FORCE : RF_ON_OWN_REFUSE;
 }
 
 /* Without a name in `text`, of the owner `by_default`. */
 static int change_one(const struct rf_options *options, struct rf_list_change *change,
 		      const struct rf_list_text *text, uint8_t by_default, struct rf_error *error)
 {
-	struct rf_list_changes changes = {};
-	struct rf_lists_outcome outcome;
-	int err = rf_list_changes_by(&changes, text->by, by_default, &change->owner, error);
+	struct changing changing = {.in_fleet = text->in_fleet, .trial_ns = text->trial_ns};
+	int err =
+		rf_list_changes_by(&changing.changes, text->by, by_default, &change->owner, error);
 
+	change->on_own = on_own_of(text);
 	if (!err)
-		err = rf_list_changes_add(&changes, change, error);
-	return err ? err : change_lists(options, &changes, text, &outcome, error);
+		err = rf_list_changes_add(&changing.changes, change, error);
+	return err ? err : change_lists(options, &changing, error);
+}
+
+static int print_trial(const struct rf_options *options, enum rf_list list, uint64_t trial_ns,
+		       struct rf_error *error)
+{
+	if (!trial_ns)
+		return 0;
+	if (options->json)
+		return rf_out_json(json_pack("{s:s, s:I}", "list", list_names[list], "trial_ms",
+					     (json_int_t)(trial_ns / RF_NS_PER_MS)),
+				   false, error);
+	rf_transaction_print_trial("", trial_ns);
+	return 0;
 }
 
 static int add_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
@@ -115,7 +155,9 @@ static int add_prefix(const struct rf_options *options, struct rf_words *words, 
 	change.time_ns = text.time_ns;
 	if (!err && text.in_fleet)
 		err = rf_check_fleet_ban(&change.prefix, change.time_ns, error);
-	return err ? err : change_one(options, &change, &text, RF_OWNER_MANUAL, error);
+	if (!err)
+		err = change_one(options, &change, &text, RF_OWNER_MANUAL, error);
+	return err ? err : print_trial(options, list, text.trial_ns, error);
 }
 
 /* Does another host of the fleet deny the prefix? */
@@ -173,16 +215,19 @@ static int del_prefix(const struct rf_options *options, struct rf_words *words, 
 static int flush_list(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
-	struct rf_list_changes changes = {};
-	struct rf_lists_outcome outcome;
+	struct changing changing = {};
 	struct rf_list_text text = {};
-	int err = rf_parse_flush(words, &text, error);
+	int err = list == RF_ALLOW ? rf_parse_allow_flush(words, &text, error)
+				   : rf_parse_flush(words, &text, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = rf_list_changes_release_by(&changes, list, text.by, error);
-	return err ? err : change_lists(options, &changes, &text, &outcome, error);
+		err = rf_list_changes_release_by(&changing.changes, list, text.by, error);
+	if (err)
+		return err;
+	rf_list_changes_mark_release(&changing.changes, on_own_of(&text), 0);
+	return change_lists(options, &changing, error);
 }
 
 /* ---- load ---- */
@@ -198,22 +243,32 @@ static double seconds_since(const struct timespec *then)
 struct loaded {
 	size_t added;
 	size_t skipped; /* lines */
+	size_t refused; /* prefixes that cover own networks */
 	size_t all;	/* on the list */
 	size_t unknown; /* of these, by the owner of older entries; counted with 'replace' */
 	double seconds;
+	uint64_t trial_ns;
 };
+
+static json_t *loaded_json(enum rf_list list, const struct loaded *loaded)
+{
+	json_t *root = json_pack(
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:f}", "list", list_names[list], "loaded",
+		(json_int_t)loaded->added, "skipped", (json_int_t)loaded->skipped, "refused",
+		(json_int_t)loaded->refused, "prefixes", (json_int_t)loaded->all, "unknown",
+		(json_int_t)loaded->unknown, "seconds", loaded->seconds);
+
+	if (loaded->trial_ns)
+		json_object_set_new(root, "trial_ms",
+				    json_integer(loaded->trial_ns / RF_NS_PER_MS));
+	return root;
+}
 
 static int print_loaded(const struct rf_options *options, enum rf_list list,
 			const struct loaded *loaded, struct rf_error *error)
 {
 	if (options->json)
-		return rf_out_json(json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "list",
-					     list_names[list], "loaded", (json_int_t)loaded->added,
-					     "skipped", (json_int_t)loaded->skipped, "prefixes",
-					     (json_int_t)loaded->all, "unknown",
-					     (json_int_t)loaded->unknown, "seconds",
-					     loaded->seconds),
-				   false, error);
+		return rf_out_json(loaded_json(list, loaded), false, error);
 	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list", list_names[list],
 		    loaded->added, loaded->seconds, loaded->all);
 	if (loaded->skipped)
@@ -221,6 +276,7 @@ static int print_loaded(const struct rf_options *options, enum rf_list list,
 			    loaded->skipped == 1 ? " was" : "s were");
 	rf_out_text("\n");
 	rf_view_print_unknown(list, loaded->unknown);
+	rf_transaction_print_trial("", loaded->trial_ns);
 	return 0;
 }
 
@@ -245,15 +301,14 @@ static int fail_no_prefix(const char *path, enum rf_list list, struct rf_error *
 			       rf_file_name(path), list_names[list]);
 }
 
-static int read_prefixes(const char *path, enum rf_list list, uint8_t owner, size_t *skipped,
+static int read_prefixes(const char *path, struct rf_list_change change, size_t *skipped,
 			 struct rf_list_changes *changes, struct rf_error *error)
 {
-	struct rf_list_change change = {.list = list, .owner = owner, .until = RF_FOREVER};
 	struct rf_prefixes prefixes = {};
 	int err = rf_rules_prefixes(path, &prefixes, skipped, error);
 
 	if (!err && !prefixes.count)
-		err = fail_no_prefix(path, list, error);
+		err = fail_no_prefix(path, change.list, error);
 	for (size_t i = 0; i < prefixes.count && !err; i++) {
 		change.prefix = prefixes.prefix[i];
 		err = rf_list_changes_add(changes, &change, error);
@@ -264,16 +319,39 @@ static int read_prefixes(const char *path, enum rf_list list, uint8_t owner, siz
 	return err;
 }
 
+/* What the words of `load` ask for: the changes of the file's prefixes. */
+static int read_load(const char *path, enum rf_list list, const struct rf_list_text *text,
+		     struct loaded *loaded, struct changing *changing, struct rf_error *error)
+{
+	struct rf_list_changes *changes = &changing->changes;
+	struct rf_list_change change = {
+		.list = list,
+		.until = RF_FOREVER,
+		.on_own = text->force ? RF_ON_OWN_FORCE : RF_ON_OWN_SKIP,
+	};
+	int err = rf_list_changes_by(changes, text->by, RF_OWNER_LOAD, &change.owner, error);
+
+	if (!err && text->replace)
+		err = rf_list_changes_release_by(
+			changes, list, rf_owner_name(&changes->owners, change.owner), error);
+	if (!err && text->replace)
+		rf_list_changes_mark_release(changes, on_own_of(text), 0);
+	if (!err)
+		err = read_prefixes(path, change, text->skip_invalid ? &loaded->skipped : NULL,
+				    changes, error);
+	changing->left_out.name = rf_file_name(path);
+	changing->trial_ns = loaded->trial_ns = text->trial_ns;
+	return err;
+}
+
 static int load_prefixes(const struct rf_options *options, struct rf_words *words,
 			 enum rf_list list, struct rf_error *error)
 {
 	const char *path = rf_take_operand(command_of(list, RF_CMD_ALLOW_LOAD), words, error);
-	struct rf_list_changes changes = {};
-	struct rf_lists_outcome outcome;
+	struct changing changing = {};
 	struct rf_list_text text;
 	struct loaded loaded = {};
 	struct timespec start;
-	uint8_t owner;
 	int err;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
@@ -283,24 +361,20 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = rf_list_changes_by(&changes, text.by, RF_OWNER_LOAD, &owner, error);
-	if (!err && text.replace)
-		err = rf_list_changes_release_by(&changes, list,
-						 rf_owner_name(&changes.owners, owner), error);
-	if (!err)
-		err = read_prefixes(path, list, owner, text.skip_invalid ? &loaded.skipped : NULL,
-				    &changes, error);
+		err = read_load(path, list, &text, &loaded, &changing, error);
 	if (err)
 		return err;
-	loaded.added = changes.count;
-	err = change_lists(options, &changes, &text, &outcome, error);
+	loaded.added = changing.changes.count;
+	err = change_lists(options, &changing, error);
 	if (err)
 		return err;
-	loaded.all = outcome.listed[list];
+	loaded.refused = changing.left_out.count;
+	loaded.added -= loaded.refused;
+	loaded.all = changing.outcome.listed[list];
 	loaded.unknown = text.replace ? count_unknown(options, list) : 0;
 	loaded.seconds = seconds_since(&start);
 	err = print_loaded(options, list, &loaded, error);
-	return !err && loaded.skipped ? RF_EXIT_SKIPPED : err;
+	return !err && (loaded.skipped || loaded.refused) ? RF_EXIT_SKIPPED : err;
 }
 
 /* ---- list ---- */

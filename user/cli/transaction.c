@@ -77,13 +77,36 @@ int rf_transaction_check_lists(struct rf_transaction *transaction, struct rf_lis
 	return rf_fence_check_lists(&transaction->fence, changes, refused, error);
 }
 
+static int commit_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
+			uint64_t trial_ns, struct rf_lists_outcome *outcome, struct rf_error *error)
+{
+	const struct rf_trial trial = {.time_ns = trial_ns};
+	struct rf_list_refused refused;
+	size_t first;
+	int err = rf_fence_join_changes(&transaction->fence, changes, error);
+
+	transaction->rules.owners = transaction->fence.config->owners;
+	if (!err)
+		err = rf_ruleset_change(&transaction->rules, changes, &first, &refused, error);
+	if (!err && first < changes->count)
+		err = rf_list_fail(&changes->change[first], &refused, &changes->owners, error);
+	if (!err)
+		err = rf_transaction_commit(transaction, &trial, error);
+	*outcome = (struct rf_lists_outcome){};
+	for (int list = 0; list < RF_LIST_COUNT; list++)
+		outcome->listed[list] = transaction->rules.bank.listed[list];
+	return err;
+}
+
 int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
-				struct rf_lists_outcome *outcome, struct rf_error *error)
+				uint64_t trial_ns, struct rf_lists_outcome *outcome,
+				struct rf_error *error)
 {
 	const struct rf_progress progress = {.report = report};
 	int err;
 
-	rf_transaction_set_times(transaction, changes);
+	if (trial_ns)
+		return commit_lists(transaction, changes, trial_ns, outcome, error);
 	err = rf_fence_change_lists(&transaction->fence, changes, &progress, outcome, error);
 	if (!err)
 		note_open(&transaction->fence);
@@ -115,6 +138,7 @@ void rf_transaction_print_trial(const char *before, uint64_t trial_ns)
 
 void rf_transaction_end(struct rf_transaction *transaction)
 {
+	rf_own_networks_free(&transaction->own);
 	rf_ruleset_free(&transaction->rules);
 	rf_fence_close(&transaction->fence);
 }

@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_TRANSACTION_H
 #define RINGFENCE_TRANSACTION_H
 
+#include "base/own_networks.h"
 #include "cli/command.h"
 #include "fence/fence.h"
 #include "fence/lists.h"
@@ -11,10 +12,12 @@
 struct rf_transaction {
 	struct rf_fence fence;
 	struct rf_ruleset rules;
-	struct rf_bank present; /* in force */
-	struct rf_bank before;	/* the other bank */
-	uint64_t now;		/* jiffies */
-	uint32_t next_id;	/* of the next new limit */
+	struct rf_bank present;	    /* in force */
+	struct rf_bank before;	    /* the other bank */
+	uint64_t now;		    /* jiffies */
+	uint32_t next_id;	    /* of the next new limit */
+	struct rf_own_networks own; /* where own_check.h has read them */
+	bool has_own;
 };
 
 #define RF_TRANSACTION_NONE ((struct rf_transaction){.fence = RF_FENCE_NONE})
@@ -30,9 +33,13 @@ void rf_transaction_set_times(const struct rf_transaction *transaction,
 /* Checks whether the fence accepts changes of lists, as rf_fence_check_lists(). */
 int rf_transaction_check_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
 			       struct rf_list_refused *refused, struct rf_error *error);
-/* Changes lists only, also while rules are on trial. No rules need to be read. */
+/*
+ * Changes lists only, after rf_transaction_set_times(). `trial_ns` 0: for good, also while rules
+ * are on trial, and no rules need to be read; else they must be.
+ */
 int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
-				struct rf_lists_outcome *outcome, struct rf_error *error);
+				uint64_t trial_ns, struct rf_lists_outcome *outcome,
+				struct rf_error *error);
 /*
  * Takes the lock, opens the fence and reads its rules, without expired entries. Fails while rules
  * are on trial. End the transaction even if this fails.

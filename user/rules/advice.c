@@ -8,22 +8,24 @@
 #include "rules/private.h"
 
 /*
- * The option of the table with a value of that kind: the one that must be given, or the only one;
- * -1: none, or several.
+ * The option of the table with a value of that kind: the one that must be given, or the only one,
+ * or the first that the usage line shows; -1: none, or several.
  */
 static int find_only(const struct rf_option *table, enum rf_kind kind)
 {
-	int found = -1, count = 0;
+	int found = -1, shown = -1, count = 0;
 
 	for (int i = 0; table[i].word; i++) {
 		if (table[i].kind != kind)
 			continue;
 		if (table[i].flags & RF_OPTION_MUST)
 			return i;
+		if (shown < 0 && table[i].flags & RF_OPTION_SHOWN)
+			shown = i;
 		found = i;
 		count++;
 	}
-	return count == 1 ? found : -1;
+	return count == 1 ? found : shown;
 }
 
 /* The option whose value `word` may be, though the option's word is not before it; -1: none. */

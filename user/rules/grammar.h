@@ -58,6 +58,7 @@ struct rf_definition {
 	struct rf_prefixes from; /* where limit.has_from, and not from a file */
 	const char *from_file;	 /* one of the words; NULL: none. The caller adds its prefixes */
 	uint64_t trial_ns;	 /* of the change; 0: none. Never in a rule file */
+	bool force;		 /* also if it cuts off an own network. Never in a rule file */
 };
 
 /* The words after `limit change`. */
@@ -279,30 +280,48 @@ struct rf_list_text {
 	bool in_fleet;	  /* `fleet` */
 	bool replace;
 	bool skip_invalid;	/* loads the other lines where some are wrong */
+	bool force;		/* also if it cuts off an own network */
+	uint64_t trial_ns;	/* of `confirm`; 0: not given */
 	char by[RF_OWNER_SIZE]; /* empty: not given */
 };
 
 /* [for TIME] [by NAME], after `allow add PREFIX`. */
 int rf_parse_allow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [for TIME] [by NAME] [fleet], after `deny add PREFIX`. */
+/* [for TIME] [by NAME] [fleet] [force] [confirm TIME], after `deny add PREFIX`. */
 int rf_parse_deny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [by NAME|all], after `allow del PREFIX`. */
+/* [by NAME|all] [force], after `allow del PREFIX`. */
 int rf_parse_unallow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
 /* [by NAME|all] [fleet], after `deny del PREFIX`. */
 int rf_parse_undeny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [replace] [skip-invalid] [by NAME], after `load FILE`. */
+/* [replace] [skip-invalid] [by NAME] [force] [confirm TIME], after `load FILE`. */
 int rf_parse_load(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [by NAME], after `flush`. */
+/* [by NAME], after `deny flush`. */
 int rf_parse_flush(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* An error where `fleet` is given, in a place that has no fleet. */
-int rf_list_text_refuse_fleet(const struct rf_list_text *text, struct rf_error *error);
+/* [by NAME] [force], after `allow flush`. */
+int rf_parse_allow_flush(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
+/* An error where the line of a batch or, unless `is_batch`, of a rule file has another option. */
+int rf_list_text_check_line(const struct rf_list_text *text, bool is_batch, struct rf_error *error);
 /* May a host tell the fleet to ban that prefix for that time? */
 int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct rf_error *error);
 /* The words after `unban`: PREFIX or all. */
 int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 		   struct rf_error *error);
+/* [confirm TIME] [force], after `limit arm NAME…`. */
+struct rf_arm_text {
+	uint64_t trial_ns; /* 0: not given */
+	bool force;
+};
+
+int rf_parse_arm(struct rf_words *words, struct rf_arm_text *text, struct rf_error *error);
 /* [confirm TIME]: 0 if it is not given. */
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/* [skip-refused] [confirm TIME], after `batch FILE`. */
+struct rf_batch_text {
+	bool skip_refused;
+	uint64_t trial_ns; /* 0: not given */
+};
+
+int rf_parse_batch(struct rf_words *words, struct rf_batch_text *text, struct rf_error *error);
 /* Parses the words after `save`: without the rules on trial? */
 int rf_parse_save(struct rf_words *words, bool *confirmed, struct rf_error *error);
 /* Parses the words after `diff FILE`: print every prefix? */

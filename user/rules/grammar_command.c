@@ -55,6 +55,27 @@ int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error 
 	return parse_time_option(rf_trial_options, parse_confirm, words, time_ns, error);
 }
 
+static int parse_arm_trial(const char *value, void *into, struct rf_error *error)
+{
+	return rf_parse_trial(value, &((struct rf_arm_text *)into)->trial_ns, error);
+}
+
+static int parse_arm_force(const char *value, void *into, struct rf_error *error)
+{
+	(void)value, (void)error;
+	((struct rf_arm_text *)into)->force = true;
+	return 0;
+}
+
+int rf_parse_arm(struct rf_words *words, struct rf_arm_text *text, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_arm_trial, parse_arm_force};
+	unsigned int given = 0;
+
+	*text = (struct rf_arm_text){};
+	return rf_parse_options(rf_arm_options, parsers, words, text, &given, error);
+}
+
 int rf_parse_pause(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
 {
 	int err = parse_time_option(rf_pause_options, parse_pause_for, words, time_ns, error);
@@ -90,6 +111,18 @@ static int parse_skip_invalid(const char *value, void *into, struct rf_error *er
 	(void)value, (void)error;
 	((struct rf_list_text *)into)->skip_invalid = true;
 	return 0;
+}
+
+static int parse_force(const char *value, void *into, struct rf_error *error)
+{
+	(void)value, (void)error;
+	((struct rf_list_text *)into)->force = true;
+	return 0;
+}
+
+static int parse_list_trial(const char *value, void *into, struct rf_error *error)
+{
+	return rf_parse_trial(value, &((struct rf_list_text *)into)->trial_ns, error);
 }
 
 static int parse_owners(const char *value, void *into, struct rf_error *error)
@@ -132,14 +165,19 @@ int rf_parse_allow(struct rf_words *words, struct rf_list_text *text, struct rf_
 
 int rf_parse_deny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_list_time, parse_owner, parse_in_fleet};
+	static const rf_option_parser parsers[] = {parse_list_time, parse_owner, parse_in_fleet,
+						   parse_force, parse_list_trial};
+	int err = parse_list_text(rf_deny_options, parsers, words, text, error);
 
-	return parse_list_text(rf_deny_options, parsers, words, text, error);
+	if (!err && text->in_fleet && text->trial_ns)
+		err = rf_error_usage(error, "'confirm': it undoes nothing on other hosts; leave "
+					    "out 'confirm' or 'fleet'");
+	return err;
 }
 
 int rf_parse_unallow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_owners};
+	static const rf_option_parser parsers[] = {parse_owners, parse_force};
 
 	return parse_list_text(rf_unallow_options, parsers, words, text, error);
 }
@@ -153,7 +191,8 @@ int rf_parse_undeny(struct rf_words *words, struct rf_list_text *text, struct rf
 
 int rf_parse_load(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_replace, parse_skip_invalid, parse_owner};
+	static const rf_option_parser parsers[] = {parse_replace, parse_skip_invalid, parse_owner,
+						   parse_force, parse_list_trial};
 
 	return parse_list_text(rf_load_options, parsers, words, text, error);
 }
@@ -165,13 +204,53 @@ int rf_parse_flush(struct rf_words *words, struct rf_list_text *text, struct rf_
 	return parse_list_text(rf_flush_options, parsers, words, text, error);
 }
 
-int rf_list_text_refuse_fleet(const struct rf_list_text *text, struct rf_error *error)
+int rf_parse_allow_flush(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	if (!text->in_fleet)
-		return 0;
-	return rf_error_usage(error, "'fleet': only the command 'ringfence deny add' takes it; "
-				     "leave it out here");
+	static const rf_option_parser parsers[] = {parse_owner, parse_force};
+
+	return parse_list_text(rf_allow_flush_options, parsers, words, text, error);
 }
+
+int rf_list_text_check_line(const struct rf_list_text *text, bool is_batch, struct rf_error *error)
+{
+	if (text->in_fleet)
+		return rf_error_usage(error, "'fleet': only the command 'ringfence deny add' takes "
+					     "it; leave it out here");
+	if (text->trial_ns)
+		return rf_error_usage(error,
+				      "'confirm': it is not for a line of a file; write 'ringfence "
+				      "%s FILE confirm TIME'",
+				      is_batch ? "batch" : "apply");
+	if (text->force && !is_batch)
+		return rf_error_usage(error, "'force': 'apply' does not check for own networks; "
+					     "leave it out here");
+	return 0;
+}
+
+/* ---- batch ---- */
+
+static int parse_skip_refused(const char *value, void *into, struct rf_error *error)
+{
+	(void)value, (void)error;
+	((struct rf_batch_text *)into)->skip_refused = true;
+	return 0;
+}
+
+static int parse_batch_trial(const char *value, void *into, struct rf_error *error)
+{
+	return rf_parse_trial(value, &((struct rf_batch_text *)into)->trial_ns, error);
+}
+
+int rf_parse_batch(struct rf_words *words, struct rf_batch_text *text, struct rf_error *error)
+{
+	static const rf_option_parser parsers[] = {parse_skip_refused, parse_batch_trial};
+	unsigned int given = 0;
+
+	*text = (struct rf_batch_text){};
+	return rf_parse_options(rf_batch_options, parsers, words, text, &given, error);
+}
+
+/* ---- unban ---- */
 
 int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 		   struct rf_error *error)

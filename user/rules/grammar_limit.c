@@ -261,6 +261,15 @@ static int parse_trial(const char *value, void *into, struct rf_error *error)
 	return rf_parse_trial(value, &draft->made.trial_ns, error);
 }
 
+static int parse_force(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_draft *draft = into;
+
+	(void)value, (void)error;
+	draft->made.force = true;
+	return 0;
+}
+
 static int parse_no(const char *value, void *into, struct rf_error *error)
 {
 	struct rf_draft *draft = into;
@@ -306,12 +315,12 @@ static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
 	[RF_OPT_BAN] = parse_ban,	[RF_OPT_SHARED] = parse_fleet,
 	[RF_OPT_FIRST] = parse_first,	[RF_OPT_ALONE] = parse_alone,
 	[RF_OPT_TRIAL] = parse_trial,	[RF_OPT_RATE] = parse_limit_rate,
-	[RF_OPT_NO] = parse_no,
+	[RF_OPT_NO] = parse_no,		[RF_OPT_FORCE] = parse_force,
 };
 
 /*
  * A name may be a keyword: its place says what it is. But a keyword without `rate` behind it is
- * one: the name was forgotten. `dev` and `confirm` may stand beside names in other commands.
+ * one: the name was forgotten. `dev`, `confirm` and `force` may follow names in other commands.
  */
 static int check_keyword(const char *name, const struct rf_words *words, struct rf_error *error)
 {
@@ -319,7 +328,8 @@ static int check_keyword(const char *name, const struct rf_words *words, struct 
 	const bool is_rate = next && strcmp(next, rf_limit_options[RF_OPT_RATE].word) == 0;
 
 	if (!rf_word_is_reserved(name) ||
-	    (is_rate && strcmp(name, "dev") != 0 && strcmp(name, "confirm") != 0))
+	    (is_rate && strcmp(name, "dev") != 0 && strcmp(name, "confirm") != 0 &&
+	     strcmp(name, "force") != 0))
 		return 0;
 	if (!is_rate && rf_option_find(rf_limit_options, name) >= 0)
 		return rf_error_usage(error,

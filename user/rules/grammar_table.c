@@ -82,6 +82,10 @@ static const struct rf_option no_words[] = {
 
 /* ---- options ---- */
 
+#define FORCE_LIMIT                                                                              \
+	"also if the limit is of rate 0 and drops the peer of your SSH connection, or a subnet " \
+	"or the gateway of an interface"
+
 const struct rf_option rf_common_options[] = {
 	{"dev", RF_KIND_DEV, "IF|FENCE", .summary = "the fence on this interface, or of this name"},
 	{"--json", .summary = "print JSON"},
@@ -175,6 +179,7 @@ const struct rf_option rf_limit_options[] = {
 			  .summary = "puts the change on trial: unless 'ringfence confirm' runs "
 				     "within TIME, the old rules are back",
 			  .heading = "Not in a rule file:"},
+	[RF_OPT_FORCE] = {"force", .summary = FORCE_LIMIT},
 	[RF_OPT_NO] = {"no", RF_KIND_WORD, .words = no_words,
 		       .heading = "What 'limit add' gives a limit without that option:",
 		       .flags = RF_OPTION_CHANGE | RF_OPTION_NAMES | RF_OPTION_MANY},
@@ -252,6 +257,13 @@ const struct rf_option rf_pause_options[] = {
 		.words = by_words,   \
 		.summary = "removes only the entry of that owner (default: of the only one)"
 
+#define FORCE_UNALLOW                                                                           \
+	"also if the deny list then drops the peer of your SSH connection, or a subnet or the " \
+	"gateway of an interface"
+#define CONFIRM_LIST                     \
+	"confirm", RF_KIND_TIME, "TIME", \
+		.summary = "undoes the change unless 'ringfence confirm' runs within TIME"
+
 static const struct rf_option by_words[] = {{"all", .summary = "of every owner", NAMES}, {}};
 
 const struct rf_option rf_allow_options[] = {
@@ -267,11 +279,17 @@ const struct rf_option rf_deny_options[] = {
 	 .summary = "on all hosts of the fleet that take bans, by way of its agent; TIME of 1h at "
 		    "most, a prefix of /24 or longer, of IPv6 /48",
 	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{"force",
+	 .summary = "also if the prefix covers the peer of your SSH connection, or a subnet or "
+		    "the gateway of an interface",
+	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN},
 	{},
 };
 
 const struct rf_option rf_unallow_options[] = {
-	{LIST_UNTIL_BY, NAMES},
+	{LIST_UNTIL_BY, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{"force", .summary = FORCE_UNALLOW, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{},
 };
 
@@ -287,6 +305,19 @@ const struct rf_option rf_load_options[] = {
 	{"skip-invalid",
 	 .summary = "loads the other lines where some are wrong, names those, and exits with 3"},
 	{LIST_BY("load"), NAMES},
+	{"force",
+	 .summary = "also prefixes that cover the peer of your SSH connection, or a subnet or the "
+		    "gateway of an interface; else 'deny load' skips and names those, and exits "
+		    "with 3",
+	 NAMES},
+	{CONFIRM_LIST},
+	{},
+};
+
+const struct rf_option rf_allow_flush_options[] = {
+	{"by", RF_KIND_OWNER, "NAME", .summary = "only the entries of that owner",
+	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{"force", .summary = FORCE_UNALLOW, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{},
 };
 
@@ -295,11 +326,31 @@ const struct rf_option rf_flush_options[] = {
 	{},
 };
 
+#define CONFIRM_RULES                                                                            \
+	"confirm", RF_KIND_TIME, "TIME",                                                         \
+		.summary =                                                                       \
+			"puts the rules on trial: unless 'ringfence confirm' runs within TIME, " \
+			"the old "                                                               \
+			"rules are back. The data path does this; no process has to run meanwhile"
+
 const struct rf_option rf_trial_options[] = {
-	{"confirm", RF_KIND_TIME, "TIME",
-	 .summary = "puts the rules on trial: unless 'ringfence confirm' runs within TIME, the old "
-		    "rules are "
-		    "back. The data path does this; no process has to run meanwhile"},
+	{CONFIRM_RULES},
+	{},
+};
+
+const struct rf_option rf_arm_options[] = {
+	{CONFIRM_RULES},
+	{"force", .summary = FORCE_LIMIT},
+	{},
+};
+
+const struct rf_option rf_batch_options[] = {
+	{"skip-refused",
+	 .summary =
+		 "leaves out changes of lists that are refused, such as a 'deny add' that covers "
+		 "a subnet of an interface, names those, and exits with 3",
+	 .flags = RF_OPTION_SHOWN},
+	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN},
 	{},
 };
 
@@ -391,7 +442,7 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			      "put shadow limits in force",
 			      {"", RF_KIND_LIMIT, "NAME…", .words = limit_words,
 			       .flags = RF_OPTION_MANY},
-			      rf_trial_options},
+			      rf_arm_options},
 	[RF_CMD_LIMIT_SHADOW] = {"limit shadow",
 				 "let limits only count",
 				 {"", RF_KIND_LIMIT, "NAME…", .words = limit_words,
@@ -411,7 +462,7 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			      PREFIX_OPERAND(RF_KIND_ALLOWED), rf_unallow_options},
 	[RF_CMD_ALLOW_LIST] = {"allow list", "show the list"},
 	[RF_CMD_ALLOW_LOAD] = {"allow load", "add many at once", FILE_OPERAND, rf_load_options},
-	[RF_CMD_ALLOW_FLUSH] = {"allow flush", "empty the list", .options = rf_flush_options,
+	[RF_CMD_ALLOW_FLUSH] = {"allow flush", "empty the list", .options = rf_allow_flush_options,
 				.flags = RF_OPTION_NAMES},
 	[RF_CMD_DENY_ADD] = {"deny add", "drop a network", PREFIX_OPERAND(RF_KIND_PREFIX),
 			     rf_deny_options},
@@ -463,7 +514,7 @@ const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 			       {"", RF_KIND_WORD, .words = rf_fleet_bans_words,
 				.flags = RF_OPTION_MAY}},
 	[RF_CMD_BATCH] = {"batch", "run many commands at once, all or nothing", FILE_OPERAND,
-			  .flags = RF_OPTION_NAMES},
+			  rf_batch_options, .flags = RF_OPTION_NAMES},
 	[RF_CMD_SAVE] = {"save", "print all rules, for 'apply'", .options = rf_save_options},
 	[RF_CMD_APPLY] = {"apply", "replace all rules, all or nothing", FILE_OPERAND,
 			  rf_trial_options},

@@ -172,6 +172,7 @@ enum rf_limit_option {
 	RF_OPT_FIRST,
 	RF_OPT_ALONE,
 	RF_OPT_TRIAL,
+	RF_OPT_FORCE,
 	RF_OPT_NO,
 	RF_LIMIT_OPTIONS,
 };
@@ -282,15 +283,19 @@ extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
 extern const struct rf_option rf_pause_options[];   /* for TIME */
 extern const struct rf_option rf_allow_options[];   /* for TIME, by NAME */
-extern const struct rf_option rf_deny_options[];    /* for TIME, by NAME, fleet */
-extern const struct rf_option rf_unallow_options[]; /* by NAME */
+extern const struct rf_option rf_deny_options[];    /* those, and fleet, force, confirm TIME */
+extern const struct rf_option rf_unallow_options[]; /* by NAME, force */
 extern const struct rf_option rf_undeny_options[];  /* by NAME, fleet */
 extern const struct rf_option rf_fleet_bans_words[];
-extern const struct rf_option rf_load_options[];  /* replace, skip-invalid, by NAME */
-extern const struct rf_option rf_flush_options[]; /* by NAME */
-extern const struct rf_option rf_trial_options[]; /* confirm TIME, of `apply` */
-extern const struct rf_option rf_save_options[];  /* confirmed */
-extern const struct rf_option rf_diff_options[];  /* all */
+/* replace, skip-invalid, by NAME, force, confirm TIME */
+extern const struct rf_option rf_load_options[];
+extern const struct rf_option rf_flush_options[];	/* by NAME */
+extern const struct rf_option rf_allow_flush_options[]; /* by NAME, force */
+extern const struct rf_option rf_trial_options[];	/* confirm TIME, of `apply` */
+extern const struct rf_option rf_arm_options[];		/* confirm TIME, force */
+extern const struct rf_option rf_batch_options[];	/* skip-refused, confirm TIME */
+extern const struct rf_option rf_save_options[];	/* confirmed */
+extern const struct rf_option rf_diff_options[];	/* all */
 extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
 extern const struct rf_option rf_top_options[];	 /* by drops|rate */
 extern const struct rf_option rf_show_options[]; /* at TIME */

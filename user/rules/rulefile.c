@@ -120,6 +120,9 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 		err = rf_error_usage(error,
 				     "'confirm': it is not for a rule file; write 'ringfence "
 				     "apply FILE confirm TIME'");
+	if (!err && limit.force)
+		err = rf_error_usage(error, "'force': 'apply' does not check for own networks; "
+					    "leave it out here");
 	if (!err && limit.from_file)
 		err = read_file(parser, limit.from_file, &limit.from, error);
 	limit.from_file = NULL; /* that word does not outlive the text */
@@ -187,7 +190,7 @@ static int parse_add(struct parser *parser, struct rf_words *words, enum rf_comm
 		err = command == RF_CMD_ALLOW_ADD ? rf_parse_allow(words, &text, error)
 						  : rf_parse_deny(words, &text, error);
 	if (!err)
-		err = rf_list_text_refuse_fleet(&text, error);
+		err = rf_list_text_check_line(&text, false, error);
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
@@ -207,6 +210,8 @@ static int parse_load_words(struct rf_words *words, struct rf_list_text *text,
 				     "'%s': it is not for a rule file; use it with the "
 				     "command itself",
 				     text->replace ? "replace" : "skip-invalid");
+	if (!err)
+		err = rf_list_text_check_line(text, false, error);
 	return err ? err : rf_words_end(words, error);
 }
 
