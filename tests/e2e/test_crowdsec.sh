@@ -100,6 +100,7 @@ matches "$(<"$scratch/log")" $'decision 2 is left out: 10\\.0\\.0\\.0/23 is wide
 # ---- what the fence refuses ----
 
 configure 'key = secret'
+bouncer remove # for the same reason
 for i in 1 2 3 4 5 6; do ringfence deny add 192.0.2.9 by "owner$i"; done
 decisions '"192.0.2.9"' '"192.0.2.10"' >"$scratch/answer"
 check 'an entry that the fence refuses is no failure' bouncer
@@ -107,7 +108,7 @@ is "$(ringfence deny list --json | jq -r '[.prefixes[] | select(.owners[].by == 
 	'192.0.2.1 192.0.2.10 198.51.100.0/24' 'the others apply'
 is "$(<"$scratch/log")" "the fence refuses '192.0.2.9': it has 6 entries on both lists together, by owner1, owner2, owner3, \
 owner4, owner5 and owner6, the most there can be; 'allow del' or 'deny del' with 'by NAME' removes one
-1 entries added, 0 deleted; 4 are of CrowdSec" 'and it is logged'
+3 entries added, 0 deleted; 4 are of CrowdSec" 'and it is logged'
 ringfence deny del 192.0.2.9 by all
 
 one() { # FIELDS
@@ -130,6 +131,19 @@ done <<-'end'
 	"type":"ban","scope":"country","value":"192.0.2.7","duration":"1h"
 	"type":"ban","scope":"Ip"
 end
+
+# ---- own networks ----
+
+inside ip address add 192.0.2.10/24 dev "${port[0]}"
+configure 'key = secret' 'widest4 = 8'
+bouncer remove
+decisions '"192.0.0.0/16"' '"198.51.100.0/25"' >"$scratch/answer"
+check 'a decision that covers a subnet of the interface is no failure' bouncer
+is "$(denied)" '192.0.2.1 198.51.100.0/24 198.51.100.0/25' 'it is left out, and the rest applies'
+is "$(<"$scratch/log")" "the fence refuses '192.0.0.0/16': it covers 192.0.2.0/24, a subnet of ${port[0]}; add 'force' to deny it nevertheless
+3 entries added, 0 deleted; 4 are of CrowdSec" 'the log names it'
+bouncer
+is "$(denied)" '192.0.2.1 198.51.100.0/24 198.51.100.0/25' 'the next run leaves it out as well'
 
 fails_to() { # MESSAGE NAME
 	bouncer
