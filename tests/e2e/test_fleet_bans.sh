@@ -269,6 +269,28 @@ on 1 deny del 192.0.2.86 fleet
 on 1 deny del 192.0.2.87 fleet
 check 'and ends' eventually has_bans 2 192.0.2.99
 
+# ---- own networks ----
+
+within h2 ip address add 192.0.2.10/28 dev edge2
+within h2 ip route add default via 192.0.2.1
+on 1 deny add 192.0.2.0/24 for 1h fleet
+on 1 deny add 192.0.2.86 for 1h fleet
+check 'a ban that covers an own network of another host is not taken there' eventually has_bans 2 192.0.2.86 192.0.2.99
+own="'192.0.2.0/24': it covers 192.0.2.0/28, a subnet of edge2; 'ringfence deny add 192.0.2.0/24 force' denies it nevertheless"
+check 'the agent of that host logs it' eventually grep -qF "fence 'edge2': cannot take a ban: $own" "$scratch/agent2"
+on 2 allow add 192.0.2.0/28
+on 2 allow add 192.0.2.1
+check 'it is taken once the allow list has that network' eventually has_bans 2 192.0.2.0/24 192.0.2.86 192.0.2.99
+on 1 deny del 192.0.2.0/24 fleet
+on 1 deny del 192.0.2.86 fleet
+check 'and ends there' eventually has_bans 2 192.0.2.99
+on 2 allow del 192.0.2.0/28
+on 2 allow del 192.0.2.1
+within h2 ip address del 192.0.2.10/28 dev edge2
+fails 'a ban that covers an own network of this host is not told' 1 \
+	"ringfence: '203.0.113.0/24': it covers 203.0.113.7, the peer of your SSH connection; add 'force' to deny it nevertheless" \
+	within h1 env SSH_CONNECTION='203.0.113.7 51432 192.0.2.10 22' "$build" deny add 203.0.113.0/24 for 1h fleet dev edge1
+
 # ---- a hostile member ----
 
 time_ms=$(date +%s%3N)

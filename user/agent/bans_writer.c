@@ -9,6 +9,8 @@
 #include "base/sort.h"
 #include "base/time.h"
 #include "fence/lists.h"
+#include "fence/own_networks.h"
+#include "rules/lockout.h"
 
 static int compare_taken(const void *a, const void *b)
 {
@@ -29,6 +31,7 @@ static int make_changes(struct rf_fence *fence, const struct rf_taken_ban *sorte
 			.prefix = sorted[i].prefix,
 			.list = RF_DENY,
 			.owner = RF_OWNER_FLEET,
+			.on_own = RF_ON_OWN_SKIP,
 		};
 		uint64_t until_ns = 0;
 
@@ -69,17 +72,75 @@ static int end_expired(const struct rf_fence *fence, struct rf_list_changes *cha
 static size_t remove_refused(struct rf_list_changes *changes, const struct rf_owners *owners,
 			     struct rf_error *first)
 {
-	size_t kept = 0, refused = 0;
+	bool has_first = false;
 
 	for (size_t i = 0; i < changes->count; i++) {
 		if (!changes->refused[i].why)
-			changes->change[kept++] = changes->change[i];
-		else if (!refused++)
+			continue;
+		if (!has_first)
 			rf_list_fail(&changes->change[i], &changes->refused[i], owners, first);
+		has_first = changes->change[i].is_left_out = true;
 	}
-	changes->count = kept;
-	return refused;
+	return rf_list_changes_leave_out(changes);
 }
+
+/* Says why changes are left out, by the reason of the first one. */
+static void note_left_out(const struct rf_error *reason, size_t count, struct rf_error *left_out)
+{
+	if (count > 1)
+		rf_error_failed(left_out, 0, "%s; %zu more are refused as well", reason->text,
+				count - 1);
+	else if (count)
+		*left_out = *reason;
+}
+
+/* ---- own networks ---- */
+
+static int find_own(struct rf_fence *fence, const struct rf_own_networks *own,
+		    struct rf_list_changes *changes, struct rf_lockout_lists *found,
+		    struct rf_error *error)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	int err = rf_fence_ruleset(fence, &rules, error);
+
+	rf_ruleset_expire(&rules, rf_fence_jiffies(fence));
+	if (!err)
+		err = rf_fence_join_changes(fence, changes, error);
+	if (!err)
+		err = rf_lockout_find(own, changes, &rules, found, error);
+	rf_ruleset_free(&rules);
+	return err;
+}
+
+/* Another host must not cut this one off from its own networks. */
+static int leave_out_own(struct rf_fence *fence, struct rf_list_changes *changes,
+			 struct rf_error *left_out, struct rf_error *error)
+{
+	struct rf_own_networks own = {};
+	struct rf_lockout_lists found = {};
+	char network[RF_OWN_NETWORK_TEXT_SIZE], prefix[RF_PREFIX_TEXT_SIZE];
+	struct rf_error reason = {};
+	int err = rf_fence_own_networks(fence, &own, error);
+
+	if (!err && rf_lockout_concerns(&own, changes))
+		err = find_own(fence, &own, changes, &found, error);
+	for (size_t i = 0; i < found.count; i++)
+		rf_lockout_mark(changes, &found.found[i]);
+	if (found.count) {
+		rf_own_network_format(found.found[0].network, network);
+		rf_format_prefix(&changes->change[found.found[0].number].prefix, prefix);
+		rf_error_failed(&reason, 0,
+				"'%s': it covers %s; 'ringfence deny add %s force' denies it "
+				"nevertheless",
+				prefix, network, prefix);
+	}
+	note_left_out(&reason, rf_list_changes_leave_out(changes), left_out);
+	rf_lockout_free(&found);
+	rf_own_networks_free(&own);
+	return err;
+}
+
+/* ---- all of it ---- */
 
 /* Makes the changes but for those that the fence refuses: one ban must not hold up the others. */
 static int change_others(struct rf_fence *fence, struct rf_list_changes *changes,
@@ -100,11 +161,7 @@ static int change_others(struct rf_fence *fence, struct rf_list_changes *changes
 	changes->refused = NULL;
 	if (err && !refused)
 		return err;
-	if (refused > 1)
-		rf_error_failed(left_out, 0, "%s; %zu more are refused as well", reason.text,
-				refused - 1);
-	else
-		*left_out = reason;
+	note_left_out(&reason, refused, left_out);
 	return rf_fence_change_lists(fence, changes, NULL, &outcome, error);
 }
 
@@ -130,6 +187,8 @@ int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *left_
 		err = end_expired(&fence, &changes, error);
 	if (!err)
 		err = make_changes(&fence, sorted, bans->count, &changes, error);
+	if (!err)
+		err = leave_out_own(&fence, &changes, left_out, error);
 	if (!err)
 		err = rf_fence_change_lists(&fence, &changes, NULL, &outcome, error);
 	/* Rules on trial and those before may refuse different ones. */
