@@ -66,6 +66,8 @@ echo "# one host: banned after $((($(clock) - start_ns) / 1000000)) ms at 181 pa
 wait_for_senders
 check 'a source over COUNT on one host is banned there' has_ban 1 $floods
 is "$(bans 2)" '' 'and on no other'
+matches "$(on 1 fleet show $floods dev edge1 | head -n 1)" \
+	"banned: $floods for another (1h|[1-5]?[0-9]m( [0-9]+s)?) by limit 'any'" 'fleet show names the ban and its end'
 check 'show says so' has "$(on 1 show $floods)" "dropped by a ban of limit 'any'"
 
 # ---- 240 packets in 20 s to each host, until they are banned ----

@@ -122,6 +122,14 @@ check 'the other host drops the source' eventually drops 2 "$source4"
 check 'so does the one that has told it' drops 1 "$source4"
 check 'a host without the word takes nothing' passes 3 "$source4"
 check 'others pass there' passes 2 192.0.2.67
+matches "$(on 2 fleet show "$source4" dev edge2 | head -n 1)" \
+	"denied: $source4 for another (1h|[1-5]?[0-9]m( [0-9]+s)?) by fleet, of host [0-3]" 'fleet show names the ban, its end and owner'
+on 2 deny add 192.0.2.0/24 by blocklist
+matches "$(on 2 fleet show "$source4" dev edge2 --json | jq -c '[.allowed, (.bans[] | [.prefix, .by, .left_ms > 0, .limit, .host >= 0])]')" \
+	"\\[false,\\[\"192.0.2.0/24\",\"blocklist\",false,null,false\\],\\[\"$source4\",\"fleet\",true,null,true\\]\\]" \
+	'as JSON, with all that ban it'
+is "$(on 2 fleet show 203.0.113.1 dev edge2 --json | jq -c .bans)" '[]' 'a source without a ban has none'
+on 2 deny del 192.0.2.0/24
 matches "$(on 2 deny list)" "$source4 for another (1h|[1-5]?[0-9]m( [0-9]+s)?) by fleet" 'deny list says whose it is'
 matches "$(on 2 fleet bans list)" "$source4 for another (1h|[1-5]?[0-9]m( [0-9]+s)?), by host [0-3]" 'fleet bans names the host'
 is "$(on 2 deny list --json | jq -c '[.prefixes[] | .prefix, .owners[].by]')" "[\"$source4\",\"fleet\"]" 'deny list --json as well'

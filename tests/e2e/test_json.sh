@@ -240,6 +240,7 @@ ban_is_taken() { ringfence fleet bans | grep -q 192.0.2.66; }
 eventually ban_is_taken
 seen 'allow list, deny list' deny list
 seen 'fleet bans' fleet bans
+seen 'fleet show' fleet show 192.0.2.66 dev "${port[0]}"
 seen 'fleet bans flush' fleet bans flush
 stop TERM "$started_pid"
 

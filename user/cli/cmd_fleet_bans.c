@@ -22,22 +22,6 @@ struct listing {
 	uint64_t now;
 };
 
-/* The number of the host; -1: the agent does not know. */
-static json_int_t host_of(const struct listing *listing, const char *prefix)
-{
-	const json_t *bans = json_object_get(listing->agent, "bans");
-	const json_t *ban;
-	size_t i;
-
-	json_array_foreach (bans, i, ban) {
-		const char *of = json_string_value(json_array_get(ban, 0));
-
-		if (of && strcmp(of, prefix) == 0)
-			return json_integer_value(json_array_get(ban, 1));
-	}
-	return -1;
-}
-
 /* 0: the fleet does not ban it. */
 static uint64_t ban_until(const struct rf_listed *listed)
 {
@@ -62,7 +46,7 @@ static int print_json(const struct listing *listing, struct rf_error *error)
 		if (!ban_until(listed))
 			continue;
 		rf_format_prefix(&listed->prefix, text);
-		host = host_of(listing, text);
+		host = rf_fleet_ban_host(listing->agent, text);
 		json_array_append_new(
 			bans, json_pack("{s:s, s:I, s:o}", "prefix", text, "left_ms",
 					(json_int_t)(left_ns(listing, listed) / RF_NS_PER_MS),
@@ -81,7 +65,7 @@ static void print_one(const struct listing *listing, const struct rf_listed *lis
 
 	rf_format_prefix(&listed->prefix, text);
 	rf_format_left(left_ns(listing, listed), left);
-	host = host_of(listing, text);
+	host = rf_fleet_ban_host(listing->agent, text);
 	if (host < 0)
 		rf_out("%s for another %s, by another host\n", text, left);
 	else

@@ -7,8 +7,10 @@
 #include "base/prefix.h"
 #include "base/printable.h"
 #include "base/time.h"
+#include "cli/agent.h"
 #include "cli/fleet_agent.h"
 #include "cli/out.h"
+#include "cli/source_bans.h"
 #include "cli/table.h"
 #include "rules/grammar_option.h"
 
@@ -101,17 +103,41 @@ static void print_limit(const json_t *limit)
 	print_hosts(json_object_get(ledger, "hosts"));
 }
 
+/* What the fence on this host has of its bans is added to the answer. */
+static int add_bans(const char *name, const struct rf_address *source, json_t *answer,
+		    struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_error ignored = {};
+	char word[RF_NAME_SIZE + 8];
+	json_t *bans = NULL;
+	int err;
+
+	snprintf(word, sizeof(word), "fence:%s", name);
+	err = rf_fence_open(&fence, word, error);
+	if (!err && rf_agent_ask(name, "bans", &bans, &ignored))
+		bans = NULL;
+	if (!err)
+		err = rf_source_bans_read(&fence, source, bans, answer, error);
+	json_decref(bans);
+	rf_fence_close(&fence);
+	return err;
+}
+
 static int print_source(const struct rf_options *options, const char *fence, const char *address,
 			const json_t *answer, struct rf_error *error)
 {
-	const json_t *limits = json_object_get(answer, "limits");
+	json_t *limits = json_object_get(answer, "limits");
 	size_t i;
 	json_t *limit;
 
 	if (options->json)
-		return rf_out_json(json_pack("{s:o, s:s, s:O}", "fence", rf_json_text(fence),
-					     "address", address, "limits", limits),
+		return rf_out_json(json_pack("{s:o, s:s, s:O, s:O, s:O}", "fence",
+					     rf_json_text(fence), "address", address, "limits",
+					     limits, "allowed", json_object_get(answer, "allowed"),
+					     "bans", json_object_get(answer, "bans")),
 				   false, error);
+	rf_source_bans_print(answer);
 	json_array_foreach (limits, i, limit)
 		print_limit(limit);
 	if (!i)
@@ -137,6 +163,8 @@ int rf_cmd_fleet_show(const struct rf_options *options, struct rf_words *words,
 		return err;
 	snprintf(question, sizeof(question), "source %s", address);
 	err = rf_fleet_ask(fence, question, &answer, error);
+	if (!err)
+		err = add_bans(fence, &parsed, answer, error);
 	if (!err)
 		err = print_source(options, fence, address, answer, error);
 	json_decref(answer);

@@ -85,6 +85,21 @@ int rf_fleet_ban_tell(const char *fence, const struct rf_prefix *prefix, uint64_
 	return err;
 }
 
+json_int_t rf_fleet_ban_host(const json_t *answer, const char *prefix)
+{
+	const json_t *bans = json_object_get(answer, "bans");
+	const json_t *ban;
+	size_t i;
+
+	json_array_foreach (bans, i, ban) {
+		const char *of = json_string_value(json_array_get(ban, 0));
+
+		if (of && strcmp(of, prefix) == 0)
+			return json_integer_value(json_array_get(ban, 1));
+	}
+	return -1;
+}
+
 int rf_fleet_ban_flush(const char *fence, struct rf_error *error)
 {
 	json_t *answer = NULL;
