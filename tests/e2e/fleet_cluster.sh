@@ -4,6 +4,9 @@
 # A cluster of three masters, and a replica of the second one, as the engine of a fleet, for the tests
 # that source this file after fleet.sh. Node N is 10.78.0.N, which all hosts can reach. A test may say
 # otherwise how nodes listen, and how redis-cli reaches them.
+#
+# On a busy machine a node can be silent for seconds. So no node is given up before a minute, and a
+# replica takes its master's place only when a test says so: fail_over.
 
 nodes=4
 cluster_port() { echo 6379; }          # NODE
@@ -16,12 +19,20 @@ node() { # NUMBER COMMAND…
 	within engine "$client" "${client_words[@]}" -h "10.78.0.$1" -p "$(cluster_port "$1")" "${@:2}"
 }
 
+# must NODE COMMAND…: ends the test unless the node answers OK.
+must() {
+	local said
+
+	said=$(node "$@" 2>&1)
+	[ "$said" = OK ] || bail "node $1 does not answer OK to '${*:2}': $said"
+}
+
 start_node() { # NUMBER
 	mkdir -p "$scratch/node$1"
 	# shellcheck disable=SC2046 # words
 	start engine "$server" $(node_listens "$1") --bind "10.78.0.$1" --protected-mode no --save '' --appendonly no \
 		--dir "$scratch/node$1" --logfile "$scratch/node$1/log" --cluster-enabled yes --cluster-announce-ip "10.78.0.$1" \
-		--cluster-node-timeout 1000 --cluster-require-full-coverage no \
+		--cluster-node-timeout 60000 --cluster-require-full-coverage no \
 		--cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0
 	node_pid[$1]=$started_pid
 	eventually node "$1" ping >"$scratch/ping" 2>&1 || bail "node $1 does not start"
@@ -88,18 +99,31 @@ begin_move() {
 	local slot
 
 	slot=$(slot_of "$1")
-	node "$3" cluster setslot "$slot" importing "$(id_of "$2")" >"$scratch/log"
-	node "$2" cluster setslot "$slot" migrating "$(id_of "$3")" >"$scratch/log"
+	must "$3" cluster setslot "$slot" importing "$(id_of "$2")"
+	must "$2" cluster setslot "$slot" migrating "$(id_of "$3")"
 }
 
 end_move() { # BUCKET FROM TO
-	local slot keys number
+	local slot keys number said
 
 	slot=$(slot_of "$1")
 	while mapfile -t keys < <(node "$2" cluster getkeysinslot "$slot" 100) && [ -n "${keys[*]}" ]; do
-		node "$2" migrate "10.78.0.$3" "$(cluster_port "$3")" '' 0 5000 keys "${keys[@]}" >"$scratch/log"
+		said=$(node "$2" migrate "10.78.0.$3" "$(cluster_port "$3")" '' 0 180000 keys "${keys[@]}" 2>&1)
+		# NOKEY: they have ended since.
+		[[ $said = OK || $said = NOKEY ]] ||
+			bail "bucket $1 cannot be moved from node $2 to node $3: $said"
 	done
 	for number in "$3" "$2"; do
-		node "$number" cluster setslot "$slot" node "$(id_of "$3")" >"$scratch/log"
+		must "$number" cluster setslot "$slot" node "$(id_of "$3")"
 	done
+}
+
+is_master() { # NODE
+	node "$1" info replication | grep -q '^role:master'
+}
+
+# fail_over REPLICA: it takes the place of its master, which the test has killed.
+fail_over() {
+	must "$1" cluster failover takeover
+	eventually is_master "$1" || bail "node $1 does not take its master's place"
 }

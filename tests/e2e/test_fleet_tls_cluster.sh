@@ -214,6 +214,8 @@ is "$(master_of "$bucket")" "$from" 'it was moved'
 begin 7
 at 1
 stop KILL "${node_pid[2]}"
+at 2.2
+fail_over 4
 finish
 verdict 'a master is killed, and its replica takes its place'
 check 'all hosts hear the replica' eventually all_hear
