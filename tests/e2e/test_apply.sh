@@ -70,7 +70,7 @@ limit add big rate 200k/1s from 198.51.100.0/24,2001:db8::/32
 limit add subnet rate 100k/1s match icmp per /24 per6 /48
 limit add even rate 100/1s algorithm leaky burst 5 match proto 47
 limit add login rate 5/1m algorithm log match tcp syn dport 22 ban 10m
-limit add heavy rate 10mbit algorithm token burst 1M match udp dport 443 count rejected exact
+limit add heavy rate 10mbit burst 1M match udp dport 443 count rejected exact
 limit add esp rate 10/1s match proto 50 from 192.0.2.0/24,2001:db8:1::/48
 allow add 192.0.2.0/24 by load
 allow add 203.0.113.0/24
@@ -102,6 +102,30 @@ is "$(ringfence apply --json - <<<'limit add any rate 10/1h exact' | jq -c 'del(
 	'{"limits":1,"allow":0,"deny":0,"newcomers":"off","warnings":[]}' 'apply --json prints what is in force'
 is "$(ringfence check --json "$scratch/rules" | jq -c 'del(.schema)')" \
 	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate","warnings":[],"on_both_lists":0}' 'check --json prints what the file has'
+
+# ---- rules that an older or a newer version saved ----
+
+old="# rules of the fence 'eth0' on 2026-01-01 00:00:00; 'ringfence apply FILE' puts them in force"
+bulk=$'limit add bulk rate 10mbit\nlimit add cells rate 10mbit cells 8\nlimit add any rate 20k/1s\nnewcomers off'
+printf '%s\n' "$old" "$bulk" >"$scratch/old"
+ringfence apply "$scratch/old" >"$scratch/log"
+is "$(saved)" $'limit add bulk rate 10mbit algorithm sliding\nlimit add cells rate 10mbit algorithm sliding cells 8
+limit add any rate 20k/1s\nnewcomers off' 'apply reads rules that an older version saved by its defaults'
+ringfence save >"$scratch/saved"
+does 'what is saved of them then has the same meaning' '' ringfence diff "$scratch/saved"
+does 'diff reads an old file by its defaults' '' ringfence diff "$scratch/old"
+ringfence apply - <<<"$bulk" >"$scratch/log"
+is "$(saved)" $'limit add bulk rate 10mbit\nlimit add cells rate 10mbit algorithm sliding cells 8
+limit add any rate 20k/1s\nnewcomers off' 'apply reads rules that were written by hand by the defaults of today'
+is "$(ringfence diff "$scratch/old")" \
+	"~ limit 'bulk': algorithm token → sliding; its windows start afresh" 'diff tells the two apart'
+for command in apply check; do
+	matches "$(describe ringfence $command - <<<"# rules (format 3) of the fence 'eth0'"$'\nunknown words')" \
+		$'exit 1\n\nstderr: ringfence: standard input:1: the rules have format 3, and this version reads formats up to 2; '\
+$'upgrade ringfence, or save them with this version\nringfence: standard input: 1 mistake; .*' \
+		"$command refuses rules of a newer format"
+done
+ringfence apply - <<<'limit add any rate 10/1h exact' >"$scratch/log"
 
 # ---- what is wrong ----
 

@@ -264,9 +264,9 @@ is "$(ringfence save | sed 's/262139/262140/' | ringfence diff -)" \
 does 'limit set says it as well' "limit 'dns': rate 262139/1m → 262140/1m; its windows start afresh" \
 	ringfence limit set dns rate 262140/1m match udp dport 53
 is "$(ringfence save | grep -c '^limit add dns rate 262140/1m ')" 1 'save has COUNT as it was given'
-keeps 'limit change takes many parts at once' 'rate 10mbit algorithm token burst 8k' no match no dport \
+keeps 'limit change takes many parts at once' 'rate 10mbit burst 8k' no match no dport \
 	algorithm token rate 10mbit burst 8k
-keeps 'limit change keeps the unit of a rate in bits' 'rate 200k/1s bytes algorithm token burst 8k' rate 200k/1s
+keeps 'limit change keeps the unit of a rate in bits' 'rate 200k/1s bytes burst 8k' rate 200k/1s
 is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | jq -c .)" '{"schema":1,"limit":"dns","changes":'\
 '[{"what":"rate","before":"200k/1s bytes","after":"100k/1s bytes"}],"windows_kept":true,'\
 '"trial_ms":1000,"warnings":[]}' \
@@ -277,7 +277,7 @@ old_rate() {
 check 'after its trial a changed limit is as before' eventually old_rate
 fails 'limit change of a part that the rest of the limit excludes is refused' 2 "ringfence: 'burst': \
 'algorithm sliding' does not take it; only token and leaky have a burst; parts \
-that are not named stay, 'no PART' takes one away" ringfence limit change dns no algorithm
+that are not named stay, 'no PART' takes one away" ringfence limit change dns algorithm sliding
 fails 'limit change of a missing limit is refused' 1 "ringfence: limit 'none': it does not exist; 'limit list' \
 lists the limits, 'limit add' makes one" ringfence limit change none rate 1/1s
 fails 'limit change of nothing is wrong usage' 2 "ringfence: 'dns': nothing to change; name a part, like \

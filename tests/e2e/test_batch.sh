@@ -262,6 +262,14 @@ matches "$(<"$scratch/log")" "ringfence: rules are on trial for another [0-9a-z 
 	'on trial a batch of limits is refused'
 ringfence confirm >"$scratch/log"
 
+# ---- rules that an older version saved ----
+
+printf '%s\n' "# rules of the fence 'eth0' on 2026-01-01 00:00:00" 'limit add bulk rate 10mbit' | ringfence batch - \
+	>"$scratch/log"
+is "$(ringfence limit list | grep bulk)" 'limit add bulk rate 10mbit algorithm sliding' \
+	'rules that an older version saved have its defaults in a batch as well'
+ringfence limit del bulk
+
 # ---- under traffic ----
 
 # One source is denied by a network all the time, and its own entries come and go; another one is

@@ -43,12 +43,16 @@ ringfence limit add any rate 1/1s
 reads '20k/1s of every source' 'rate 20k/1s' '20000 1000 packets sliding strict 31 null false false' \
 	rate 20k/1s packets algorithm sliding cells 31 edge strict
 reads '10mbit of every source (shadow: only counts what it would drop)' \
-	'rate 10mbit cells 4 edge coarse shadow' \
+	'rate 10mbit algorithm sliding cells 4 edge coarse shadow' \
 	'1250000 1000 bytes sliding coarse 4 null true false' \
 	rate 10mbit shadow edge coarse cells 4
-reads '10mbit of every source, with a burst of 10mbit' 'rate 10mbit algorithm token' \
+reads '10mbit of every source, with a burst of 10mbit' 'rate 10mbit' \
 	'1250000 1000 bytes token strict 1 1250000 false false' \
 	rate 10mbit/1s bytes burst 1250k algorithm token
+reads '10mbit of every source' 'rate 10mbit algorithm sliding' \
+	'1250000 1000 bytes sliding strict 31 null false false' rate 10mbit algorithm sliding
+reads '10mbit of every source, with a burst of 10mbit' 'rate 10mbit' \
+	'1250000 1000 bytes token strict 1 1250000 false false' rate 10mbit
 
 ringfence limit set any rate 1/1s >"$scratch/log" 2>&1
 is "$(ringfence limit change any rate 0)" "limit 'any': rate 1/1s → 0; its windows start afresh" \
@@ -65,8 +69,8 @@ is "$received $(ringfence show 192.0.2.1)" ' 192.0.2.1: dropped by limit '"'any'
 limit any (0): drops all that it matches' 'show: the rate is 0'
 is "$(ringfence top --json dev "${port[0]}" | jq '.sources | length') $(ringfence stats --json dev "${port[0]}" | jq -c '.limits[] |
 	[.name, .dropped]')" '0 ["any",3]' 'rate 0: the limit has counted its drops, and top has no source'
-fails 'suggest: a limit of rate 0 has no peaks' 1 "ringfence: a limit of rate 0 records no peaks; \
-add another one as a shadow: ringfence limit add probe rate 50k/1s shadow" ringfence suggest for 2s
+fails 'suggest: a limit of rate 0 has no peaks' 1 "ringfence: no limit records peaks: those of rate 0 and buckets do \
+not; add another one as a shadow: ringfence limit add probe rate 50k/1s shadow" ringfence suggest for 2s
 is "$(ringfence limit change any rate 10/1m)" "limit 'any': rate 0 → 10/1m; its windows start afresh" \
 	'limit change: rate 0 becomes another one'
 
@@ -104,7 +108,7 @@ is "$(shown)" '  used          3000 of burst 3000 bytes
 is "$(used)" $'3000 burst 24kbit, 80kbit/8784h\n3000 10000 3000 bytes' \
 	'top of a leaky bucket in bytes prints burst and rate'
 
-reads '10k/1h bytes of every source' 'rate 10k/1h bytes cells 4 edge weighted' \
+reads '10k/1h bytes of every source' 'rate 10k/1h bytes algorithm sliding cells 4 edge weighted' \
 	'10000 3600000 bytes sliding weighted 4 null false false' \
 	rate 10k/1h bytes cells 4 edge weighted
 deliver 0 src=192.0.2.1,count=12,len=1000

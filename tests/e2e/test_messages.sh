@@ -332,8 +332,8 @@ each packet; use 'algorithm sliding'" limit $verb any rate 17/1m algorithm log
 the burst, or raise the rate" limit $verb any rate 2/1h algorithm token burst 17569
 	usage "'algorithm leaky': in bytes the burst must hold a frame of 1514 bytes; add 'burst \
 COUNT'" limit $verb any rate 20k/1s algorithm leaky bytes
-	usage "'algorithm token': the default burst, the count of '100gbit', exceeds 2147483648; \
-add 'burst COUNT'" limit $verb any rate 100gbit algorithm token
+	usage "'burst': 'algorithm sliding' does not take it; only token and leaky have a burst" \
+		limit $verb any rate 10mbit fleet burst 1M
 	usage "'count': expects rejected" limit $verb any rate 20k/1s count
 	usage "'accepted': 'count' expects rejected" \
 		limit $verb any rate 20k/1s count accepted

@@ -32,7 +32,7 @@ limit add ntp rate 250k/1s cells 16 match udp sport 123,11211 length 468-65535
 limit add web rate 250k/1s cells 16 match tcp dport 443 to 192.0.2.0/24,2001:db8:2::/48
 limit add resets rate 250k/1s cells 16 flags RST/RST
 limit add noflags rate 250k/1s cells 16 match tcp dport 8000 sport 53 to 192.0.2.80,2001:db8:2::/48 length 60-100 flags NONE/ALL
-limit add stray rate 2mbit cells 16 match other
+limit add stray rate 2mbit algorithm sliding cells 16 match other
 end
 cat >"$scratch/words" <<'end'
 limit add any rate 20k/1s
@@ -40,7 +40,7 @@ limit add partner rate 200k/1s from 198.51.100.0/24,2001:db8::/32
 limit add synack rate 100/10s match tcp syn dport 80,443,8000-8010
 limit add resolver rate 500/1s cells 8 edge weighted match udp dport 53 per /24 per6 /48 shadow exact
 limit add login rate 5/1m algorithm log match proto 47 ban 10m
-limit add icmp6 rate 1250k/1s bytes algorithm token burst 1M match icmp count rejected
+limit add icmp6 rate 1250k/1s bytes burst 1M match icmp count rejected
 allow add 203.0.113.0/24
 deny add 192.0.2.66 for 40000s
 deny add 2001:db8:66::/48

@@ -307,7 +307,7 @@ is "$(stats 0 '.limits[] | "\(.name) \(.passed)"')" $'each 190\nnet 190\nworld 1
 
 rules <<-'END'
 	limit add host rate 15/1h per6 /128 exact
-	limit add size rate 20k/1h bytes exact
+	limit add size rate 20k/1h bytes algorithm sliding exact
 END
 deliver 0 src=2001:db8:0:1::1,count=40,len=200 src=2001:db8:0:1::2,count=40,len=200
 is "$(came)" $'2001:db8:0:1::1 15\n2001:db8:0:1::2 15' 'per6 /128: each address of a /64 has its own window'

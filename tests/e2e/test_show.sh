@@ -145,7 +145,7 @@ stop TERM "$started_pid"
 
 rules <<-'END'
 	limit add net rate 3/1h exact per /24
-	limit add large rate 2k/1h bytes exact match tcp
+	limit add large rate 2k/1h bytes algorithm sliding exact match tcp
 END
 deliver 0 src=192.0.2.1,count=9
 says 'the limit of a network is used up by others' 192.0.2.77 '' dropped \
@@ -217,7 +217,7 @@ deliver 0 src=192.0.2.5,count=3
 is "$(verdict 192.0.2.5)" "192.0.2.5: dropped by limit 'any'; the next packet passes in T if none comes until \
 then; one that comes before bans it for 2h" 'a limit that counts rejected packets and bans: the verdict'
 rules <<-'END'
-	limit add any rate 3000/1h bytes exact
+	limit add any rate 3000/1h bytes algorithm sliding exact
 END
 deliver 0 src=192.0.2.6,count=2,len=1400
 line="frames of 1514 bytes that limit 'any' matches are dropped; the next of them passes in T; shorter ones may pass"
@@ -337,7 +337,7 @@ fails 'top of a missing limit is refused' 1 \
 ringfence limit del udp
 ringfence limit del the-limit-of-all-other-sources
 ringfence limit add one rate 1/10m exact match udp algorithm token burst 6k
-ringfence limit add two rate 10M/1h bytes match udp
+ringfence limit add two rate 10M/1h bytes algorithm sliding match udp
 deliver 0 src=192.0.2.78,count=6000
 is "$(ringfence top 1 by rate limit one | sed 1d)" '192.0.2.78 one       10   6000       0          0 6000 burst 6k, 1/10m' \
 	'top by rate prints the rate of each source'

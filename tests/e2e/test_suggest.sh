@@ -214,7 +214,7 @@ fails 'since and for exclude each other' 2 \
 before=$(ringfence save | grep -v '^#')
 ringfence apply - >"$log" <<-'END'
 	limit add any rate 100/1s
-	limit add volume rate 1M/1s bytes shadow
+	limit add volume rate 1M/1s bytes algorithm sliding shadow
 	limit add resolver-of-the-office rate 1k/1s match udp dport 53 from 192.0.2.0/24 shadow
 END
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=4000000000,rate=500,dport=53 >"$log"
@@ -233,6 +233,10 @@ stop TERM "$sender_pid"
 echo "# ${found//$'\n'/$'\n'# }"
 matches "$found" '1 sources, bytes in any 1s: .*rate  *sources over[^%]*so far [^ ]*/1s bytes, .*rate [^ ]*/1s bytes shadow.*' \
 	'of a limit of bytes bytes are suggested, and packets are not mixed with them'
+ringfence limit set volume rate 1M/1s bytes shadow >"$log"
+fails 'a bucket is not asked for peaks, and the window to add is named' 1 "ringfence: limit 'volume': its \
+'algorithm token' does not record peaks in TIME; add a sliding window as a shadow: ringfence limit add volume-2 \
+rate 500M/1s bytes algorithm sliding shadow" ringfence suggest limit volume for 2s
 ringfence apply - >"$log" <<<"$before"
 
 # ---- where no source is recorded ----

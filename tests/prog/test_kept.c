@@ -67,7 +67,9 @@ static const struct shed sheds[] = {
 	{"100/5m", "then closed", 100, 110, 300, CROWD_IPV4},
 	{"100/5m", "then closed", 100, 12, 300, CROWD_IPV4},
 	{"40/10m", "then closed", 40, 50, 600, CROWD_IPV4},
-	{"5k/1m bytes", "then closed", 5000 / sizeof(struct frame4), 90, 60, CROWD_IPV4},
+	{"5k/1m bytes", "then closed", 2 * 5000 / sizeof(struct frame4), 90, 60, CROWD_IPV4},
+	{"5k/1m bytes algorithm sliding", "then closed", 5000 / sizeof(struct frame4), 90, 60,
+	 CROWD_IPV4},
 };
 
 /*

@@ -177,7 +177,9 @@ static size_t random_limit(uint64_t *random, int number, char *text)
 
 	return sprintf(
 		text, "limit add l%d rate %s%s%s%s%s%s%s\n", number,
-		UNIT_PICK(random, "1M/1s", "1M/1s", "1500M/1s bytes", "3000M/1s bytes"), match,
+		UNIT_PICK(random, "1M/1s", "1M/1s", "1500M/1s bytes",
+			  "1500M/1s bytes algorithm sliding", "3000M/1s bytes algorithm sliding"),
+		match,
 		may_have_ports ? UNIT_PICK(random, "", "", " dport 1", " dport 1,3-5,65535",
 					   " dport 0-65535", " dport 4")
 			       : "",
@@ -440,7 +442,7 @@ static void limits_of_packets_and_bytes_apply_together(void **state)
 	const struct made small = padded("192.0.2.1", 100), large = padded("192.0.2.1", 1000);
 
 	program_apply(program, "limit add number rate 10/10s\n"
-			       "limit add volume rate 3000/10s bytes\n");
+			       "limit add volume rate 3000/10s bytes algorithm sliding\n");
 	assert_int_equal(burst(program, &large, 5), 2 + 1);
 	assert_int_equal(burst(program, &small, 5), 0);
 	assert_int_equal(used_of(program, "number", "192.0.2.1"), 3);
@@ -461,8 +463,8 @@ static void a_packet_too_long_for_its_limit_leaves_room_for_shorter_ones(void **
 	struct program *program = *state;
 	const struct made small = padded("192.0.2.1", 100), large = padded("192.0.2.1", 1000);
 
-	program_apply(program, "limit add one rate 1600/10s bytes\n"
-			       "limit add two rate 10k/10s bytes per /24\n");
+	program_apply(program, "limit add one rate 1600/10s bytes algorithm sliding\n"
+			       "limit add two rate 10k/10s bytes algorithm sliding per /24\n");
 	assert_int_equal(burst(program, &large, 5), 1);
 	assert_int_equal(burst(program, &small, 10), 6);
 	assert_int_equal(program_limit_counters_of(program, "one").dropped.packets, 8);

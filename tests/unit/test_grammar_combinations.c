@@ -35,7 +35,9 @@ static bool is_bucket(const struct rf_limit *limit)
 /* The limit that the words ask for, whether or not it is allowed. */
 static uint64_t default_burst(const struct rf_limit *limit)
 {
-	return limit->algorithm == RF_TOKEN ? limit->rate : 1;
+	if (limit->algorithm != RF_TOKEN)
+		return 1;
+	return limit->rate < 1ULL << 31 ? limit->rate : 1ULL << 31;
 }
 
 static struct rf_limit limit_of(const struct wording *wording)
@@ -55,6 +57,8 @@ static struct rf_limit limit_of(const struct wording *wording)
 		if (strcmp(wording->edge, edges[i]) == 0)
 			limit.edge = i;
 	limit.unit = in_bits || strcmp(wording->unit, "bytes") == 0;
+	if (limit.unit == RF_BYTES && !*wording->algorithm && !*wording->cells && !*wording->edge)
+		limit.algorithm = RF_TOKEN;
 	limit.cells = *wording->cells		      ? atoi(wording->cells)
 		      : limit.algorithm != RF_SLIDING ? 1
 		      : limit.edge == RF_EDGE_STRICT  ? 31

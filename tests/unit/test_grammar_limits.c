@@ -68,6 +68,9 @@ static void parse_limit(void **state)
 	UNIT_ROW_OF("parses a limit: " title, parse_limit, \
 		    (&(struct limit_row){.line = text, .name = expected, __VA_ARGS__}))
 #define OF(count, time) .rate = count, .window_ns = time
+/* Of bytes, with the default algorithm. */
+#define OF_BYTES(count, time) \
+	OF(count, time), .unit = RF_BYTES, .algorithm = RF_TOKEN, .burst = count
 
 /* Checks any order of the options against `expected`, whose line is the beginning of each. */
 static void check_order(const struct limit_row *expected, const char *const *options, int count)
@@ -168,6 +171,11 @@ static void limit_is_written(void **state)
 #define LONGEST                                                                               \
 	THIRTY_ONE " rate 137438953471/31622399999ms bytes algorithm leaky burst 1073741823 " \
 		   "match proto 254 per /31 per6 /128 count rejected exact ban 31622399999ms all"
+
+#define LONGEST_WINDOW                                                                       \
+	THIRTY_ONE " rate 137438953471/31622399999ms bytes algorithm sliding cells 15 edge " \
+		   "weighted match proto 254 per /31 per6 /128 count rejected exact ban "    \
+		   "31622399999ms all"
 
 /* ---- ports and prefixes of a limit ---- */
 
@@ -312,21 +320,22 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("the most packets", "any rate 2147483648/1s", OF(2147483648, SECOND)),
 
 	LIMIT("packets", "any rate 20k/1s packets", OF(20000, SECOND)),
-	LIMIT("bytes", "any rate 20k/1s bytes", OF(20000, SECOND), .unit = RF_BYTES),
-	LIMIT("bytes after other options", "any rate 10M/1s shadow bytes", OF(10000000, SECOND),
-	      .unit = RF_BYTES, .flags = RF_SHADOW),
-	LIMIT("the fewest bytes", "any rate 1514/1s bytes", OF(1514, SECOND), .unit = RF_BYTES),
-	LIMIT("the most bytes", "any rate 137438953472/1s bytes", OF(137438953472, SECOND),
-	      .unit = RF_BYTES),
-	LIMIT("bits are bytes", "any rate 10mbit/1s", OF(1250000, SECOND), .unit = RF_BYTES,
+	LIMIT("bytes", "any rate 20k/1s bytes", OF_BYTES(20000, SECOND)),
+	LIMIT("bytes after other options", "any rate 10M/1s shadow bytes",
+	      OF_BYTES(10000000, SECOND), .flags = RF_SHADOW),
+	LIMIT("the fewest bytes", "any rate 1514/1s bytes", OF_BYTES(1514, SECOND)),
+	LIMIT("the most bytes, with the largest burst", "any rate 137438953472/1s bytes",
+	      OF(137438953472, SECOND), .unit = RF_BYTES, .algorithm = RF_TOKEN,
+	      .burst = 2147483648),
+	LIMIT("bits are bytes", "any rate 10mbit/1s", OF_BYTES(1250000, SECOND),
 	      .flags = RF_RATE_IN_BITS),
-	LIMIT("bits in bytes", "any rate 10mbit/1s bytes", OF(1250000, SECOND), .unit = RF_BYTES,
+	LIMIT("bits in bytes", "any rate 10mbit/1s bytes", OF_BYTES(1250000, SECOND),
 	      .flags = RF_RATE_IN_BITS),
-	LIMIT("bits of a second", "any rate 1gbit", OF(125000000, SECOND), .unit = RF_BYTES,
+	LIMIT("bits of a second", "any rate 1gbit", OF_BYTES(125000000, SECOND),
 	      .flags = RF_RATE_IN_BITS),
-	LIMIT("bits of a minute", "any rate 80kbit/1m", OF(10000, 60 * SECOND), .unit = RF_BYTES,
+	LIMIT("bits of a minute", "any rate 80kbit/1m", OF_BYTES(10000, 60 * SECOND),
 	      .flags = RF_RATE_IN_BITS),
-	LIMIT("the fewest bits", "any rate 12.112kbit", OF(1514, SECOND), .unit = RF_BYTES,
+	LIMIT("the fewest bits", "any rate 12.112kbit", OF_BYTES(1514, SECOND),
 	      .flags = RF_RATE_IN_BITS),
 
 	LIMIT("sliding", "any rate 20k/1s algorithm sliding", OF(20000, SECOND)),
@@ -378,6 +387,19 @@ static const struct CMUnitTest tests[] = {
 	LIMIT("token, more bytes", "any rate 100gbit/10s algorithm token burst 1514",
 	      OF(12500000000, 10 * SECOND), .algorithm = RF_TOKEN, .burst = 1514, .unit = RF_BYTES,
 	      .flags = RF_RATE_IN_BITS),
+	LIMIT("token, more bytes than a burst holds",
+	      "any rate 2147483649/1s bytes algorithm token", OF(2147483649, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 2147483648, .unit = RF_BYTES),
+	LIMIT("bytes, a burst", "any rate 10mbit burst 1M", OF(1250000, SECOND),
+	      .algorithm = RF_TOKEN, .burst = 1000000, .unit = RF_BYTES, .flags = RF_RATE_IN_BITS),
+	LIMIT("sliding, bytes", "any rate 20k/1s bytes algorithm sliding", OF(20000, SECOND),
+	      .unit = RF_BYTES),
+	LIMIT("cells say that bytes are sliding", "any rate 20k/1s cells 8 bytes",
+	      OF(20000, SECOND), .unit = RF_BYTES, .cells = 8),
+	LIMIT("an edge says that bytes are sliding", "any rate 20k/1s bytes edge strict",
+	      OF(20000, SECOND), .unit = RF_BYTES),
+	LIMIT("bytes of a fleet are sliding", "any rate 20k/1s fleet bytes", OF(20000, SECOND),
+	      .unit = RF_BYTES, .flags = RF_FLEET),
 	LIMIT("leaky", "any rate 20k/1s algorithm leaky", OF(20000, SECOND), .algorithm = RF_LEAKY,
 	      .burst = 1),
 	LIMIT("leaky, a burst", "any rate 20k/1s algorithm leaky burst 20k", OF(20000, SECOND),
@@ -451,17 +473,24 @@ static const struct CMUnitTest tests[] = {
 		"any rate 1k/1s algorithm leaky burst 1k"),
 	WRITTEN("every option of a window",
 		"any rate 1M/1s exact count rejected shadow edge coarse bytes cells 9",
-		"any rate 1M/1s bytes cells 9 edge coarse shadow count rejected exact"),
+		"any rate 1M/1s bytes algorithm sliding cells 9 edge coarse shadow count rejected "
+		"exact"),
 	WRITTEN("every option of a bucket",
 		"any rate 1mbit count rejected shadow burst 16kbit algorithm leaky",
 		"any rate 1mbit algorithm leaky burst 16kbit shadow count rejected"),
 	WRITTEN("a burst in bytes of a rate in bits", "any rate 1mbit algorithm token burst 2k",
-		"any rate 1mbit algorithm token burst 2k"),
+		"any rate 1mbit burst 2k"),
 	WRITTEN("a burst in bits of a rate in bytes",
 		"any rate 1M/1s bytes algorithm token burst 16kbit",
-		"any rate 1M/1s bytes algorithm token burst 16kbit"),
+		"any rate 1M/1s bytes burst 16kbit"),
 	WRITTEN("the default burst, in bits", "any rate 1mbit algorithm token burst 1mbit",
-		"any rate 1mbit algorithm token"),
+		"any rate 1mbit"),
+	WRITTEN("a window of bytes", "any rate 1mbit algorithm sliding cells 31",
+		"any rate 1mbit algorithm sliding"),
+	WRITTEN("the largest burst as the default", "any rate 3G/1s bytes burst 2147483648",
+		"any rate 3G/1s bytes"),
+	WRITTEN("a token bucket of packets", "any rate 1k/1s algorithm token",
+		"any rate 1k/1s algorithm token"),
 	WRITTEN("match, ports and from", "any rate 1k/1s shadow match tcp syn",
 		"any rate 1k/1s match tcp syn shadow"),
 	WRITTEN("match any", "any rate 1k/1s match any per /32 per6 /64", "any rate 1k/1s"),
@@ -475,6 +504,7 @@ static const struct CMUnitTest tests[] = {
 	WRITTEN("ban", "any rate 1k/1s ban 600s exact", "any rate 1k/1s exact ban 10m"),
 	WRITTEN("ban all", "any rate 1k/1s ban 600s all exact", "any rate 1k/1s exact ban 10m all"),
 	WRITTEN("the longest limit", LONGEST, LONGEST),
+	WRITTEN("the longest window", LONGEST_WINDOW, LONGEST_WINDOW),
 };
 
 int main(void)

@@ -47,9 +47,6 @@
 #define LEAKY_BYTES                                                                          \
 	"'algorithm leaky': in bytes the burst must hold a frame of 1514 bytes; add 'burst " \
 	"COUNT'"
-#define TOKEN_BYTES(rate)                                                                     \
-	"'algorithm token': the default burst, the count of '" rate "', exceeds 2147483648; " \
-	"add 'burst COUNT'"
 #define TOO_SLOW(rate)                                                                        \
 	"invalid burst: at the rate '" rate "' the burst takes longer than 8784h; lower the " \
 	"burst, or raise the rate"
@@ -337,10 +334,12 @@ static const struct CMUnitTest tests[] = {
 		      LEAKY_BYTES),
 	REFUSED_LIMIT("leaky of bits without burst", "any rate 10mbit algorithm leaky",
 		      LEAKY_BYTES),
-	REFUSED_LIMIT("token of more bytes than a burst holds",
-		      "any rate 2147483649/1s bytes algorithm token", TOKEN_BYTES("2147483649/1s")),
-	REFUSED_LIMIT("token of more bits than a burst holds", "any rate 100gbit algorithm token",
-		      TOKEN_BYTES("100gbit")),
+	REFUSED_LIMIT("a burst of bytes that are a window",
+		      "any rate 10mbit algorithm sliding burst 1M", ONLY_BUCKETS("sliding")),
+	REFUSED_LIMIT("a burst of bytes with cells", "any rate 10mbit cells 8 burst 1M",
+		      ONLY_BUCKETS("sliding")),
+	REFUSED_LIMIT("a burst of bytes of a fleet", "any rate 10mbit burst 1M fleet",
+		      ONLY_BUCKETS("sliding")),
 	REFUSED_LIMIT("a burst that flows for longer than a year",
 		      "any rate 2/1h algorithm token burst 17569", "'17569': " TOO_SLOW("2/1h")),
 	REFUSED_LIMIT("a burst that flows for an age",

@@ -2,6 +2,7 @@
 /* Rule files: the format that their first line names, and what it changes. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,6 +183,42 @@ static void entries_of_an_old_file_have_an_unknown_owner(void **state)
 	}
 }
 
+/* What limits without `algorithm` meant when the file was saved. */
+static void limits_of_bytes_are_windows_in_the_first_format(void **state)
+{
+	static const struct {
+		const char *limit;
+		enum rf_algorithm old, new;
+	} rows[] = {
+		{"rate 10mbit/s", RF_SLIDING, RF_TOKEN},
+		{"rate 10M/1m bytes", RF_SLIDING, RF_TOKEN},
+		{"rate 3000M/1s bytes", RF_SLIDING, RF_TOKEN},
+		{"rate 0 bytes", RF_SLIDING, RF_TOKEN},
+		{"rate 10mbit/s cells 8", RF_SLIDING, RF_SLIDING},
+		{"rate 10mbit/s fleet", RF_SLIDING, RF_SLIDING},
+		{"rate 10mbit/s algorithm sliding", RF_SLIDING, RF_SLIDING},
+		{"rate 10mbit/s algorithm token burst 1M", RF_TOKEN, RF_TOKEN},
+		{"rate 20k/1s", RF_SLIDING, RF_SLIDING},
+	};
+	static const char *const heads[] = {"", RF_RULEFILE_SAVED "eth0'\n", RF_RULEFILE_LINE "\n",
+					    OLD, RF_RULEFILE_LINE_OF(1) "\n"};
+
+	(void)state;
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows) * UNIT_ARRAY_SIZE(heads); i++) {
+		const size_t row = i / UNIT_ARRAY_SIZE(heads), head = i % UNIT_ARRAY_SIZE(heads);
+		struct rf_rulefile file;
+		char text[256];
+
+		snprintf(text, sizeof(text), "%slimit add any %s\n" END, heads[head],
+			 rows[row].limit);
+		read_file(text, &file);
+		assert_int_equal(file.mistakes.count, 0);
+		assert_int_equal(file.limit[0].limit.algorithm,
+				 head < 3 ? rows[row].new : rows[row].old);
+		rf_rulefile_free(&file);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -196,6 +233,8 @@ int main(void)
 			 entries_of_an_old_file_have_an_unknown_owner),
 		UNIT_ROW("a file of a newer format is refused, and its other lines are not read",
 			 a_newer_format_is_refused_as_a_whole),
+		UNIT_ROW("limits of bytes are windows in the first format, and buckets since",
+			 limits_of_bytes_are_windows_in_the_first_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

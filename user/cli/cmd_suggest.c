@@ -101,11 +101,6 @@ static uint64_t times256(const struct rf_limit *limit, uint64_t length_ns)
 	return times > 256 ? times : 256;
 }
 
-static uint64_t whole_of(const struct rf_limit *limit)
-{
-	return rf_has_burst(limit) ? limit->burst : limit->rate;
-}
-
 static int note_peak(void *context, const struct rf_recorded_peak *peak)
 {
 	struct suggesting *suggesting = context;
@@ -114,7 +109,7 @@ static int note_peak(void *context, const struct rf_recorded_peak *peak)
 		.source = peak->source,
 		.hour = peak->time_ns / HOUR_NS,
 		.share = peak->share,
-		.used = peak->used * whole_of(limit),
+		.used = peak->used * limit->rate,
 		.packets = peak->packets,
 		.times256 = times256(limit, INTERVAL_NS),
 	};
@@ -235,7 +230,7 @@ static bool is_at_least(const struct suggesting *suggesting)
 {
 	const double peak = suggesting->found.before_rounding / 2;
 
-	return peak >= 0.9 * whole_of(&suggesting->limit.limit);
+	return peak >= 0.9 * suggesting->limit.limit.rate;
 }
 
 static void print_quantiles(const struct suggesting *suggesting)
@@ -305,7 +300,7 @@ static void print_at_least(const struct suggesting *suggesting)
 	const char *name = suggesting->limit.limit.name;
 	char rate[RF_RATE_TEXT_SIZE + 8];
 
-	format_rate(suggesting, whole_of(&suggesting->limit.limit), rate);
+	format_rate(suggesting, suggesting->limit.limit.rate, rate);
 	rf_out_text("that is the least: sources fill limit '%s' (%s), so what they would send is "
 		    "not known; with this shadow, 'ringfence suggest limit NAME' tells more\n",
 		    name, rate);
@@ -412,8 +407,13 @@ static int make_command(struct suggesting *suggesting, struct rf_error *error)
 
 	limit.limit.rate = suggesting->found.rate;
 	limit.limit.flags &= ~(RF_RATE_IN_BITS | RF_COUNT_REJECTED);
-	if (rf_has_burst(&limit.limit))
+	if (is_of_bytes(suggesting) && !is_at_least(suggesting)) {
+		/* A window was needed to see the peaks; TCP is better limited by a bucket. */
+		limit.limit.algorithm = rf_default_algorithm(&limit.limit);
+		limit.limit.edge = RF_EDGE_STRICT;
+		limit.limit.cells = rf_default_cells(&limit.limit);
 		limit.limit.burst = rf_default_burst(&limit.limit);
+	}
 	suggesting->command =
 		rf_shadow_command(&suggesting->rules, &limit,
 				  rf_sees_all(&limit.limit) ? "any" : suggesting->limit.limit.name);

@@ -85,14 +85,15 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 		 "TIME; packets over the limit are dropped. A source is an IPv4 address or an "
 		 "IPv6 /64, unless 'per' or 'per6' says otherwise. A fence has 32 limits at most. "
 		 "A packet is charged to every limit it matches, 4 at most, and passes if all of "
-		 "them have room.",
+		 "them have room. A limit in bytes is a token bucket: COUNT at once, and COUNT in "
+		 "TIME from then on.",
 		 NULL,
 		 {"limit add any rate 20k/1s", "limit add syn rate 100/10s match tcp syn",
 		  "limit add dns rate 500/1s match udp dport 53 shadow",
 		  "limit add ntp rate 500/1s match udp sport 123 shadow",
 		  "limit add big rate 200k/1s from 198.51.100.0/24",
 		  "limit add subnet rate 1M/1s per /24",
-		  "limit add any rate 10mbit algorithm token burst 1M",
+		  "limit add any rate 10mbit",
 		  "limit add ssh rate 5/1m match tcp syn dport 22 algorithm log",
 		  "limit add even rate 100/1s algorithm leaky burst 5 shadow",
 		  "limit add no-telnet rate 0 match tcp dport 23"},

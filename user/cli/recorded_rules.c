@@ -39,9 +39,8 @@ int rf_recorded_limits(struct rf_reader *reader, uint64_t time_ns, struct rf_rul
 				       "the history has no rules of that time; 'ringfence history "
 				       "list' shows how far it reaches back");
 	err = rf_rulefile_parse(text, read_nothing, &file, error);
-	if (!err && file.format > RF_RULEFILE_FORMAT)
-		err = rf_error_failed(error, -EINVAL, "the history's rules of that time: %s",
-				      file.mistakes.mistake[0].text);
+	if (!err)
+		err = rf_rulefile_check_format(file.format, error);
 	for (int i = 0; i < file.limits && i < RF_LIMITS_MAX && !err; i++)
 		err = put(rules, i, &file.limit[i], error);
 	rf_rulefile_free(&file);
@@ -88,7 +87,7 @@ int rf_limit_definition(const struct rf_ruleset *rules, int slot, struct rf_defi
 		word[words.count++] = next;
 	words.at = 2; /* limit add */
 	if (!err)
-		err = rf_parse_saved_limit(&words, definition, error);
+		err = rf_parse_limit_of(RF_RULEFILE_FORMAT, true, &words, definition, error);
 	free(word);
 	free(text);
 	return err;

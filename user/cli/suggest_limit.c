@@ -21,10 +21,10 @@ bool rf_sees_all(const struct rf_limit *limit)
 	       !limit->has_from && !limit->has_to && !limit->length_max && !limit->tcp_mask;
 }
 
-/* A limit of rate 0 has no windows, and so no peaks. */
+/* A limit of rate 0 has no windows, and the level of a bucket is not what came in a TIME. */
 static bool has_peaks(const struct rf_limit *limit, uint64_t per_ns)
 {
-	return limit->rate && (!per_ns || limit->window_ns == per_ns);
+	return limit->rate && !rf_has_burst(limit) && (!per_ns || limit->window_ns == per_ns);
 }
 
 static int choose_slot(const struct rf_bank *rules, uint64_t per_ns)
@@ -56,23 +56,48 @@ static int fail_no_time(uint64_t per_ns, struct rf_error *error)
 			       time, time, time);
 }
 
+/* A sliding window with the packets of the limit and this TIME; NULL: there is no memory. */
+static char *probe_command(const struct rf_ruleset *rules, const struct rf_definition *limit,
+			   uint64_t per_ns)
+{
+	struct rf_definition probe = *limit;
+
+	probe.limit.window_ns = per_ns;
+	probe.limit.rate = probe.limit.unit == RF_BYTES ? PROBE_BYTES : RF_PROBE_COUNT;
+	probe.limit.flags &= ~(RF_RATE_IN_BITS | RF_COUNT_REJECTED);
+	if (rf_has_burst(&probe.limit)) {
+		probe.limit.algorithm = RF_SLIDING;
+		probe.limit.cells = rf_default_cells(&probe.limit);
+		probe.limit.burst = 0;
+	}
+	return rf_shadow_command(rules, &probe, limit->limit.name);
+}
+
+/* The limit that is named shows no peaks: a window beside it would. */
+static int fail_bucket(const struct rf_ruleset *rules, const struct rf_definition *limit,
+		       uint64_t per_ns, struct rf_error *error)
+{
+	char *command = probe_command(rules, limit, per_ns ?: limit->limit.window_ns);
+	const int err = rf_error_failed(
+		error, command ? -ENODATA : -ENOMEM,
+		"limit '%s': its 'algorithm %s' does not record peaks in TIME; add a sliding "
+		"window as a shadow: ringfence %s",
+		limit->limit.name, rf_algorithm_name(limit->limit.algorithm), command ?: "…");
+
+	free(command);
+	return err;
+}
+
 /* The limit that is named has another TIME: one with the same packets and this TIME would do. */
 static int fail_other_time(const struct rf_ruleset *rules, const struct rf_definition *limit,
 			   uint64_t per_ns, struct rf_error *error)
 {
 	char asked[RF_DURATION_TEXT_SIZE], its[RF_DURATION_TEXT_SIZE];
-	struct rf_definition probe = *limit;
-	char *command;
+	char *command = probe_command(rules, limit, per_ns);
 	int err;
 
 	rf_format_for(per_ns, asked);
 	rf_format_for(limit->limit.window_ns, its);
-	probe.limit.window_ns = per_ns;
-	probe.limit.rate = probe.limit.unit == RF_BYTES ? PROBE_BYTES : RF_PROBE_COUNT;
-	probe.limit.flags &= ~(RF_RATE_IN_BITS | RF_COUNT_REJECTED);
-	if (rf_has_burst(&probe.limit))
-		probe.limit.burst = rf_default_burst(&probe.limit);
-	command = rf_shadow_command(rules, &probe, limit->limit.name);
 	if (!command)
 		return fail_no_time(per_ns, error);
 	err = rf_error_failed(error, -ENODATA,
@@ -95,10 +120,14 @@ int rf_suggest_limit(const struct rf_ruleset *rules, const struct rf_suggest_ask
 	if (slot < 0 && asked->per_ns)
 		return fail_no_time(asked->per_ns, error);
 	if (slot < 0 || !rules->bank.limit[slot].rate)
-		return rf_error_failed(error, -ENODATA,
-				       "a limit of rate 0 records no peaks; add another one as a "
-				       "shadow: ringfence limit add probe rate 50k/1s shadow");
+		return rf_error_failed(
+			error, -ENODATA,
+			"no limit records peaks: those of rate 0 and buckets do not; "
+			"add another one as a shadow: ringfence limit add probe "
+			"rate 50k/1s shadow");
 	err = rf_limit_definition(rules, slot, limit, error);
+	if (!err && rf_has_burst(&limit->limit))
+		return fail_bucket(rules, limit, asked->per_ns, error);
 	if (!err && asked->per_ns && limit->limit.window_ns != asked->per_ns)
 		err = fail_other_time(rules, limit, asked->per_ns, error);
 	return err;

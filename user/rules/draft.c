@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rules/draft.h"
+#include "rules/rulefile.h"
 
 static int check_unit(struct rf_draft *draft, struct rf_error *error)
 {
@@ -22,6 +23,18 @@ static int check_unit(struct rf_draft *draft, struct rf_error *error)
 			"is in packets; add 'bytes', or write it like 100 or 20k",
 			draft->burst);
 	return 0;
+}
+
+/* Cells and an edge say that it is sliding. */
+static void choose_algorithm(struct rf_draft *draft)
+{
+	const bool is_sliding = rf_has_given(draft, RF_OPT_CELLS) ||
+				rf_has_given(draft, RF_OPT_EDGE) ||
+				draft->format < RF_FORMAT_BUCKETS;
+
+	if (!rf_has_given(draft, RF_OPT_ALGORITHM))
+		draft->made.limit.algorithm =
+			is_sliding ? RF_SLIDING : rf_default_algorithm(&draft->made.limit);
 }
 
 /* An error where an option has no meaning for the algorithm. */
@@ -99,20 +112,13 @@ static int check_rate(const struct rf_draft *draft, struct rf_error *error)
 }
 
 /* An error where the limit cannot work with its default burst. */
-static int check_default_burst(const struct rf_draft *draft, struct rf_error *error)
+static int check_default_burst(const struct rf_limit *limit, struct rf_error *error)
 {
-	const struct rf_limit *limit = &draft->made.limit;
-
 	if (limit->algorithm == RF_LEAKY && limit->unit == RF_BYTES)
 		return rf_error_usage(error,
 				      "'algorithm leaky': in bytes the burst must hold a frame of "
 				      "%d bytes; add 'burst COUNT'",
 				      RF_FRAME_BYTES);
-	if (limit->algorithm == RF_TOKEN && limit->rate > RF_LIMIT_MAX)
-		return rf_error_usage(error,
-				      "'algorithm token': the default burst, the count of '%s', "
-				      "exceeds %u; add 'burst COUNT'",
-				      draft->rate, RF_LIMIT_MAX);
 	return 0;
 }
 
@@ -123,7 +129,7 @@ static int check_burst(struct rf_draft *draft, struct rf_error *error)
 
 	if (!draft->burst) {
 		limit->burst = rf_default_burst(limit);
-		return check_default_burst(draft, error);
+		return check_default_burst(limit, error);
 	}
 	if (draft->burst_in_bits && limit->burst != rf_default_burst(limit))
 		limit->flags |= RF_BURST_IN_BITS; /* else it is left out when it is printed */
@@ -220,6 +226,8 @@ int rf_draft_check(struct rf_draft *draft, struct rf_error *error)
 {
 	int err = check_unit(draft, error);
 
+	if (!err)
+		choose_algorithm(draft);
 	if (!err)
 		err = check_algorithm(draft, error);
 	if (!err)

@@ -233,9 +233,12 @@ int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t m
 /* Parses the words after `limit add` and `limit set`: NAME rate COUNT/TIME and its options. */
 int rf_parse_limit(struct rf_words *words, struct rf_definition *definition,
 		   struct rf_error *error);
-/* The same of rules that were saved or recorded when a limit could be named `all`. */
-int rf_parse_saved_limit(struct rf_words *words, struct rf_definition *definition,
-			 struct rf_error *error);
+/*
+ * The same, with the defaults of a format of rule files (rules/rulefile.h). `with_all`: of rules
+ * that were saved or recorded when a limit could be named `all`.
+ */
+int rf_parse_limit_of(unsigned int format, bool with_all, struct rf_words *words,
+		      struct rf_definition *definition, struct rf_error *error);
 void rf_definition_free(struct rf_definition *definition);
 /* Parses the words after `limit change`: NAME and options, or `no` and the word of one. */
 int rf_parse_change(struct rf_words *words, struct rf_change *change, struct rf_error *error);
@@ -339,6 +342,11 @@ const char *rf_mode_name(enum rf_mode mode);
 const char *rf_algorithm_name(enum rf_algorithm algorithm);
 const char *rf_edge_name(enum rf_edge edge);
 const char *rf_unit_name(enum rf_unit unit);
+/*
+ * The algorithm of a limit that does not name one: a token bucket for bytes, since TCP adapts to a
+ * bucket, and loses a third of the rate under a window. A fleet shares only sliding windows.
+ */
+enum rf_algorithm rf_default_algorithm(const struct rf_limit *limit);
 /* Does the limit's algorithm have a burst? RF_TOKEN and RF_LEAKY have one. */
 bool rf_has_burst(const struct rf_limit *limit);
 /* The burst of a bucket where none is given; 0 for other algorithms. */

@@ -61,10 +61,15 @@ uint8_t rf_default_cells(const struct rf_limit *limit)
 	return limit->edge == RF_EDGE_STRICT ? RF_CELLS_MAX : RF_CELLS_OTHERS;
 }
 
+enum rf_algorithm rf_default_algorithm(const struct rf_limit *limit)
+{
+	return limit->unit == RF_BYTES && !(limit->flags & RF_FLEET) ? RF_TOKEN : RF_SLIDING;
+}
+
 uint64_t rf_default_burst(const struct rf_limit *limit)
 {
 	if (limit->algorithm == RF_TOKEN)
-		return limit->rate;
+		return limit->rate < RF_LIMIT_MAX ? limit->rate : RF_LIMIT_MAX;
 	return limit->algorithm == RF_LEAKY ? 1 : 0;
 }
 
@@ -323,7 +328,7 @@ static void append_rate(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SI
 	rf_format_limit_rate(limit, rate);
 	rf_format_burst(limit, burst);
 	append(text, "%s rate %s", limit->name, rate);
-	if (limit->algorithm != RF_SLIDING)
+	if (limit->algorithm != rf_default_algorithm(limit))
 		append(text, " algorithm %s", rf_algorithm_name(limit->algorithm));
 	if (limit->cells != rf_default_cells(limit))
 		append(text, " cells %d", limit->cells);

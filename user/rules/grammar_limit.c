@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rules/draft.h"
+#include "rules/rulefile.h"
 
 #define BAN_MIN_NS 1000000000ULL
 
@@ -356,7 +357,7 @@ static int parse_limit_name(struct rf_words *words, struct rf_draft *draft, stru
 				      "rate %s",
 				      name, name);
 	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
-	if (!err && rf_name_is_all(name) && !draft->is_saved)
+	if (!err && rf_name_is_all(name) && !draft->with_all)
 		err = rf_error_usage(error,
 				     "'all': invalid name of a limit: it means every limit; choose "
 				     "another name, such as 'any'");
@@ -409,9 +410,9 @@ static int parse_options(struct rf_words *words, struct rf_draft *draft, struct 
 	return err;
 }
 
-static void start(struct rf_draft *draft, struct rf_words *words)
+static void start(struct rf_draft *draft, struct rf_words *words, unsigned int format)
 {
-	*draft = (struct rf_draft){.words = words};
+	*draft = (struct rf_draft){.words = words, .format = format};
 	draft->made.limit.per4 = RF_PER4_DEFAULT;
 	draft->made.limit.per6 = RF_PER6_DEFAULT;
 }
@@ -429,14 +430,14 @@ static int finish(struct rf_draft *draft, int err, struct rf_definition *definit
 	return err;
 }
 
-static int parse_limit(struct rf_words *words, bool is_saved, struct rf_definition *definition,
-		       struct rf_error *error)
+int rf_parse_limit_of(unsigned int format, bool with_all, struct rf_words *words,
+		      struct rf_definition *definition, struct rf_error *error)
 {
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words);
-	draft.is_saved = is_saved;
+	start(&draft, words, format);
+	draft.with_all = with_all;
 	err = parse_limit_head(words, &draft, error);
 	if (!err)
 		err = parse_options(words, &draft, error);
@@ -447,13 +448,7 @@ static int parse_limit(struct rf_words *words, bool is_saved, struct rf_definiti
 
 int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
 {
-	return parse_limit(words, false, definition, error);
-}
-
-int rf_parse_saved_limit(struct rf_words *words, struct rf_definition *definition,
-			 struct rf_error *error)
-{
-	return parse_limit(words, true, definition, error);
+	return rf_parse_limit_of(RF_RULEFILE_FORMAT, false, words, definition, error);
 }
 
 int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
@@ -462,7 +457,7 @@ int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dr
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words);
+	start(&draft, words, RF_RULEFILE_FORMAT);
 	draft.is_change = true;
 	err = parse_options(words, &draft, error);
 	rf_definition_free(&draft.made);
@@ -478,7 +473,7 @@ int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definit
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words);
+	start(&draft, words, RF_RULEFILE_FORMAT);
 	draft.is_change = true;
 	memcpy(draft.made.limit.name, name, strlen(name));
 	err = parse_options(words, &draft, error);

@@ -9,11 +9,14 @@
 #define NAMES .flags = RF_OPTION_NAMES
 
 const struct rf_option rf_algorithm_words[] = {
-	[RF_SLIDING] = {"sliding", .summary = "COUNT in any interval of TIME (default)"},
+	[RF_SLIDING] = {"sliding", .summary = "COUNT in any interval of TIME (default of packets, "
+					      "and of a fleet)"},
 	[RF_FIXED] = {"fixed", .summary = "aligned windows: up to twice COUNT across an edge"},
 	[RF_LOG] = {"log", .summary = "exactly COUNT in any interval of TIME: 1-16 packets"},
-	[RF_TOKEN] = {"token",
-		      .summary = "token bucket: COUNT in TIME flow in, 'burst' is its size"},
+	[RF_TOKEN] =
+		{"token",
+		 .summary = "token bucket: COUNT in TIME flow in, 'burst' is its size (default of "
+			    "bytes)"},
 	[RF_LEAKY] = {"leaky",
 		      .summary = "even spacing: COUNT in TIME flow out, 'burst' is its size"},
 	{},

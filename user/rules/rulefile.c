@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,8 +112,8 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 {
 	const size_t mistakes = parser->file->mistakes.count;
 	struct rf_definition limit = {};
-	int err = is_old(parser->file) ? rf_parse_saved_limit(words, &limit, error)
-				       : rf_parse_limit(words, &limit, error);
+	int err =
+		rf_parse_limit_of(parser->file->format, is_old(parser->file), words, &limit, error);
 
 	if (!err && limit.trial_ns)
 		err = rf_error_usage(error,
@@ -317,11 +316,22 @@ unsigned int rf_rulefile_format(const char *line)
 	return format < UINT_MAX ? format : UINT_MAX;
 }
 
+int rf_rulefile_check_format(unsigned int format, struct rf_error *error)
+{
+	if (format <= RF_RULEFILE_FORMAT)
+		return 0;
+	return rf_error_failed(error, -EINVAL,
+			       "the rules have format %u, and this version reads formats up to %u; "
+			       "upgrade ringfence, or save them with this version",
+			       format, RF_RULEFILE_FORMAT);
+}
+
 /* Looks for the line in the whole text, since users put remarks and rules above it. */
 static int find_format(struct parser *parser, const char *text, bool *is_saved,
 		       struct rf_error *error)
 {
 	struct rf_rulefile *file = parser->file;
+	struct rf_error reason;
 	unsigned int format;
 
 	do {
@@ -331,15 +341,8 @@ static int find_format(struct parser *parser, const char *text, bool *is_saved,
 	} while (!format && *text++);
 	*is_saved = format;
 	file->format = format ? format : RF_RULEFILE_FORMAT;
-	if (file->format > RF_RULEFILE_FORMAT) {
-		char reason[160];
-
-		snprintf(reason, sizeof(reason),
-			 "the rules have format %u, and this version reads formats up to %u; "
-			 "upgrade ringfence, or save them with this version",
-			 file->format, RF_RULEFILE_FORMAT);
-		return add_mistake(parser, reason, error);
-	}
+	if (rf_rulefile_check_format(file->format, &reason))
+		return add_mistake(parser, reason.text, error);
 	parser->line = 0;
 	return 0;
 }

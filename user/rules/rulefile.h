@@ -15,9 +15,11 @@
  * The format of rules that a command wrote: it says which defaults apply to the words that they
  * leave out. A default that changes gets a new number, and files saved before keep their meaning.
  *   1  the first format; its line did not name it yet: "# rules of the fence 'NAME' ..."
- *   2  the line names it: "# rules (format 2) of the fence 'NAME' ..."
+ *   2  the line names it: "# rules (format 2) of the fence 'NAME' ..."; limits of bytes are token
+ *      buckets, which were sliding windows before
  */
 #define RF_RULEFILE_FORMAT 2
+#define RF_FORMAT_BUCKETS 2
 #define RF_RULEFILE_LINE_OF(format) "# rules (format " #format ")"
 #define RF_RULEFILE_LINE RF_RULEFILE_LINE_OF(2)
 
@@ -60,6 +62,8 @@ typedef int (*rf_prefixes_reader)(const char *path, struct rf_prefixes *prefixes
 
 /* The format that this line names; 0: it names none. */
 unsigned int rf_rulefile_format(const char *line);
+/* An error where this version does not know the format. */
+int rf_rulefile_check_format(unsigned int format, struct rf_error *error);
 /*
  * `text` is changed. Mistakes of the file are no error: `file` has them, and it has the lines that
  * are right.

@@ -90,6 +90,8 @@ static char *format_raised(struct rf_ruleset *rules, int slot, unsigned int time
 	snprintf(limit->name, sizeof(limit->name), "%s", name);
 	limit->rate *= times;
 	limit->burst *= times;
+	if (limit->burst > RF_LIMIT_MAX)
+		limit->burst = RF_LIMIT_MAX;
 	limit->has_from = 0;
 	text = rf_ruleset_format_limit(rules, slot);
 	*limit = kept;
