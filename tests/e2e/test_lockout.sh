@@ -91,6 +91,42 @@ does 'force denies the peer' '' over_ssh deny add 203.0.113.7 for 1h by jail for
 is "$(denied)" '192.0.2.0/24 203.0.113.7' 'what was forced is denied'
 ringfence deny flush
 
+# ---- other interfaces and routes ----
+
+inside ip address add 10.1.0.1 peer 10.2.0.2/32 dev "$dev"
+refuses 10.2.0.2 "10.2.0.2, a subnet of $dev" ringfence
+does 'the own end of a point-to-point link is no subnet' '' ringfence deny add 10.1.0.1
+inside ip link add br0 type bridge
+inside ip link set "$dev" master br0
+inside ip address add 10.11.0.1/24 dev br0
+refuses 10.11.0.0/24 '10.11.0.0/24, a subnet of br0' ringfence
+inside ip link del br0
+# Not every kernel has both.
+for kind in vlan macvlan; do
+	id=
+	[ $kind = macvlan ] || id='id 10'
+	# shellcheck disable=SC2086 # two words
+	inside ip link add upper0 link "$dev" type $kind $id 2>"$scratch/log" || continue
+	inside ip address add 10.10.0.1/24 dev upper0
+	refuses 10.10.0.0/16 '10.10.0.0/24, a subnet of upper0' ringfence
+	inside ip link del upper0
+done
+inside ip link add other0 type veth peer name other1
+inside ip address add 10.12.0.1/24 dev other0
+inside ip link set other0 up
+inside ip route add default via 10.12.0.2 dev other0 metric 9
+does 'a subnet of another interface may be denied' '' ringfence deny add 10.12.0.0/24
+inside ip route replace default nexthop via 192.0.2.1 dev "$dev" nexthop via 192.0.2.2 dev "$dev"
+refuses 192.0.2.2 "192.0.2.2, the gateway of $dev" ringfence
+inside ip address add 10.13.0.1/32 dev "$dev"
+inside ip route replace default via 10.13.0.254 dev "$dev" onlink
+refuses 10.13.0.254 "10.13.0.254, the gateway of $dev" ringfence
+inside ip route replace default via inet6 2001:db8:1::2 dev "$dev"
+refuses 2001:db8:1::2 "2001:db8:1::2, the gateway of $dev" ringfence
+inside ip route replace default via 192.0.2.1
+inside ip address del 10.1.0.1 peer 10.2.0.2/32 dev "$dev"
+ringfence deny flush
+
 # ---- the allow list ----
 
 ringfence allow add 203.0.113.0/28

@@ -178,6 +178,43 @@ static void protection_that_is_needed_is_not_removed(void **state)
 	rules_free(&rules);
 }
 
+/* A gateway lies in a subnet, unless the host has an address without one. */
+static void gateways_are_asked_for_where_they_may_matter(void **state)
+{
+	static const struct {
+		const char *prefix;
+		bool wanted;
+	} all[] = {
+		{"203.0.113.7", false},	  {"198.51.100.0/24", false}, {"192.0.2.77", true},
+		{"192.0.0.0/16", true},	  {"0.0.0.0/0", true},	      {"2001:db8:1::7", true},
+		{"2001:db8:2::7", false},
+	};
+	struct rf_own_networks own = own_networks();
+	struct rf_list_changes changes = {};
+	struct rf_error error = {};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		add(&changes, RF_DENY, all[i].prefix, RF_FOREVER, RF_ON_OWN_SKIP);
+		assert_int_equal(rf_lockout_needs_gateways(&own, &changes), all[i].wanted);
+		changes.change[0].on_own = RF_ON_OWN_FORCE;
+		assert_false(rf_lockout_needs_gateways(&own, &changes));
+		rf_list_changes_free(&changes);
+	}
+	own.has_host[0] = true;
+	add(&changes, RF_DENY, "2001:db8:2::7", RF_FOREVER, RF_ON_OWN_SKIP);
+	assert_false(rf_lockout_needs_gateways(&own, &changes));
+	add(&changes, RF_DENY, "198.51.100.7", RF_FOREVER, RF_ON_OWN_SKIP);
+	assert_true(rf_lockout_needs_gateways(&own, &changes));
+	rf_list_changes_free(&changes);
+	assert_int_equal(rf_list_changes_release_by(&changes, RF_DENY, "", &error), 0);
+	assert_false(rf_lockout_needs_gateways(&own, &changes));
+	assert_int_equal(rf_list_changes_release_by(&changes, RF_ALLOW, "", &error), 0);
+	assert_true(rf_lockout_needs_gateways(&own, &changes));
+	rf_list_changes_free(&changes);
+	rf_own_networks_free(&own);
+}
+
 /* A release that is left out, between changes that are and changes that are not. */
 static void releases_keep_their_places(void **state)
 {
@@ -324,6 +361,7 @@ int main(void)
 		cmocka_unit_test(what_covers_an_own_network_is_found),
 		cmocka_unit_test(an_allow_entry_protects_as_long_as_it_lasts),
 		cmocka_unit_test(protection_that_is_needed_is_not_removed),
+		cmocka_unit_test(gateways_are_asked_for_where_they_may_matter),
 		cmocka_unit_test(releases_keep_their_places),
 		cmocka_unit_test(limits_of_rate_0_that_cover_the_peer_are_found),
 		cmocka_unit_test(a_narrower_limit_protects_its_sources),

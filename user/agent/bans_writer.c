@@ -122,6 +122,8 @@ static int leave_out_own(struct rf_fence *fence, struct rf_list_changes *changes
 	struct rf_error reason = {};
 	int err = rf_fence_own_networks(fence, &own, error);
 
+	if (!err && rf_lockout_needs_gateways(&own, changes))
+		err = rf_fence_own_gateways(fence, &own, error);
 	if (!err && rf_lockout_concerns(&own, changes))
 		err = find_own(fence, &own, changes, &found, error);
 	for (size_t i = 0; i < found.count; i++)

@@ -26,6 +26,9 @@ struct rf_own_networks {
 	struct rf_own_network *network; /* by kind */
 	size_t count, capacity;
 	struct rf_peer peer; /* where the first one is RF_OWN_PEER */
+	/* Is an address of IPv4, of IPv6 no subnet? Then the gateway need not lie in any of them.
+	 */
+	bool has_host[2];
 };
 
 int rf_own_networks_add(struct rf_own_networks *own, enum rf_own_kind kind,
@@ -34,11 +37,14 @@ int rf_own_networks_add(struct rf_own_networks *own, enum rf_own_kind kind,
 /* Adds the SSH connection of this process, if any; before all others. */
 int rf_own_networks_add_peer(struct rf_own_networks *own, struct rf_error *error);
 /*
- * Adds the subnets and the default gateways of these interfaces, of the bridges and bonds that they
- * are part of, and of the VLANs on them. An address with the length of a host is no subnet.
+ * Adds the subnets of these interfaces, of the bridges and bonds that they are part of, and of the
+ * VLANs on them. An address with the length of a host is no subnet.
  */
 int rf_own_networks_read(struct rf_own_networks *own, const unsigned int *index, size_t count,
 			 struct rf_error *error);
+/* Adds their default gateways, at the cost of reading all routes. */
+int rf_own_networks_read_gateways(struct rf_own_networks *own, const unsigned int *index,
+				  size_t count, struct rf_error *error);
 void rf_own_networks_free(struct rf_own_networks *own);
 
 /* "192.0.2.0/24, a subnet of eth0" */

@@ -166,6 +166,7 @@ static int keep_address(const struct nlmsghdr *message, void *context)
 {
 	const struct ifaddrmsg *info = mnl_nlmsg_get_payload(message);
 	const struct nlattr *attribute, *address = NULL, *local = NULL;
+	struct reading *reading = context;
 	struct rf_prefix subnet, own;
 
 	mnl_attr_for_each(attribute, message, sizeof(*info))
@@ -179,8 +180,10 @@ static int keep_address(const struct nlmsghdr *message, void *context)
 		return MNL_CB_OK;
 	if (subnet.length == (subnet.version == 4 ? 32 : 128) &&
 	    (!read_prefix(local, info->ifa_family, subnet.length, &own) ||
-	     !rf_prefix_compare(&own, &subnet)))
+	     !rf_prefix_compare(&own, &subnet))) {
+		reading->own->has_host[subnet.version == 6] |= is_chosen(reading, info->ifa_index);
 		return MNL_CB_OK;
+	}
 	return add(context, RF_OWN_SUBNET, &subnet, info->ifa_index);
 }
 
@@ -263,23 +266,21 @@ static int dump(struct reading *reading, uint16_t type, size_t header, mnl_cb_t 
 	return reading->err ? reading->err : err;
 }
 
-/* The subnets come before the gateways. EINTR: the list changed while it was read. */
-static int read_networks(struct reading *reading)
+/* EINTR: the list changed while it was read. */
+static int dump_until_whole(struct reading *reading, uint16_t type, size_t header, mnl_cb_t keep)
 {
 	const size_t before = reading->own->count;
 	int err = -EINTR;
 
 	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
 		reading->own->count = before;
-		err = dump(reading, RTM_GETADDR, sizeof(struct ifaddrmsg), keep_address);
-		if (!err)
-			err = dump(reading, RTM_GETROUTE, sizeof(struct rtmsg), keep_route);
+		err = dump(reading, type, header, keep);
 	}
 	return err;
 }
 
-int rf_own_networks_read(struct rf_own_networks *own, const unsigned int *index, size_t count,
-			 struct rf_error *error)
+static int read_of(struct rf_own_networks *own, const unsigned int *index, size_t count,
+		   uint16_t type, size_t header, mnl_cb_t keep, struct rf_error *error)
 {
 	struct reading reading = {.own = own, .error = error};
 	int err = count ? rf_netlink_links(0, keep_link, &reading, &reading.links) : 0;
@@ -292,7 +293,7 @@ int rf_own_networks_read(struct rf_own_networks *own, const unsigned int *index,
 	}
 	choose_upper(&reading);
 	if (!err && !reading.err && count)
-		err = read_networks(&reading);
+		err = dump_until_whole(&reading, type, header, keep);
 	free(reading.link);
 	if (reading.err)
 		return reading.err;
@@ -300,4 +301,17 @@ int rf_own_networks_read(struct rf_own_networks *own, const unsigned int *index,
 		return rf_error_failed(error, err, "cannot read the addresses of the host: %s",
 				       strerror(-err));
 	return 0;
+}
+
+int rf_own_networks_read(struct rf_own_networks *own, const unsigned int *index, size_t count,
+			 struct rf_error *error)
+{
+	return read_of(own, index, count, RTM_GETADDR, sizeof(struct ifaddrmsg), keep_address,
+		       error);
+}
+
+int rf_own_networks_read_gateways(struct rf_own_networks *own, const unsigned int *index,
+				  size_t count, struct rf_error *error)
+{
+	return read_of(own, index, count, RTM_GETROUTE, sizeof(struct rtmsg), keep_route, error);
 }

@@ -14,6 +14,16 @@ static void read_own(struct rf_transaction *transaction)
 	transaction->has_own = true;
 }
 
+static void read_gateways(struct rf_transaction *transaction)
+{
+	struct rf_error failed;
+
+	if (!transaction->has_gateways &&
+	    rf_fence_own_gateways(&transaction->fence, &transaction->own, &failed))
+		rf_out_note(failed.text);
+	transaction->has_gateways = true;
+}
+
 int rf_own_check_find(struct rf_transaction *transaction, struct rf_list_changes *changes,
 		      struct rf_lockout_lists *found, struct rf_error *error)
 {
@@ -21,6 +31,8 @@ int rf_own_check_find(struct rf_transaction *transaction, struct rf_list_changes
 	int err;
 
 	read_own(transaction);
+	if (rf_lockout_needs_gateways(&transaction->own, changes))
+		read_gateways(transaction);
 	if (!rf_lockout_concerns(&transaction->own, changes))
 		return 0;
 	err = rf_fence_ruleset(&transaction->fence, &rules, error);
@@ -99,6 +111,8 @@ uint32_t rf_own_check_limits(struct rf_transaction *transaction, uint32_t slots)
 	uint32_t limits = 0;
 
 	read_own(transaction);
+	if (rf_lockout_has_rate0(&transaction->rules, slots))
+		read_gateways(transaction);
 	do {
 		found = rf_lockout_by_limit(&transaction->own, &transaction->rules,
 					    slots & ~limits);

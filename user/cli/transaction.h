@@ -17,7 +17,7 @@ struct rf_transaction {
 	uint64_t now;		    /* jiffies */
 	uint32_t next_id;	    /* of the next new limit */
 	struct rf_own_networks own; /* where own_check.h has read them */
-	bool has_own;
+	bool has_own, has_gateways;
 };
 
 #define RF_TRANSACTION_NONE ((struct rf_transaction){.fence = RF_FENCE_NONE})

@@ -4,8 +4,12 @@
 
 #include "fence/own_networks.h"
 
-int rf_fence_own_networks(const struct rf_fence *fence, struct rf_own_networks *own,
-			  struct rf_error *error)
+/* What adds the networks of interfaces. */
+typedef int (*reader)(struct rf_own_networks *own, const unsigned int *index, size_t count,
+		      struct rf_error *error);
+
+static int read_interfaces(const struct rf_fence *fence, reader read, struct rf_own_networks *own,
+			   struct rf_error *error)
 {
 	unsigned int *index = calloc(fence->interfaces + 1, sizeof(*index));
 	int err;
@@ -14,9 +18,21 @@ int rf_fence_own_networks(const struct rf_fence *fence, struct rf_own_networks *
 		return rf_error_failed(error, -ENOMEM, "out of memory for the interfaces");
 	for (int i = 0; i < fence->interfaces; i++)
 		index[i] = fence->interface[i].index;
-	err = rf_own_networks_add_peer(own, error);
-	if (!err)
-		err = rf_own_networks_read(own, index, fence->interfaces, error);
+	err = read(own, index, fence->interfaces, error);
 	free(index);
 	return err;
+}
+
+int rf_fence_own_networks(const struct rf_fence *fence, struct rf_own_networks *own,
+			  struct rf_error *error)
+{
+	int err = rf_own_networks_add_peer(own, error);
+
+	return err ? err : read_interfaces(fence, rf_own_networks_read, own, error);
+}
+
+int rf_fence_own_gateways(const struct rf_fence *fence, struct rf_own_networks *own,
+			  struct rf_error *error)
+{
+	return read_interfaces(fence, rf_own_networks_read_gateways, own, error);
 }

@@ -7,10 +7,13 @@
 
 /*
  * The own networks of the host, as far as they lie behind the fence: the SSH connection of this
- * process, and what its interfaces have. `own` is empty before; free it, even after an error: it
- * then has those that could be read.
+ * process, and the subnets of its interfaces. `own` is empty before; free it, even after an error:
+ * it then has those that could be read.
  */
 int rf_fence_own_networks(const struct rf_fence *fence, struct rf_own_networks *own,
+			  struct rf_error *error);
+/* Adds the gateways of the interfaces, after those. A host may have a million routes. */
+int rf_fence_own_gateways(const struct rf_fence *fence, struct rf_own_networks *own,
 			  struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_OWN_NETWORKS_H */

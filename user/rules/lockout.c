@@ -18,10 +18,43 @@ static bool is_unallow(const struct rf_list_change *change)
 	return change->list == RF_ALLOW && !change->until;
 }
 
+/* Is it a change that may be refused? */
+static bool is_checked(const struct rf_list_change *change)
+{
+	return change->on_own != RF_ON_OWN_FORCE && (is_deny(change) || is_unallow(change));
+}
+
 static bool concerns(const struct rf_list_change *change, const struct rf_own_network *network)
 {
-	return change->on_own != RF_ON_OWN_FORCE && (is_deny(change) || is_unallow(change)) &&
-	       rf_prefix_contains(&change->prefix, &network->prefix);
+	return is_checked(change) && rf_prefix_contains(&change->prefix, &network->prefix);
+}
+
+/* May a gateway lie in the prefix? It lies in a subnet, unless the host has addresses without one.
+ */
+static bool may_have_gateway(const struct rf_own_networks *own, const struct rf_prefix *prefix)
+{
+	if (own->has_host[prefix->version == 6])
+		return true;
+	for (size_t i = 0; i < own->count; i++)
+		if (own->network[i].kind == RF_OWN_SUBNET &&
+		    (rf_prefix_contains(prefix, &own->network[i].prefix) ||
+		     rf_prefix_contains(&own->network[i].prefix, prefix)))
+			return true;
+	return false;
+}
+
+bool rf_lockout_needs_gateways(const struct rf_own_networks *own,
+			       const struct rf_list_changes *changes)
+{
+	for (size_t i = 0; i < changes->releases; i++)
+		if (changes->release[i].list == RF_ALLOW &&
+		    changes->release[i].on_own != RF_ON_OWN_FORCE)
+			return true;
+	for (size_t i = 0; i < changes->count; i++)
+		if (is_checked(&changes->change[i]) &&
+		    may_have_gateway(own, &changes->change[i].prefix))
+			return true;
+	return false;
 }
 
 bool rf_lockout_concerns(const struct rf_own_networks *own, const struct rf_list_changes *changes)

@@ -24,6 +24,12 @@ struct rf_lockout_lists {
 	size_t count, capacity;
 };
 
+/*
+ * Can any of these changes cut off a gateway, by the subnets in `own`? If not, the gateways need
+ * not be known.
+ */
+bool rf_lockout_needs_gateways(const struct rf_own_networks *own,
+			       const struct rf_list_changes *changes);
 /* Can any of these changes cut off an own network? If not, the rules need not be read. */
 bool rf_lockout_concerns(const struct rf_own_networks *own, const struct rf_list_changes *changes);
 /*
@@ -44,6 +50,9 @@ int rf_lockout_fail(const struct rf_list_changes *changes, const struct rf_locko
 void rf_lockout_free(struct rf_lockout_lists *lockout);
 
 /* ---- limits ---- */
+
+/* Is one of these limits of rate 0? If not, the gateways need not be known. */
+bool rf_lockout_has_rate0(const struct rf_ruleset *ruleset, uint32_t slots);
 
 struct rf_lockout_limit {
 	int slot; /* -1: none */

@@ -107,6 +107,11 @@ static uint32_t rate0_of(const struct rf_bank *bank)
 	return rate0;
 }
 
+bool rf_lockout_has_rate0(const struct rf_ruleset *ruleset, uint32_t slots)
+{
+	return slots & rate0_of(&ruleset->bank);
+}
+
 struct rf_lockout_limit rf_lockout_by_limit(const struct rf_own_networks *own,
 					    const struct rf_ruleset *ruleset, uint32_t slots)
 {
