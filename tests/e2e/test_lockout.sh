@@ -311,8 +311,28 @@ echo 'limit add c rate 9/1s' >"$scratch/batch"
 is "$(over_ssh batch "$scratch/batch" 2>&1 >"$scratch/stdout")" "$(note c)" 'a batch has the note'
 ringfence allow add 203.0.113.7
 accepts 'with an allow entry a limit of rate 0 passes' '' add y rate 0 match tcp syn
-ringfence save >"$scratch/saved"
-check 'apply does not check' quietly over_ssh apply "$scratch/saved"
+
+# ---- apply ----
+
+# applies FILE WORD…: what apply writes to standard error
+applies() {
+	{ over_ssh apply "$@" >"$scratch/stdout"; } 2>&1
+	echo "exit $?"
+}
+undone="with 'confirm 60s' such a change is undone unless 'ringfence confirm' runs in time"
+echo 'limit add x rate 0 match tcp' >"$scratch/rules"
+is "$(applies "$scratch/rules")" "ringfence: limit 'x' drops $peer; $undone
+exit 0" 'apply refuses nothing, but has a note on a limit of rate 0'
+printf '%s\n' 'limit add x rate 0 match udp' 'deny add 192.0.2.0/24' 'allow add 203.0.113.0/24' >"$scratch/rules"
+is "$(applies "$scratch/rules")" "ringfence: the deny list drops $subnet; $undone
+exit 0" 'and on a deny that covers an own network'
+is "$(applies "$scratch/rules" confirm 1h)" 'exit 0' 'but not with confirm'
+ringfence confirm >"$scratch/log"
+echo 'limit add ssh rate 9/1s' >"$scratch/rules"
+is "$(applies "$scratch/rules")" "$(note ssh)
+exit 0" 'a limit that applies to the SSH connection has its note'
+echo 'limit add dns rate 9/1s match udp' >"$scratch/rules"
+is "$(applies "$scratch/rules")" 'exit 0' 'other rules have none'
 echo 'limit add a rate 0 force' >"$scratch/rules"
 fails 'force is not for a rule file' 1 "ringfence: $scratch/rules:1: 'force': 'apply' does not check for own networks; leave it out here
 ringfence: $scratch/rules: 1 mistake; nothing was changed" ringfence apply "$scratch/rules"

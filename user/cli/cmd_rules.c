@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "cli/out.h"
+#include "cli/own_check.h"
 #include "cli/rules_file.h"
 #include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
@@ -177,6 +178,8 @@ static int apply_rules(const struct rf_options *options, const char *path, uint6
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
 		err = apply_file(&transaction, path, &file, trial_ns ? &trial : NULL, error);
+	if (!err && !trial_ns)
+		rf_own_check_note_rules(&transaction);
 	if (!err)
 		err = print_applied(&transaction.rules, trial_ns, options->json, error);
 	rf_rulefile_free(&file);

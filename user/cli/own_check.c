@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "cli/own_check.h"
+#include <stdio.h>
+
 #include "cli/out.h"
+#include "cli/own_check.h"
+#include "cli/shadow_pairs.h"
 #include "fence/own_networks.h"
 
 /* A host whose addresses cannot be read must be able to deny a source all the same. */
@@ -134,6 +137,8 @@ int rf_own_check_new_limits(struct rf_transaction *transaction, uint32_t slots, 
 	return rf_lockout_fail_limit(&transaction->rules, &found, error);
 }
 
+#define UNDONE "with 'confirm 60s' such a change is undone unless 'ringfence confirm' runs in time"
+
 void rf_own_check_note(struct rf_transaction *transaction, uint32_t slots)
 {
 	struct rf_lockout_limit found;
@@ -145,9 +150,40 @@ void rf_own_check_note(struct rf_transaction *transaction, uint32_t slots)
 	if (found.slot < 0)
 		return;
 	rf_format_prefix(&found.network->prefix, address);
-	rf_error_failed(&note, 0,
-			"limit '%s': it applies to your SSH connection from %s; with 'confirm 60s' "
-			"such a change is undone unless 'ringfence confirm' runs in time",
+	rf_error_failed(&note, 0, "limit '%s': it applies to your SSH connection from %s; " UNDONE,
 			transaction->rules.bank.limit[found.slot].name, address);
 	rf_out_note(note.text);
+}
+
+/* ---- all rules ---- */
+
+static void note_dropped(const char *what, const struct rf_own_network *network)
+{
+	char text[RF_OWN_NETWORK_TEXT_SIZE];
+	struct rf_error note;
+
+	rf_own_network_format(network, text);
+	rf_error_failed(&note, 0, "%s drops %s; " UNDONE, what, text);
+	rf_out_note(note.text);
+}
+
+void rf_own_check_note_rules(struct rf_transaction *transaction)
+{
+	const struct rf_ruleset *rules = &transaction->rules;
+	const struct rf_own_network *denied;
+	struct rf_lockout_limit limit;
+	char what[RF_NAME_SIZE + 16];
+
+	read_own(transaction);
+	read_gateways(transaction);
+	denied = rf_lockout_denied(&transaction->own, rules);
+	limit = rf_lockout_by_limit(&transaction->own, rules, RF_ALL_SLOTS);
+	if (denied) {
+		note_dropped("the deny list", denied);
+	} else if (limit.slot >= 0) {
+		snprintf(what, sizeof(what), "limit '%s'", rules->bank.limit[limit.slot].name);
+		note_dropped(what, limit.network);
+	} else {
+		rf_own_check_note(transaction, RF_ALL_SLOTS);
+	}
 }

@@ -33,4 +33,9 @@ int rf_own_check_new_limits(struct rf_transaction *transaction, uint32_t slots, 
 /* Prints a note where an enforced limit among `slots` applies to the SSH connection. */
 void rf_own_check_note(struct rf_transaction *transaction, uint32_t slots);
 
+/* ---- all rules ---- */
+
+/* Prints a note where the rules drop an own network, or a limit applies to the SSH connection. */
+void rf_own_check_note_rules(struct rf_transaction *transaction);
+
 #endif /* RINGFENCE_OWN_CHECK_H */

@@ -244,3 +244,15 @@ void rf_lockout_free(struct rf_lockout_lists *lockout)
 	free(lockout->found);
 	*lockout = (struct rf_lockout_lists){};
 }
+
+const struct rf_own_network *rf_lockout_denied(const struct rf_own_networks *own,
+					       const struct rf_ruleset *ruleset)
+{
+	for (size_t i = 0; i < own->count; i++) {
+		const struct rf_place place = rf_place_of(ruleset, &own->network[i].prefix);
+
+		if (place.until[RF_DENY] > place.until[RF_ALLOW])
+			return &own->network[i];
+	}
+	return NULL;
+}

@@ -49,6 +49,10 @@ int rf_lockout_fail(const struct rf_list_changes *changes, const struct rf_locko
 		    struct rf_error *error);
 void rf_lockout_free(struct rf_lockout_lists *lockout);
 
+/* The first own network that the deny list drops; NULL: none. */
+const struct rf_own_network *rf_lockout_denied(const struct rf_own_networks *own,
+					       const struct rf_ruleset *ruleset);
+
 /* ---- limits ---- */
 
 /* Is one of these limits of rate 0? If not, the gateways need not be known. */
