@@ -10,6 +10,7 @@
 const volatile struct rf_rodata rf_rodata = {
 	.magic = RF_ABI_MAGIC,
 	.abi = RF_ABI_VERSION,
+	.layout = RF_ABI_LAYOUT,
 };
 
 /*

@@ -63,6 +63,16 @@ build/tests/prog/%: tests/prog/%.c $(BESIDE:%=build/%) $(LIBRARY)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
 
+# What abi.h defines, in lines of one member or constant each: the test of the layout has it as text.
+# Left out: what is no part of the maps, and the sizes that 'attach' chooses.
+ABI_HEADER := $(CC) $(filter-out -M%,$(CPPFLAGS)) -DRF_WITH_SHARES -E
+build/tests/abi: include/ringfence/abi.h tests/build.mk $(wildcard include/ringfence/*.h)
+	$(Q){ $(ABI_HEADER) $< | awk '/^# [0-9]+ "/ { ours = $$3 ~ /include\/ringfence\//; next } ours' | \
+		tr -s '[:space:]' ' ' | sed 's/[;{},] */&\n/g' | sed '/^_Static_assert/d'; echo; \
+		$(ABI_HEADER) -dM $< | grep '^#define RF_[A-Z0-9_]* ' | \
+		grep -v '^#define RF_\(ABI_[VL].*\|REASON_NAMES\|[A-Z0-9_]*_DEFAULT\) ' | LC_ALL=C sort; } >$@
+build/tests/prog/test_layout: build/tests/abi
+
 # What the daemon's page process leaves itself: the tests of it have that part of the daemon.
 build/tests/prog/test_confine: build/user/daemon/confine.o
 build/tests/prog/test_confine: LIBS += $(DAEMON_LIBS)

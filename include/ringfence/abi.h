@@ -4,8 +4,9 @@
  * names, version. Plain data in fixed-width types, UAPI headers only, no code, for BPF and user
  * space. Integers are in host order, except for addresses (__be32).
  *
- * A change of the size or the meaning of anything here raises RF_ABI_VERSION: a command line of
- * another version then refuses to touch the fence.
+ * A change of the size or the meaning of anything here raises RF_ABI_VERSION and changes
+ * RF_ABI_LAYOUT: a build of other numbers then refuses to touch the fence. tests/prog/test_layout
+ * finds such a change, and prints the new RF_ABI_LAYOUT.
  */
 #ifndef RINGFENCE_ABI_H
 #define RINGFENCE_ABI_H
@@ -19,6 +20,11 @@
 
 #define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
 #define RF_ABI_VERSION 9
+/*
+ * A hash of all that this header and the maps define. Builds between two releases may have one
+ * number, and maps of the same sizes with other contents.
+ */
+#define RF_ABI_LAYOUT 0x88695012ce24ad8aULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -52,6 +58,7 @@ struct rf_rodata {
 	__u32 abi;
 	__u32 injected_clock; /* tests only: time comes from rf_config.injected_ns */
 	__u32 has_shares;     /* built with RF_WITH_SHARES: windows are rf_source as it is there */
+	__u64 layout;	      /* RF_ABI_LAYOUT; builds before map ABI 9 do not have it */
 };
 
 /* The result of bpf/clock.bpf.c: both clocks of the data path, read one after the other. */

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The layout of all maps, compared with tests/prog/layout. A fence may outlive the build that
- * attached it, and another build decides by the number of the map ABI alone whether it may read the
- * maps. So no layout may differ from that of a release with the same number. tests/prog/released
- * has the last line of the file of each release: the number, and a hash of the lines before. While
- * no release has the number, a change of the layout only writes the file anew: RF_LAYOUT_WRITE=1
- * build/tests/prog/test_layout
+ * All that builds share by the maps of a fence, compared with tests/prog/layout: the maps, each
+ * member of their keys and values, the structures, enumerators and constants of abi.h. A fence may
+ * outlive the build that attached it, and another build decides by the numbers of the map ABI alone
+ * whether it may read the maps. So each change of these takes a new number, also between releases;
+ * tests/prog/layouts has one line for each number that ever was. The names of the present numbers
+ * are RF_ABI_VERSION and RF_ABI_LAYOUT. RF_LAYOUT_WRITE=1 build/tests/prog/test_layout writes the
+ * record of a new number.
  */
 #include "program.h"
 
 #include <bpf/btf.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
+#include "build/ringfence_fleet.skel.h"
+
 #define LAYOUT_FILE "tests/prog/layout"
-#define RELEASED_FILE "tests/prog/released"
+#define NUMBERS_FILE "tests/prog/layouts"
+#define HEADER_FILE "build/tests/abi" /* abi.h after the preprocessor, and its constants */
 #define PATH_SIZE 256
-#define TEXT_SIZE (64 << 10)
+#define TEXT_SIZE (256 << 10)
 
 static void print_members(FILE *to, const struct btf *btf, const char *path, __u32 bits, __u32 id);
 
@@ -76,6 +81,18 @@ static void print_section(FILE *to, const struct btf *btf, const char *map, __u3
 	}
 }
 
+/* `attach` chooses how many values these have; readers ask the kernel. */
+static bool has_any_size(const char *name)
+{
+	static const char *const names[] = {"windows4", "windows6", "slots4",	 "slots6",
+					    "leases",	"presence", "lease_tags"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 static void print_map(FILE *to, const struct btf *btf, const struct bpf_map *map)
 {
 	const __u32 value = bpf_map__btf_value_type_id(map), key = bpf_map__btf_key_type_id(map);
@@ -83,8 +100,11 @@ static void print_map(FILE *to, const struct btf *btf, const struct bpf_map *map
 	char path[PATH_SIZE];
 
 	name = name ? name : bpf_map__name(map);
-	fprintf(to, "%s: kind %d, key of %u, value of %u bytes\n", name, bpf_map__type(map),
-		bpf_map__key_size(map), bpf_map__value_size(map));
+	fprintf(to, "%s: kind %d, flags %#x, key of %u, value of %u bytes, ", name,
+		bpf_map__type(map), bpf_map__map_flags(map), bpf_map__key_size(map),
+		bpf_map__value_size(map));
+	fprintf(to, has_any_size(name) ? "any number\n" : "%u of them\n",
+		bpf_map__max_entries(map));
 	if (value && btf_is_datasec(btf__type_by_id(btf, value))) {
 		print_section(to, btf, name, value);
 		return;
@@ -97,14 +117,60 @@ static void print_map(FILE *to, const struct btf *btf, const struct bpf_map *map
 		print_type(to, btf, path, 0, value);
 }
 
-static void print_maps(FILE *to)
+static char *text_of_map(const struct bpf_object *object, const struct bpf_map *map)
 {
-	struct ringfence_bpf *object = ringfence_bpf__open();
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	print_map(to, bpf_object__btf(object), map);
+	assert_int_equal(fclose(to), 0);
+	return text;
+}
+
+/* The maps of `object`, without those that are the same in `beside`. */
+static void print_maps(FILE *to, const struct bpf_object *object, const struct bpf_object *beside)
+{
 	const struct bpf_map *map;
 
+	bpf_object__for_each_map(map, object)
+	{
+		const struct bpf_map *other =
+			beside ? bpf_object__find_map_by_name(beside, bpf_map__name(map)) : NULL;
+		char *text = text_of_map(object, map);
+		char *same = other ? text_of_map(beside, other) : strdup("");
+
+		if (strcmp(text, same) != 0)
+			fputs(text, to);
+		free(text);
+		free(same);
+	}
+}
+
+static void print_objects(FILE *to)
+{
+	struct ringfence_bpf *object = ringfence_bpf__open();
+	struct ringfence_fleet_bpf *fleet = ringfence_fleet_bpf__open();
+
 	assert_non_null(object);
-	bpf_object__for_each_map(map, object->obj) print_map(to, bpf_object__btf(object->obj), map);
+	assert_non_null(fleet);
+	print_maps(to, object->obj, NULL);
+	fprintf(to, "in a fleet:\n");
+	print_maps(to, fleet->obj, object->obj);
+	ringfence_fleet_bpf__destroy(fleet);
 	ringfence_bpf__destroy(object);
+}
+
+static void print_header(FILE *to)
+{
+	FILE *header = fopen(HEADER_FILE, "r");
+	char line[2 * PATH_SIZE];
+
+	assert_non_null(header);
+	while (fgets(line, sizeof(line), header))
+		fputs(line, to);
+	fclose(header);
 }
 
 /* FNV-1a */
@@ -117,17 +183,20 @@ static uint64_t hash_of(const char *text)
 	return hash;
 }
 
-/* Ends with the line that a release adds to RELEASED_FILE. Returns that line. */
+static uint64_t ours; /* the hash of print_layout() */
+
+/* Ends with the line that the number has in NUMBERS_FILE. Returns that line. */
 static const char *print_layout(FILE *to)
 {
 	static char text[TEXT_SIZE], last[PATH_SIZE];
-	FILE *maps = fmemopen(text, sizeof(text), "w");
+	FILE *all = fmemopen(text, sizeof(text), "w");
 
-	assert_non_null(maps);
-	print_maps(maps);
-	assert_int_equal(fclose(maps), 0);
-	snprintf(last, sizeof(last), "map ABI %d, layout %016" PRIx64 "\n", RF_ABI_VERSION,
-		 hash_of(text));
+	assert_non_null(all);
+	print_objects(all);
+	print_header(all);
+	assert_int_equal(fclose(all), 0);
+	ours = hash_of(text);
+	snprintf(last, sizeof(last), "map ABI %d, layout %016" PRIx64 "\n", RF_ABI_VERSION, ours);
 	fprintf(to, "%s%s", text, last);
 	return last;
 }
@@ -145,7 +214,13 @@ static int first_difference(FILE *file, FILE *now, char *were, char *is, int siz
 	}
 }
 
-static void maps_are_laid_out_as_their_abi_says(void **state)
+#define WHAT_TO_DO                                                                 \
+	"raise RF_ABI_VERSION and set RF_ABI_LAYOUT to 0x%016" PRIx64 "ULL in "    \
+	"include/ringfence/abi.h, then write the record: RF_LAYOUT_WRITE=1 "       \
+	"build/tests/prog/test_layout; if a release has map ABI %d, freeze it as " \
+	"docs/testing.md says"
+
+static void maps_are_as_they_are_recorded(void **state)
 {
 	char were[2 * PATH_SIZE] = "", is[2 * PATH_SIZE] = "";
 	static char text[TEXT_SIZE];
@@ -164,39 +239,97 @@ static void maps_are_laid_out_as_their_abi_says(void **state)
 	fclose(now);
 	were[strcspn(were, "\n")] = is[strcspn(is, "\n")] = 0;
 	if (line)
-		fail_msg("%s:%d: was '%s', is '%s': if a release has map ABI %d, raise "
-			 "RF_ABI_VERSION, and freeze the ABI before as docs/testing.md says; then "
-			 "write it anew: RF_LAYOUT_WRITE=1 build/tests/prog/test_layout",
-			 LAYOUT_FILE, line, were, is, RF_ABI_VERSION);
+		fail_msg("%s:%d: was '%s', is '%s': " WHAT_TO_DO, LAYOUT_FILE, line, were, is, ours,
+			 RF_ABI_VERSION);
 }
 
-static void releases_keep_their_layout(void **state)
+static void the_header_has_the_hash_of_the_layout(void **state)
 {
-	FILE *none = fopen("/dev/null", "w"), *released = fopen(RELEASED_FILE, "r");
-	const char *ours = print_layout(none);
-	char line[PATH_SIZE];
-	int abi = 0;
+	FILE *none = fopen("/dev/null", "w");
 
 	(void)state;
-	assert_non_null(released);
-	while (fgets(line, sizeof(line), released)) {
-		assert_int_equal(sscanf(line, "map ABI %d, layout", &abi), 1);
-		if (abi == RF_ABI_VERSION && strcmp(line, ours) != 0)
-			fail_msg("a release has map ABI %d with another layout: raise "
-				 "RF_ABI_VERSION, freeze map ABI %d as docs/testing.md says, and "
-				 "write %s anew",
-				 abi, abi, LAYOUT_FILE);
-	}
-	fclose(released);
+	print_layout(none);
 	fclose(none);
-	/* The lines are in their order, and no number is left out. */
-	assert_in_range(RF_ABI_VERSION, abi, abi + 1);
+	if (ours != RF_ABI_LAYOUT)
+		fail_msg("RF_ABI_LAYOUT is %#llx: " WHAT_TO_DO, RF_ABI_LAYOUT, ours,
+			 RF_ABI_VERSION);
+}
+
+/* What is recorded of the present number; "": nothing yet. Fails unless the numbers rise. */
+static void read_number(char found[PATH_SIZE])
+{
+	FILE *numbers = fopen(NUMBERS_FILE, "r");
+	char line[PATH_SIZE];
+	int before = 0, abi;
+
+	*found = 0;
+	assert_non_null(numbers);
+	while (fgets(line, sizeof(line), numbers)) {
+		if (*line == '#')
+			continue;
+		assert_int_equal(sscanf(line, "map ABI %d, layout", &abi), 1);
+		if (abi <= before)
+			fail_msg("%s: %d comes after %d", NUMBERS_FILE, abi, before);
+		before = abi;
+		if (abi == RF_ABI_VERSION)
+			memcpy(found, line, sizeof(line));
+	}
+	fclose(numbers);
+	if (before > RF_ABI_VERSION)
+		fail_msg("%s has map ABI %d, RF_ABI_VERSION is %d: a number is never used again",
+			 NUMBERS_FILE, before, RF_ABI_VERSION);
+}
+
+/* A line of a release has more behind the layout. */
+static bool is_of_layout(const char *line, const char *layout)
+{
+	const size_t length = strcspn(layout, "\n");
+
+	return strncmp(line, layout, length) == 0 && strchr(",\n", line[length]);
+}
+
+static void no_number_has_two_layouts(void **state)
+{
+	FILE *none = fopen("/dev/null", "w");
+	const char *layout = print_layout(none);
+	char line[PATH_SIZE];
+
+	(void)state;
+	fclose(none);
+	read_number(line);
+	if (!is_of_layout(line, layout))
+		fail_msg("%s: map ABI %d has another layout, or none: " WHAT_TO_DO, NUMBERS_FILE,
+			 RF_ABI_VERSION, ours, RF_ABI_VERSION);
+}
+
+static int write_number(const char *layout)
+{
+	FILE *numbers;
+	char line[PATH_SIZE];
+
+	read_number(line);
+	if (is_of_layout(line, layout))
+		return 0;
+	if (*line) {
+		fprintf(stderr, "%s has another layout of map ABI %d: " WHAT_TO_DO "\n",
+			NUMBERS_FILE, RF_ABI_VERSION, ours, RF_ABI_VERSION);
+		return 1;
+	}
+	numbers = fopen(NUMBERS_FILE, "a");
+	if (!numbers)
+		return 1;
+	fputs(layout, numbers);
+	return fclose(numbers) ? 1 : 0;
 }
 
 static int write_layout(void)
 {
-	FILE *file = fopen(LAYOUT_FILE, "w");
+	FILE *none = fopen("/dev/null", "w"), *file;
 
+	if (write_number(print_layout(none)))
+		return 1;
+	fclose(none);
+	file = fopen(LAYOUT_FILE, "w");
 	if (!file)
 		return 1;
 	print_layout(file);
@@ -206,8 +339,9 @@ static int write_layout(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(maps_are_laid_out_as_their_abi_says),
-		cmocka_unit_test(releases_keep_their_layout),
+		cmocka_unit_test(maps_are_as_they_are_recorded),
+		cmocka_unit_test(the_header_has_the_hash_of_the_layout),
+		cmocka_unit_test(no_number_has_two_layouts),
 	};
 
 	if (getenv("RF_LAYOUT_WRITE"))
