@@ -69,7 +69,7 @@ PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.
 	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
 TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so $(PAST)
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
-VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien)
+VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien drifted)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/share_cost.c %/sampled.c,$(wildcard tests/bench/*.c)))

@@ -254,6 +254,7 @@ eventually() {
 	half=build/variants/half/build/ringfence
 	newer=build/variants/newer/build/ringfence
 	alien=build/variants/alien/build/ringfence
+	drifted=build/variants/drifted/build/ringfence
 }
 
 # require BUILD…: ends the test if one of these builds is missing, or older than the shipped one.

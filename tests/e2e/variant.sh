@@ -12,6 +12,8 @@
 #          interfaces without a jumbo MTU, where ringfence_frags never runs
 #   newer  like half, but ringfence has another tag, by one instruction without effect
 #   alien  like quick, but the program has another map ABI, 999
+#   drifted  like quick, but the map 'config' is longer under the same numbers: a change of a map whose
+#          numbers somebody forgot
 set -eu
 cd "$(dirname "$0")/../.."
 variant=$1 directory=$2
@@ -41,6 +43,10 @@ change_abi() {
 	change include/ringfence/abi.h 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/'
 }
 
+change_config() {
+	change include/ringfence/abi.h 's/^\t__u32 next_limit_id;/\t__u32 next_limit_id, forgotten[64];/'
+}
+
 rm -rf "$directory"
 mkdir -p "$directory/build"
 cp -a Makefile bpf include user "$directory"
@@ -50,6 +56,7 @@ quick) pass_at_once 'ringfence.*' ;;
 half) pass_at_once ringfence_frags ;;
 newer) pass_at_once ringfence_frags && change_tag ;;
 alien) pass_at_once 'ringfence.*' && change_abi ;;
+drifted) pass_at_once 'ringfence.*' && change_config ;;
 *)
 	echo "variant.sh: there is no variant '$variant'" >&2
 	exit 2

@@ -53,10 +53,12 @@ static int make_map(int map, const struct shape *shape)
 	return fd;
 }
 
+static uint64_t layout = RF_ABI_LAYOUT; /* as the read-only data says */
+
 /* A program that has maps of these shapes, as `ip` would load it from an object of anybody's. */
 static int make_program(const struct shape shapes[SHAPES], int fds[SHAPES])
 {
-	struct rf_rodata rodata = {.magic = RF_ABI_MAGIC, .abi = RF_ABI_VERSION};
+	struct rf_rodata rodata = {.magic = RF_ABI_MAGIC, .abi = RF_ABI_VERSION, .layout = layout};
 	struct bpf_insn code[2 * SHAPES + 2] = {};
 	size_t size = shapes[RODATA].value_size * libbpf_num_possible_cpus() + sizeof(rodata);
 	char *value = calloc(1, size);
@@ -202,6 +204,24 @@ static void maps_of_another_size_are_refused_when_opened(void **state)
 	}
 }
 
+/* Maps of the same sizes, whose contents may differ. */
+static void maps_of_another_layout_are_refused_when_opened(void **state)
+{
+	struct shape shapes[SHAPES];
+	struct rf_error error = {};
+	struct rf_fence fence;
+	int err;
+
+	(void)state;
+	read_shapes(shapes);
+	layout = RF_ABI_LAYOUT + 1;
+	err = open_shapes(shapes, &fence, &error);
+	layout = RF_ABI_LAYOUT;
+	rf_fence_close(&fence);
+	assert_int_equal(err, -EPROTO);
+	assert_non_null(strstr(error.text, "its maps have another layout"));
+}
+
 static void unchanged_maps_are_a_fence(void **state)
 {
 	struct shape shapes[SHAPES];
@@ -251,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(unchanged_maps_are_a_fence),
 		TEST(maps_of_another_size_are_refused_when_opened),
+		TEST(maps_of_another_layout_are_refused_when_opened),
 		TEST(a_map_that_is_no_trie_is_not_looked_up),
 		TEST(read_only_data_in_a_per_cpu_map_is_refused),
 	};

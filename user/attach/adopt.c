@@ -149,8 +149,10 @@ int rf_adopt(const char *dev, struct rf_adopted *adopted, struct rf_error *error
 		err = rf_program_check_abi(&program, interface.name, error);
 	if (!err)
 		err = rf_program_open(&open, program.id, error);
-	if (!err)
+	if (!err) {
+		memcpy(fence.name, interface.name, sizeof(interface.name)); /* for errors */
 		err = rf_fence_from_program(&fence, &open, error);
+	}
 	if (!err)
 		err = check_may_adopt(&interface, &program, &fence, error);
 	if (!err)

@@ -224,14 +224,18 @@ static int open_pinned(const char *name, const struct rf_pin_path *directory,
 				      directory->text);
 	if (!err && *found == FOUND_FENCE) {
 		err = rf_program_check_abi(&program, name, error);
-		if (err && !live) {
-			note_lost(&program, "the pins of a fence", attached);
-			*found = FOUND_NOTHING;
-			err = 0;
-		}
+		fence->is_alien = err;
 	}
-	if (!err && *found == FOUND_FENCE)
+	if (!err && *found == FOUND_FENCE) {
+		snprintf(fence->name, sizeof(fence->name), "%s", name); /* for errors */
 		err = rf_fence_from_program(fence, &program, error);
+	}
+	if (err && fence->is_alien && !live) {
+		note_lost(&program, "the pins of a fence", attached);
+		rf_fence_close(fence);
+		*found = FOUND_NOTHING;
+		err = 0;
+	}
 	rf_program_close(&program);
 	return err;
 }

@@ -365,7 +365,7 @@ static int open_rules(struct rf_fence *fence, struct rf_ruleset *rules, bool con
 {
 	int err = rf_fence_open(fence, options->dev, error);
 
-	if (err && fence->is_alien)
+	if (err && fence->is_past)
 		return rf_past_read(fence, confirmed, rules, error);
 	if (err)
 		return err;

@@ -6,6 +6,7 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fence/private.h"
@@ -70,6 +71,18 @@ static bool has_shape(const struct rf_fence *fence, enum rf_map map,
 	       (map != RF_MAP_KNOWN_FILTER || is_power_of_two(info->max_entries));
 }
 
+static int fail_shape(const struct rf_fence *fence, enum rf_map map,
+		      const struct bpf_map_info *info, struct rf_error *error)
+{
+	char how[160];
+
+	snprintf(how, sizeof(how),
+		 "the map '%s' differs (kind %u, keys of %u bytes, %u values of %u)",
+		 rf_map_names[map], info->type, info->key_size, info->max_entries,
+		 info->value_size);
+	return rf_program_fail_maps(fence->name, how, error);
+}
+
 int rf_fence_check_maps(struct rf_fence *fence, struct rf_error *error)
 {
 	for (int map = 0; map < RF_MAP_COUNT; map++) {
@@ -84,12 +97,7 @@ int rf_fence_check_maps(struct rf_fence *fence, struct rf_error *error)
 						     : RF_SOURCE_SIZE;
 		fence->is_alien = !has_shape(fence, map, &info);
 		if (fence->is_alien)
-			return rf_error_failed(
-				error, -EPROTO,
-				"the map '%s' is not as ringfence makes it (kind %u, keys of %u "
-				"bytes, %u values of %u); detach the fence, and attach it again",
-				rf_map_names[map], info.type, info.key_size, info.max_entries,
-				info.value_size);
+			return fail_shape(fence, map, &info, error);
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "fence/private.h"
 #include "kernel/info.h"
+#include "kernel/past.h"
 
 #define BATCH 4096
 
@@ -236,10 +237,10 @@ int rf_fence_open_on(struct rf_fence *fence, const char *interface_name, struct 
 	int err = rf_interface_open(interface_name, &interface, &program, error);
 
 	if (!err) {
-		err = rf_program_check_abi(&program, interface_name, error);
+		memcpy(fence->name, interface.name, sizeof(interface.name)); /* for errors */
+		err = rf_program_check_abi(&program, interface.name, error);
 		fence->is_alien = err;
-		if (err)
-			memcpy(fence->name, interface.name, sizeof(interface.name));
+		fence->is_past = rf_past_find(program.abi);
 	}
 	if (!err)
 		err = rf_fence_from_program(fence, &program, error);

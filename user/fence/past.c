@@ -355,8 +355,10 @@ int rf_past_read(struct rf_fence *fence, bool confirmed, struct rf_ruleset *rule
 	err = rf_interface_open(dev, &interface, &program, error);
 	past.layout = rf_past_find(program.abi);
 	if (!err && !past.layout)
-		err = rf_program_check_abi(&program, dev, error);
-	if (!err && past.layout)
+		err = rf_error_failed(error, -EAGAIN,
+				      "%s: another build has just replaced its fence; try again",
+				      dev);
+	if (!err)
 		past.config = malloc(past.layout->config_size);
 	if (!err && !past.config)
 		err = rf_error_failed(error, -ENOMEM, "out of memory for the rules");

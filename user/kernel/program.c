@@ -2,6 +2,8 @@
 /* Opens programs and maps by id, which takes CAP_SYS_ADMIN, or else by their pins. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,18 +35,20 @@ static bool is_map(const char *kernel_name, enum rf_map map)
 	return strcmp(kernel_name, rf_map_names[map]) == 0;
 }
 
-/* Reads the magic and the ABI's version from the program's read-only data. */
+/* Reads the magic and the map ABI from the program's read-only data, which may be shorter. */
 static void read_rodata(struct rf_program *program, int fd, const struct bpf_map_info *info)
 {
+	const size_t size = sizeof(struct rf_rodata);
 	struct rf_rodata *rodata;
 	__u32 key = 0;
 
-	if (info->value_size < sizeof(*rodata) || !rf_map_is_plain(info))
+	if (info->value_size < offsetof(struct rf_rodata, layout) || !rf_map_is_plain(info))
 		return;
-	rodata = calloc(1, info->value_size);
+	rodata = calloc(1, info->value_size < size ? size : info->value_size);
 	if (rodata && !bpf_map_lookup_elem(fd, &key, rodata) && rodata->magic == RF_ABI_MAGIC) {
 		program->ours = true;
 		program->abi = rodata->abi;
+		program->layout = rodata->layout;
 	}
 	free(rodata);
 }
@@ -161,14 +165,38 @@ int rf_program_check_fd(const struct rf_program *program, const char *name, stru
 			       name, program->id, name);
 }
 
+int rf_program_fail_maps(const char *name, const char *how, struct rf_error *error)
+{
+	return rf_error_failed(
+		error, -EPROTO,
+		"%s: its fence has map ABI %u as this ringfence, but %s: another build attached "
+		"it; "
+		"first run 'ringfence save' of that build, since 'ringfence attach %s replace' "
+		"makes an empty fence: its rules, windows and counters are gone; 'ringfence detach "
+		"%s' removes it",
+		name, RF_ABI_VERSION, how, name, name);
+}
+
+/* The same number, and maybe other maps. */
+static int check_layout(const struct rf_program *program, const char *name, struct rf_error *error)
+{
+	char how[64];
+
+	for (int i = 0; i < RF_MAP_COUNT; i++) {
+		if (program->map_fd[i] >= 0)
+			continue;
+		snprintf(how, sizeof(how), "it has no map '%s'", rf_map_names[i]);
+		return rf_program_fail_maps(name, how, error);
+	}
+	if (program->layout == RF_ABI_LAYOUT)
+		return 0;
+	return rf_program_fail_maps(name, "its maps have another layout", error);
+}
+
 int rf_program_check_abi(const struct rf_program *program, const char *name, struct rf_error *error)
 {
-	bool whole = program->abi == RF_ABI_VERSION;
-
-	for (int i = 0; i < RF_MAP_COUNT; i++)
-		whole = whole && program->map_fd[i] >= 0;
-	if (whole)
-		return 0;
+	if (program->abi == RF_ABI_VERSION)
+		return check_layout(program, name, error);
 	if (rf_past_find(program->abi))
 		return rf_error_failed(
 			error, -EPROTO,

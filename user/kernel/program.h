@@ -19,6 +19,7 @@ struct rf_program {
 	bool ours;
 	bool read_only; /* its maps were opened by pins that we may not write */
 	uint32_t abi;
+	uint64_t layout; /* 0: of a build that does not say it */
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
 };
@@ -44,6 +45,8 @@ int rf_program_check_fd(const struct rf_program *program, const char *name, stru
 /* An error unless our program has the map ABI and all the maps of this build. */
 int rf_program_check_abi(const struct rf_program *program, const char *name,
 			 struct rf_error *error);
+/* The error where the maps differ although the numbers of the map ABI do not; `how` they do. */
+int rf_program_fail_maps(const char *name, const char *how, struct rf_error *error);
 
 /* The entry of a program, by the program's name. */
 enum rf_entry rf_entry_of(const struct rf_program *program);
