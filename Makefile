@@ -417,14 +417,14 @@ uninstall: ## remove what 'install' installed; rules in /etc/ringfence, users an
 	$(call in_systemd,systemctl daemon-reload,for systemd to forget the units)
 
 # What the tarball holds and packages are built from; tests/packaging/ installs from it.
-SOURCES := Makefile LICENSE README.md bpf docs include packaging tests user
+RELEASED := Makefile LICENSE README.md bpf docs include packaging tests user
 
 # The package is built in a copy of the tree, since debhelper writes into its source tree.
 DEB_TREE := build/deb/ringfence-$(VERSION)
 
 deb: ## build a Debian package into build/deb/, and check it with lintian; DEB_ARCH=arm64 crosses
 	@rm -rf build/deb && mkdir -p $(DEB_TREE)
-	@cp -r $(SOURCES) $(DEB_TREE)
+	@cp -r $(RELEASED) $(DEB_TREE)
 	@cp -r packaging/debian $(DEB_TREE)/debian
 	cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PREFIX -u DESTDIR -u SBINDIR -u WERROR \
 		dpkg-buildpackage -us -uc -b $(if $(DEB_ARCH),--host-arch $(DEB_ARCH))
@@ -437,7 +437,7 @@ TARBALL := build/dist/ringfence-$(VERSION).tar.gz
 
 dist: ## make a tarball of the sources in build/dist/
 	@rm -rf build/dist && mkdir -p build/dist/ringfence-$(VERSION)
-	@cp -r $(SOURCES) build/dist/ringfence-$(VERSION)
+	@cp -r $(RELEASED) build/dist/ringfence-$(VERSION)
 	$(call say,TAR,$(TARBALL))
 	$(Q)tar -C build/dist -czf $(TARBALL) ringfence-$(VERSION)
 

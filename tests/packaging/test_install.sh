@@ -10,7 +10,7 @@ source "$(dirname "$0")/../e2e/lib.sh"
 root=$scratch/root tree=$scratch/tree
 mkdir -p "$tree/build"
 # shellcheck disable=SC2046,SC2016 # words; a variable of make
-cp -a --parents $(make -s --eval 'sources: ; @echo $(SOURCES)' sources) "$tree"
+cp -a --parents $(make -s --eval 'sources: ; @echo $(RELEASED)' sources) "$tree"
 cp -a build/user build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
 
 make_quietly() {
