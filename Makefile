@@ -67,7 +67,7 @@ LONG_TESTS := $(EXPLORER) $(addprefix build/tests/prog/test_,residents history_s
 # Fences of past map ABIs, and what attaches them.
 PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \
 	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
-TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so $(PAST)
+TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow $(PAST)
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien drifted)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h

@@ -143,6 +143,12 @@ build/tests/bypass: tests/e2e/bypass.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS)
 
+# TCP connections, and wires that take time, for tests and benchmarks.
+build/tests/tcp/%: tests/tcp/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@
+
 # Clients of a fleet's engine, for tests.
 build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports sums)
 $(ENGINE_TOOLS): build/tests/engine/%: build/tests/engine/%.o build/tests/engine/client.o \
