@@ -93,7 +93,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # keeps what is made on the way, skeletons for one
-.PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd bound-fleet faults-fleet explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-fleet bench-keep \
+.PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd bound-fleet faults-fleet explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-tcp bench-fleet bench-keep \
 	lint deb deps deps-test deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -266,6 +266,9 @@ fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) ## run the fuzzers, FUZZ_SECONDS all togeth
 
 bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daemon take (root)
 	@tests/bench/watch.sh
+
+bench-tcp: all build/tests/tcp/flow build/tests/tcp/delay ## measure what TCP reaches under a limit in bytes; about 80 minutes (root)
+	@tests/bench/tcp.sh
 
 bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/share_cost build/tests/agent_says build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
 	@tests/engine/bench.sh
