@@ -123,6 +123,11 @@ need_root() {
 	exit 1
 }
 
+# Waits for another apt, instead of failing.
+apt_get() {
+	DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 "$@"
+}
+
 # The version that apt has installed or would install.
 candidate() { # PACKAGE
 	apt-cache policy "$1" | sed -n 's/^ *Candidate: //p'
@@ -143,8 +148,8 @@ newer_qemu() {
 	mkdir -p "$directory/lists/partial"
 	echo "deb $mirror $suite main" >"$directory/list"
 	options=(-o Dir::Etc::sourcelist="$directory/list" -o Dir::State::lists="$directory/lists")
-	apt-get "${options[@]}" update
-	DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" install -y --no-install-recommends \
+	apt_get "${options[@]}" update
+	apt_get "${options[@]}" install -y --no-install-recommends \
 		-t "$suite" "${packages[@]}"
 	rm -r "$directory"
 }
@@ -154,8 +159,8 @@ if command -v apt-get >/dev/null; then
 	mapfile -t missing < <(missing_apt)
 	[ "${#missing[@]}" = 0 ] && exit
 	need_root "${missing[@]}"
-	apt-get update
-	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+	apt_get update
+	apt_get install -y --no-install-recommends "${missing[@]}"
 elif command -v dnf >/dev/null; then
 	mapfile -t missing < <(missing_rpm dnf)
 	[ "${#missing[@]}" = 0 ] && exit
