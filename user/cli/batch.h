@@ -29,7 +29,7 @@ struct rf_step {
 struct rf_batch {
 	const char *path;
 	struct rf_batch_text options;
-	char *text; /* the words are in it */
+	char *text;	     /* the words are in it */
 	unsigned int format; /* of the rules, if a command wrote them */
 	size_t commands;
 	struct rf_step *step;
