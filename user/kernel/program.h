@@ -20,6 +20,7 @@ struct rf_program {
 	bool read_only; /* its maps were opened by pins that we may not write */
 	uint32_t abi;
 	uint64_t layout; /* 0: of a build that does not say it */
+	bool by_pins; /* without CAP_SYS_ADMIN: its read-only data, with the layout, is not read */
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
 };
