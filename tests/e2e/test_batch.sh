@@ -262,13 +262,12 @@ matches "$(<"$scratch/log")" "ringfence: rules are on trial for another [0-9a-z 
 	'on trial a batch of limits is refused'
 ringfence confirm >"$scratch/log"
 
-# ---- rules that an older version saved ----
+# ---- rules that a newer version saved ----
 
-printf '%s\n' "# rules of the fence 'eth0' on 2026-01-01 00:00:00" 'limit add bulk rate 10mbit' | ringfence batch - \
-	>"$scratch/log"
-is "$(ringfence limit list | grep bulk)" 'limit add bulk rate 10mbit algorithm sliding' \
-	'rules that an older version saved have its defaults in a batch as well'
-ringfence limit del bulk
+printf '%s\n' "# rules (format 2) of the fence 'eth0'" 'limit add bulk rate 10mbit' >"$scratch/newer"
+matches "$(describe ringfence batch "$scratch/newer")" $'exit 1\n\n'"stderr: ringfence: $scratch/newer:1: the rules \
+have format 2, and this version reads formats up to 1; .*" 'a batch refuses rules of a newer format'
+is "$(ringfence limit list | grep -c bulk)" 0 'and changes nothing'
 
 # ---- under traffic ----
 

@@ -3,7 +3,6 @@
 # Several owners of one deny list: a blocklist that is loaded again and again, a program that bans, and
 # an operator. Each changes only its own entries, and an entry drops packets until its last owner lets go.
 
-# shellcheck disable=SC2016 # dollars for eval
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -106,48 +105,6 @@ ringfence revert >/dev/null
 is "$(listed)" '192.0.2.67 by three, for T by two, by manual, by four' \
 	'a new owner is known to the old rules as well, when they come back'
 ringfence deny flush
-
-# ---- entries of an older version ----
-
-cat >"$scratch/rules" <<-'END'
-	# rules of the fence 'eth0' on 2026-01-01 00:00:00; 'ringfence apply FILE' puts them in force
-	limit add any rate 20k/1s
-	limit add all rate 1M/1s match udp
-	limit add all-1 rate 2M/1s match icmp
-	allow add 203.0.113.0/24
-	deny add 192.0.2.66
-	deny add 192.0.2.67 for 1h
-	deny add 198.51.100.0/24
-	newcomers off
-END
-does 'a saved file with a limit all gives it another name' \
-	'in force: 3 limits, 1 allowed and 3 denied prefixes, newcomers off' \
-	eval 'ringfence apply "$scratch/rules" 2>"$scratch/said"'
-is "$(<"$scratch/said")" "ringfence: $scratch/rules: the limit 'all' is read as 'all-2', since 'all' means every limit" \
-	'and says so'
-is "$(ringfence save | grep -o '^limit add all[^ ]*' | xargs)" 'limit add all-2 limit add all-1' 'no other limit has that name'
-check 'limit add all stays refused' eval '! ringfence limit add all rate 1/1s 2>"$scratch/log"'
-printf 'limit add all rate 1/1s\n' >"$scratch/bad"
-check 'also in a file of rules that was not saved' eval '! ringfence check "$scratch/bad" 2>"$scratch/log"'
-is "$(listed)" '192.0.2.66 by unknown
-192.0.2.67 for T by unknown
-198.51.100.0/24 by unknown' 'entries of an older file have an unknown owner'
-is "$(ringfence save | grep -c 'by unknown')" 4 'and are saved with it'
-echo 198.51.100.0/24 >"$scratch/blocklist"
-matches "$(ringfence deny load "$scratch/blocklist" replace by blocklist | unwrapped)" "deny: 1 prefixes loaded in [0-9.]+ s; 3 are on the list
-deny: 3 entries of an older version, owned by 'unknown', remain; 'deny flush by unknown' removes them" \
-	'a blocklist that replaces says that they remain, and how to remove them'
-is "$(ringfence deny load "$scratch/blocklist" replace by blocklist --json | jq .unknown)" 3 'also as JSON'
-echo "deny load $scratch/blocklist replace by blocklist" >"$scratch/batch"
-is "$(ringfence batch "$scratch/batch" | unwrapped | tail -n 1)" \
-	"deny: 3 entries of an older version, owned by 'unknown', remain; 'deny flush by unknown' removes them" 'so does a batch'
-ringfence deny flush by unknown
-is "$(listed)" '198.51.100.0/24 by blocklist' 'flush by unknown removes them'
-matches "$(ringfence deny load "$scratch/blocklist" replace by blocklist)" 'deny: 1 prefixes loaded in [0-9.]+ s; 1 are on the list' \
-	'then nothing is said of them'
-ringfence allow flush
-ringfence deny flush
-for limit in any all-1 all-2; do ringfence limit del "$limit"; done
 
 # ---- limits ----
 

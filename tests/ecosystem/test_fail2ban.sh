@@ -116,14 +116,6 @@ ringfence deny load "$scratch/blocklist" replace by blocklist >/dev/null
 check 'unbanip deletes its entry, and no other; a blocklist that is loaded again deletes none of them' \
 	denies '192.0.2.67 198.51.100.7 203.0.113.0/24 2001:db8::66'
 
-client set probe banip 192.0.2.70 >/dev/null
-ringfence deny add 192.0.2.70 by unknown
-ringfence deny add 192.0.2.71 by unknown
-client set probe unbanip 192.0.2.70 >/dev/null
-check 'unbanip also deletes the entry that a version without owners made of the address' \
-	denies '192.0.2.67 192.0.2.71 198.51.100.7 203.0.113.0/24 2001:db8::66'
-ringfence deny flush by unknown
-
 stop_server
 check 'a stop deletes the entries of fail2ban alone' denies '203.0.113.0/24'
 start_server

@@ -60,16 +60,6 @@ for past in "${abis[@]}"; do
 	ringfence detach eth0 >"$scratch/log"
 done
 
-fill all eth0
-check "a fence with a limit 'all' is upgraded" eval 'upgrade eth0 2>"$scratch/said"'
-is "$(<"$scratch/said")" "ringfence: fence 'old': the limit 'all' is read as 'all-2', since 'all' means every limit
-ringfence: eth0: the fence has a new map ABI; its rules are in force again, windows and counters are gone" \
-	'the upgrade says that the limit has a new name'
-is "$(rules eth0 | grep -o '^limit add all[^ ]*' | xargs)" 'limit add all-2 limit add all-1' \
-	'which no other limit has'
-is "$(ls "$scratch/tmp")" '' 'no file is left over'
-ringfence detach eth0 >"$scratch/log"
-
 # What was on trial when the package was upgraded: the file that the upgrade leaves over.
 unconfirmed() {
 	sed '/^#/d' "$scratch"/tmp/*/eth0.unconfirmed

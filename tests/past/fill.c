@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fill OBJECT settled|all|trial|fell_back|open|fell_open [chain] IF...: attaches a fence of a past
- * map ABI to interfaces, alone or in libxdp's chain, with rules as the command line of that time
- * wrote them. Bank 0 has all kinds of rules, bank 1 has one limit. `all`: as settled, and limits
- * have the names all and all-1. Compiled once for each ABI, whose abiN.h the compiler includes
- * first. Limits that only later ABIs can have are in shapes.h.
+ * fill OBJECT settled|trial|fell_back|open|fell_open [chain] IF...: attaches a fence of a past map
+ * ABI to interfaces, alone or in libxdp's chain, with rules as the command line of that time wrote
+ * them. Bank 0 has all kinds of rules, bank 1 has one limit. Compiled once for each ABI, whose
+ * abiN.h the compiler includes first. Limits that only later ABIs can have are in shapes.h.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -185,11 +184,6 @@ static void fill_config(struct rf_config *config, const char *state)
 #endif
 	put_limit(&config->bank[1], 0, &new);
 	config->active = 2;
-	if (strcmp(state, "all") == 0) {
-		strcpy(config->bank[0].limit[0].name, "all");
-		strcpy(config->bank[0].limit[1].name, "all-1");
-		return;
-	}
 	if (strcmp(state, "settled") == 0)
 		return;
 	if (strstr(state, "open")) {

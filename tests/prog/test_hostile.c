@@ -106,7 +106,7 @@ static bool is_plain(const char *text)
 /* Users type again what `save` prints, so it may contain only words that ringfence would write. */
 static bool is_saved(const char *text)
 {
-	static const char *const starts[] = {"# rules (format 2) of the fence '", "limit add ",
+	static const char *const starts[] = {"# rules (format 1) of the fence '", "limit add ",
 					     "allow add ", "deny add ", "newcomers "};
 
 	while (*text) {
@@ -376,7 +376,7 @@ static void a_name_of_a_fence_is_shown_without_control_characters(void **state)
 	a_fence_for_terminals();
 	run_command("save", false, &run);
 	assert_int_equal(WEXITSTATUS(run.status), 0);
-	if (!strstr(run.out, "# rules (format 2) of the fence '?[2J??2J?..?..' on "))
+	if (!strstr(run.out, "# rules (format 1) of the fence '?[2J??2J?..?..' on "))
 		fail_msg("%s", run.out);
 }
 

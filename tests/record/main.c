@@ -13,10 +13,11 @@
 #include <sys/resource.h>
 
 #include "base/time.h"
+#include "rules/rulefile.h"
 #include "tests/record/made.h"
 
 #define SOURCES 400
-#define RULES "limit add any rate 20k/1s\nnewcomers off\n"
+#define RULES RF_RULEFILE_LINE "\nlimit add any rate 20k/1s\nnewcomers off\n"
 
 static struct rf_error error;
 

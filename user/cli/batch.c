@@ -140,7 +140,6 @@ static int read_load(struct rf_batch *batch, const char *path, struct rf_list_ch
 		err = rf_error_failed(error, -EINVAL, "%s: the file has no prefix",
 				      rf_file_name(path));
 	if (!err && text.replace) {
-		batch->replaces[change->list] = true;
 		rf_owner_set_add(&owners, change->owner);
 		err = rf_list_changes_release(&batch->lists, change->list, &owners, error);
 		if (!err)
@@ -270,7 +269,7 @@ static int read_definition(struct rf_batch *batch, struct rf_step *step, struct 
 			   struct rf_error *error)
 {
 	struct rf_definition *definition = &step->definition;
-	int err = rf_parse_limit_of(batch->format, false, words, definition, error);
+	int err = rf_parse_limit(words, definition, error);
 
 	if (!err)
 		err = check_no_trial(definition->trial_ns, error);
@@ -385,22 +384,14 @@ static bool is_step(int command)
 
 /* ---- all of it ---- */
 
-/* Saved rules may be a batch. */
-static int read_format(struct rf_batch *batch, const char *line, struct rf_error *error)
-{
-	const unsigned int format = rf_rulefile_format(line);
-
-	if (format)
-		batch->format = format;
-	return rf_rulefile_check_format(format, error);
-}
-
 static int read_line(struct rf_batch *batch, char *text, size_t line, struct rf_error *error)
 {
 	const char *array[WORDS_MAX];
 	struct rf_words words;
-	int command, err = read_format(batch, text, error);
+	int command, err;
 
+	/* Saved rules may be a batch. */
+	err = rf_rulefile_check_format(rf_rulefile_format(text), error);
 	if (!err)
 		err = rf_split_line(text, array, WORDS_MAX, &words, error);
 	if (err || !rf_words_peek(&words))
@@ -423,7 +414,6 @@ int rf_batch_read(struct rf_batch *batch, const char *path, struct rf_error *err
 	int err;
 
 	batch->path = path;
-	batch->format = RF_RULEFILE_FORMAT;
 	err = rf_file_read(path, &batch->text, error);
 	rest = err ? NULL : batch->text;
 	while (!err && (at = strsep(&rest, "\n"))) {

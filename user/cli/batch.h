@@ -29,13 +29,11 @@ struct rf_step {
 struct rf_batch {
 	const char *path;
 	struct rf_batch_text options;
-	char *text;	     /* the words are in it */
-	unsigned int format; /* of the rules, if a command wrote them */
+	char *text; /* the words are in it */
 	size_t commands;
 	struct rf_step *step;
 	size_t steps, steps_capacity;
 	struct rf_list_changes lists;
-	bool replaces[RF_LIST_COUNT];	  /* by 'load' with 'replace' */
 	struct rf_left_out left_out;	  /* changes of lists that are refused */
 	size_t skipped;			  /* invalid lines of files */
 	size_t wrong_load[RF_LIST_COUNT]; /* the line of the first 'load' that failed; 0: none */

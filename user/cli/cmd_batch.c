@@ -15,7 +15,6 @@
 #include "cli/own_check.h"
 #include "cli/rules_file.h"
 #include "cli/shadow_pairs.h"
-#include "cli/view.h"
 #include "rules/file.h"
 #include "rules/policy.h"
 
@@ -426,10 +425,9 @@ static int count_bans(const struct rf_batch *batch)
 	return bans;
 }
 
-static int print_done(const struct rf_batch *batch, const struct rf_transaction *transaction,
-		      bool json, uint64_t took_ns, struct rf_error *error)
+static int print_done(const struct rf_batch *batch, const struct rf_ruleset *rules, bool json,
+		      uint64_t took_ns, struct rf_error *error)
 {
-	const struct rf_ruleset *rules = &transaction->rules;
 	const uint32_t slots = slots_of(batch, &rules->bank);
 	const int bans = count_bans(batch);
 	char took[RF_DURATION_TEXT_SIZE];
@@ -460,10 +458,6 @@ static int print_done(const struct rf_batch *batch, const struct rf_transaction 
 		       batch->left_out.count == 1 ? " was" : "s were");
 	if (batch->unbans)
 		rf_out("%d ban%s ended\n", bans, bans == 1 ? "" : "s");
-	for (int list = 0; list < RF_LIST_COUNT; list++)
-		if (batch->replaces[list])
-			rf_view_print_unknown(list,
-					      rf_view_count_unknown(&transaction->fence, list));
 	rf_transaction_print_trial("", batch->options.trial_ns);
 	if (batch->steps)
 		rf_shadow_pairs_warn(rules, slots, NULL);
@@ -487,7 +481,7 @@ int rf_cmd_batch(const struct rf_options *options, struct rf_words *words, struc
 	if (!err)
 		err = run(&batch, &transaction, options, error);
 	if (!err)
-		err = print_done(&batch, &transaction, options->json, rf_time_awake() - start,
+		err = print_done(&batch, &transaction.rules, options->json, rf_time_awake() - start,
 				 error);
 	if (!err && (batch.skipped || batch.left_out.count))
 		err = RF_EXIT_SKIPPED;

@@ -245,18 +245,17 @@ struct loaded {
 	size_t skipped; /* lines */
 	size_t refused; /* prefixes that cover own networks */
 	size_t all;	/* on the list */
-	size_t unknown; /* of these, by the owner of older entries; counted with 'replace' */
 	double seconds;
 	uint64_t trial_ns;
 };
 
 static json_t *loaded_json(enum rf_list list, const struct loaded *loaded)
 {
-	json_t *root = json_pack(
-		"{s:s, s:I, s:I, s:I, s:I, s:I, s:f}", "list", list_names[list], "loaded",
-		(json_int_t)loaded->added, "skipped", (json_int_t)loaded->skipped, "refused",
-		(json_int_t)loaded->refused, "prefixes", (json_int_t)loaded->all, "unknown",
-		(json_int_t)loaded->unknown, "seconds", loaded->seconds);
+	json_t *root =
+		json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "list", list_names[list], "loaded",
+			  (json_int_t)loaded->added, "skipped", (json_int_t)loaded->skipped,
+			  "refused", (json_int_t)loaded->refused, "prefixes",
+			  (json_int_t)loaded->all, "seconds", loaded->seconds);
 
 	if (loaded->trial_ns)
 		json_object_set_new(root, "trial_ms",
@@ -275,22 +274,8 @@ static int print_loaded(const struct rf_options *options, enum rf_list list,
 		rf_out_text("; %zu invalid line%s skipped", loaded->skipped,
 			    loaded->skipped == 1 ? " was" : "s were");
 	rf_out_text("\n");
-	rf_view_print_unknown(list, loaded->unknown);
 	rf_transaction_print_trial("", loaded->trial_ns);
 	return 0;
-}
-
-/* A list that an older version loaded stays beside the one that replaces it. */
-static size_t count_unknown(const struct rf_options *options, enum rf_list list)
-{
-	struct rf_fence fence = RF_FENCE_NONE;
-	struct rf_error ignored = {};
-	size_t count = 0;
-
-	if (!rf_fence_open(&fence, options->dev, &ignored))
-		count = rf_view_count_unknown(&fence, list);
-	rf_fence_close(&fence);
-	return count;
 }
 
 /* Without this, a pipe whose writer has failed would empty the list. */
@@ -371,7 +356,6 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	loaded.refused = changing.left_out.count;
 	loaded.added -= loaded.refused;
 	loaded.all = changing.outcome.listed[list];
-	loaded.unknown = text.replace ? count_unknown(options, list) : 0;
 	loaded.seconds = seconds_since(&start);
 	err = print_loaded(options, list, &loaded, error);
 	return !err && (loaded.skipped || loaded.refused) ? RF_EXIT_SKIPPED : err;

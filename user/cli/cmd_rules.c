@@ -373,14 +373,6 @@ static int open_rules(struct rf_fence *fence, struct rf_ruleset *rules, bool con
 			 : rf_fence_ruleset(fence, rules, error);
 }
 
-static void note_renamed(const struct rf_fence *fence, struct rf_ruleset *rules)
-{
-	char where[RF_NAME_SIZE + 16];
-
-	snprintf(where, sizeof(where), "fence '%s'", fence->name);
-	rf_rules_note_renamed(where, rf_ruleset_rename_all(rules));
-}
-
 int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_ruleset rules = RF_RULESET_NONE;
@@ -394,8 +386,6 @@ int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct
 	if (!err && rules.listed_count)
 		now = rf_fence_jiffies(&fence);
 	rf_ruleset_expire(&rules, now);
-	if (!err)
-		note_renamed(&fence, &rules);
 	if (!err)
 		err = save_rules(&fence, &rules, now, confirmed, error);
 	rf_ruleset_free(&rules);

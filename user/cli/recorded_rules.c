@@ -87,7 +87,7 @@ int rf_limit_definition(const struct rf_ruleset *rules, int slot, struct rf_defi
 		word[words.count++] = next;
 	words.at = 2; /* limit add */
 	if (!err)
-		err = rf_parse_limit_of(RF_RULEFILE_FORMAT, true, &words, definition, error);
+		err = rf_parse_limit(&words, definition, error);
 	free(word);
 	free(text);
 	return err;

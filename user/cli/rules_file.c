@@ -24,18 +24,6 @@ void rf_rules_note_read(const char *name, size_t cleared, size_t mapped)
 	note_count(name, mapped, "in IPv4-mapped form", "IPv4");
 }
 
-void rf_rules_note_renamed(const char *where, const char *name)
-{
-	struct rf_error note;
-
-	if (!name)
-		return;
-	rf_error_failed(&note, 0,
-			"%s: the limit 'all' is read as '%s', since 'all' means every limit", where,
-			name);
-	rf_out_note(note.text);
-}
-
 int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *error)
 {
 	char *text;
@@ -45,10 +33,8 @@ int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *e
 		return err;
 	err = rf_rulefile_parse(text, rf_file_prefixes, file, error);
 	free(text);
-	if (!err) {
+	if (!err)
 		rf_rules_note_read(rf_file_name(path), file->cleared, file->mapped);
-		rf_rules_note_renamed(rf_file_name(path), rf_rulefile_rename_all(file));
-	}
 	return err;
 }
 

@@ -25,8 +25,6 @@ int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, size_t *sk
 void rf_rules_note_read(const char *name, size_t cleared, size_t mapped);
 /* The same, of the prefixes in the words of a definition. */
 void rf_rules_note_definition(const struct rf_definition *definition);
-/* Says that the limit `all` of older rules has another name. NULL: there is none. */
-void rf_rules_note_renamed(const char *where, const char *name);
 /* Adds the prefixes of the file that a definition names, if any, after that note. */
 int rf_rules_read_from(struct rf_definition *definition, struct rf_error *error);
 /* Says that a prefix was written as an IPv4-mapped address. */

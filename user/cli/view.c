@@ -188,35 +188,6 @@ size_t rf_view_count_fleet(const struct rf_ruleset *rules)
 	return count;
 }
 
-size_t rf_view_count_unknown(const struct rf_fence *fence, enum rf_list list)
-{
-	const int owner = rf_owner_find(&fence->config->owners, RF_OWNER_UNKNOWN);
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	struct rf_error ignored;
-	size_t count = 0;
-
-	if (owner < 0 || rf_fence_ruleset(fence, &rules, &ignored)) {
-		rf_ruleset_free(&rules);
-		return 0;
-	}
-	rf_ruleset_expire(&rules, rf_fence_jiffies(fence));
-	for (size_t i = 0; i < rules.listed_count; i++)
-		count += rf_listed_until_by(&rules.listed[i], list, owner) != 0;
-	rf_ruleset_free(&rules);
-	return count;
-}
-
-void rf_view_print_unknown(enum rf_list list, size_t count)
-{
-	const char *name = list == RF_ALLOW ? "allow" : "deny";
-
-	if (count)
-		rf_out_text("%s: %zu entr%s of an older version, owned by '" RF_OWNER_UNKNOWN
-			    "', remain%s; '%s flush by " RF_OWNER_UNKNOWN "' removes %s\n",
-			    name, count, count == 1 ? "y" : "ies", count == 1 ? "s" : "", name,
-			    count == 1 ? "it" : "them");
-}
-
 size_t rf_view_count_from(const struct rf_ruleset *rules, int slot)
 {
 	size_t count = 0;

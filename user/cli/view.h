@@ -39,10 +39,6 @@ json_t *rf_view_merged(json_t *object, json_t *more);
 /* How many prefixes a list has by this host, by other hosts, and how many a `from` names. */
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
 size_t rf_view_count_fleet(const struct rf_ruleset *rules);
-/* How many entries of a list have no known owner, since an older version made them. */
-size_t rf_view_count_unknown(const struct rf_fence *fence, enum rf_list list);
-/* Prints, for people, that these remain, and how to remove them; nothing where `count` is 0. */
-void rf_view_print_unknown(enum rf_list list, size_t count);
 size_t rf_view_count_from(const struct rf_ruleset *rules, int slot);
 
 #endif /* RINGFENCE_VIEW_H */

@@ -200,8 +200,7 @@ static int add_listed(struct rf_ruleset *ruleset, size_t *room, const struct rf_
 	return 0;
 }
 
-/* Entries of the lists had no owners: they get `owner`. */
-static struct rf_listed convert_prefix(const struct rf_past_layout *layout, int family, int owner,
+static struct rf_listed convert_prefix(const struct rf_past_layout *layout, int family,
 				       const unsigned char *key, const unsigned char *value)
 {
 	struct rf_listed listed = {
@@ -209,8 +208,9 @@ static struct rf_listed convert_prefix(const struct rf_past_layout *layout, int 
 		.from = load32(value + layout->own_from),
 	};
 
-	rf_listed_claim(&listed, RF_ALLOW, owner, load64(value + layout->own_allow_until));
-	rf_listed_claim(&listed, RF_DENY, owner, load64(value + layout->own_deny_until));
+	rf_listed_claim(&listed, RF_ALLOW, RF_OWNER_MANUAL,
+			load64(value + layout->own_allow_until));
+	rf_listed_claim(&listed, RF_DENY, RF_OWNER_MANUAL, load64(value + layout->own_deny_until));
 	memcpy(listed.prefix.word, key + 4, key_sizes[family] - 4);
 	for (unsigned int i = 0; i < 4; i++) /* a trie keeps any bits beyond the length */
 		listed.prefix.word[i] &= rf_prefix_mask(listed.prefix.length, i);
@@ -220,7 +220,6 @@ static struct rf_listed convert_prefix(const struct rf_past_layout *layout, int 
 static int read_trie(int fd, int family, const struct rf_past_layout *layout,
 		     struct rf_ruleset *ruleset, size_t *room)
 {
-	const int owner = rf_owner_find(&ruleset->owners, RF_OWNER_UNKNOWN);
 	unsigned char key[20], *before = NULL, *value = malloc(layout->prefix_size);
 	int err = value ? 0 : -ENOMEM;
 
@@ -232,7 +231,7 @@ static int read_trie(int fd, int family, const struct rf_past_layout *layout,
 			err = -errno;
 			break;
 		}
-		listed = convert_prefix(layout, family, owner, key, value);
+		listed = convert_prefix(layout, family, key, value);
 		err = add_listed(ruleset, room, &listed);
 	}
 	if (!err && errno != ENOENT)
@@ -252,10 +251,7 @@ static int read_prefixes(const struct rf_fence *fence, const struct past *past, 
 			 struct rf_ruleset *ruleset, struct rf_error *error)
 {
 	size_t room = 0;
-	const int owner = rf_owner_add(&ruleset->owners, RF_OWNER_UNKNOWN, error);
 
-	if (owner < 0)
-		return owner;
 	for (int family = 0; family < RF_FAMILIES; family++) {
 		const size_t first = ruleset->listed_count;
 		int fd = open_trie(fence, past, family, bank);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "rules/draft.h"
-#include "rules/rulefile.h"
 
 static int check_unit(struct rf_draft *draft, struct rf_error *error)
 {
@@ -28,9 +27,8 @@ static int check_unit(struct rf_draft *draft, struct rf_error *error)
 /* Cells and an edge say that it is sliding. */
 static void choose_algorithm(struct rf_draft *draft)
 {
-	const bool is_sliding = rf_has_given(draft, RF_OPT_CELLS) ||
-				rf_has_given(draft, RF_OPT_EDGE) ||
-				draft->format < RF_FORMAT_BUCKETS;
+	const bool is_sliding =
+		rf_has_given(draft, RF_OPT_CELLS) || rf_has_given(draft, RF_OPT_EDGE);
 
 	if (!rf_has_given(draft, RF_OPT_ALGORITHM))
 		draft->made.limit.algorithm =

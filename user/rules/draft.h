@@ -20,8 +20,6 @@ struct rf_draft {
 	unsigned int given;   /* bit set of enum rf_limit_option */
 	unsigned int dropped; /* by `no`; the same */
 	bool is_change;
-	bool with_all;	     /* its name can be `all` */
-	unsigned int format; /* whose defaults apply */
 };
 
 static inline bool rf_has_given(const struct rf_draft *draft, enum rf_limit_option option)

@@ -224,11 +224,6 @@ bool rf_name_is_valid(const char name[RF_NAME_SIZE])
 	return is_name(name, RF_NAME_SIZE);
 }
 
-void rf_name_for_all(unsigned int number, char name[RF_NAME_SIZE])
-{
-	snprintf(name, RF_NAME_SIZE, "all-%u", number);
-}
-
 bool rf_owner_name_is_valid(const char name[RF_OWNER_SIZE])
 {
 	return is_name(name, RF_OWNER_SIZE);

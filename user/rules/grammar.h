@@ -223,9 +223,6 @@ static inline bool rf_name_is_all(const char *name)
 {
 	return strcmp(name, "all") == 0;
 }
-/* The name that a limit named so gets, from a time when it meant only that limit: "all-1", "all-2".
- */
-void rf_name_for_all(unsigned int number, char name[RF_NAME_SIZE]);
 /* A whole number from `min` to `max`. `what` names it in errors. */
 int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t max,
 		    uint32_t *number, struct rf_error *error);
@@ -233,12 +230,6 @@ int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t m
 /* Parses the words after `limit add` and `limit set`: NAME rate COUNT/TIME and its options. */
 int rf_parse_limit(struct rf_words *words, struct rf_definition *definition,
 		   struct rf_error *error);
-/*
- * The same, with the defaults of a format of rule files (rules/rulefile.h). `with_all`: of rules
- * that were saved or recorded when a limit could be named `all`.
- */
-int rf_parse_limit_of(unsigned int format, bool with_all, struct rf_words *words,
-		      struct rf_definition *definition, struct rf_error *error);
 void rf_definition_free(struct rf_definition *definition);
 /* Parses the words after `limit change`: NAME and options, or `no` and the word of one. */
 int rf_parse_change(struct rf_words *words, struct rf_change *change, struct rf_error *error);

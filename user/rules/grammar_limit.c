@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "rules/draft.h"
-#include "rules/rulefile.h"
 
 #define BAN_MIN_NS 1000000000ULL
 
@@ -357,7 +356,7 @@ static int parse_limit_name(struct rf_words *words, struct rf_draft *draft, stru
 				      "rate %s",
 				      name, name);
 	err = rf_parse_name(name, "name of a limit", draft->made.limit.name, error);
-	if (!err && rf_name_is_all(name) && !draft->with_all)
+	if (!err && rf_name_is_all(name))
 		err = rf_error_usage(error,
 				     "'all': invalid name of a limit: it means every limit; choose "
 				     "another name, such as 'any'");
@@ -410,9 +409,9 @@ static int parse_options(struct rf_words *words, struct rf_draft *draft, struct 
 	return err;
 }
 
-static void start(struct rf_draft *draft, struct rf_words *words, unsigned int format)
+static void start(struct rf_draft *draft, struct rf_words *words)
 {
-	*draft = (struct rf_draft){.words = words, .format = format};
+	*draft = (struct rf_draft){.words = words};
 	draft->made.limit.per4 = RF_PER4_DEFAULT;
 	draft->made.limit.per6 = RF_PER6_DEFAULT;
 }
@@ -430,14 +429,12 @@ static int finish(struct rf_draft *draft, int err, struct rf_definition *definit
 	return err;
 }
 
-int rf_parse_limit_of(unsigned int format, bool with_all, struct rf_words *words,
-		      struct rf_definition *definition, struct rf_error *error)
+int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
 {
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words, format);
-	draft.with_all = with_all;
+	start(&draft, words);
 	err = parse_limit_head(words, &draft, error);
 	if (!err)
 		err = parse_options(words, &draft, error);
@@ -446,18 +443,13 @@ int rf_parse_limit_of(unsigned int format, bool with_all, struct rf_words *words
 	return finish(&draft, err, definition);
 }
 
-int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, struct rf_error *error)
-{
-	return rf_parse_limit_of(RF_RULEFILE_FORMAT, false, words, definition, error);
-}
-
 int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
 		   struct rf_error *error)
 {
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words, RF_RULEFILE_FORMAT);
+	start(&draft, words);
 	draft.is_change = true;
 	err = parse_options(words, &draft, error);
 	rf_definition_free(&draft.made);
@@ -473,7 +465,7 @@ int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definit
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words, RF_RULEFILE_FORMAT);
+	start(&draft, words);
 	draft.is_change = true;
 	memcpy(draft.made.limit.name, name, strlen(name));
 	err = parse_options(words, &draft, error);

@@ -33,9 +33,6 @@ struct rf_listed {
 
 /* ---- owners ---- */
 
-/* Owns the entries that an older version made, when entries had no owners. */
-#define RF_OWNER_UNKNOWN "unknown"
-
 /* A set of owners, by their numbers. */
 struct rf_owner_set {
 	uint64_t bits[RF_OWNERS_MAX / 64];

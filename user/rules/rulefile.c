@@ -71,12 +71,6 @@ static void count_read(struct rf_rulefile *file, const struct rf_prefixes *prefi
 
 /* ---- lines ---- */
 
-/* Was it saved when a limit could be named `all`, and entries of lists had no owners? */
-static bool is_old(const struct rf_rulefile *file)
-{
-	return file->format < 2;
-}
-
 static int check_name(const struct rf_rulefile *file, const char *name, struct rf_error *error)
 {
 	for (int i = 0; i < file->limits; i++)
@@ -112,8 +106,7 @@ static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_
 {
 	const size_t mistakes = parser->file->mistakes.count;
 	struct rf_definition limit = {};
-	int err =
-		rf_parse_limit_of(parser->file->format, is_old(parser->file), words, &limit, error);
+	int err = rf_parse_limit(words, &limit, error);
 
 	if (!err && limit.trial_ns)
 		err = rf_error_usage(error,
@@ -162,9 +155,8 @@ static enum rf_list list_of(enum rf_command_id command)
 static int take_owner(struct rf_rulefile *file, const struct rf_list_text *text,
 		      enum rf_owner by_default, uint8_t *owner, struct rf_error *error)
 {
-	const bool is_unknown = by_default == RF_OWNER_MANUAL && is_old(file);
-	const char *by = *text->by ? text->by : is_unknown ? RF_OWNER_UNKNOWN : "";
-	const int number = *by ? rf_owner_add(&file->owners, by, error) : (int)by_default;
+	const int number =
+		*text->by ? rf_owner_add(&file->owners, text->by, error) : (int)by_default;
 
 	if (number < 0)
 		return number;
@@ -301,15 +293,13 @@ static int parse_line(struct parser *parser, char *line, struct rf_error *error)
 
 unsigned int rf_rulefile_format(const char *line)
 {
-	static const char first[] = "# rules of the fence '", numbered[] = "# rules (format ";
+	static const char start[] = "# rules (format ";
 	unsigned long format;
 	char *end;
 
-	if (strncmp(line, first, strlen(first)) == 0)
-		return 1;
-	if (strncmp(line, numbered, strlen(numbered)) != 0)
+	if (strncmp(line, start, strlen(start)) != 0)
 		return 0;
-	line += strlen(numbered);
+	line += strlen(start);
 	format = *line >= '1' && *line <= '9' ? strtoul(line, &end, 10) : 0;
 	if (!format || *end != ')')
 		return 0;
@@ -396,47 +386,6 @@ int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *f
 		return err; /* nothing is known of the other lines */
 	err = parse_lines(&parser, text, error);
 	return err ? err : check_end(&parser, is_saved, error);
-}
-
-/* ---- a limit named `all` ---- */
-
-static bool has_limit(const struct rf_rulefile *file, const char *name)
-{
-	for (int i = 0; i < file->limits; i++)
-		if (strcmp(file->limit[i].limit.name, name) == 0)
-			return true;
-	return false;
-}
-
-const char *rf_rulefile_rename_all(struct rf_rulefile *file)
-{
-	char name[RF_NAME_SIZE];
-	unsigned int number = 0;
-	int all = 0;
-
-	while (all < file->limits && !rf_name_is_all(file->limit[all].limit.name))
-		all++;
-	if (all == file->limits)
-		return NULL;
-	do
-		rf_name_for_all(++number, name);
-	while (has_limit(file, name));
-	return memcpy(file->limit[all].limit.name, name, sizeof(name));
-}
-
-const char *rf_ruleset_rename_all(struct rf_ruleset *ruleset)
-{
-	struct rf_bank *bank = &ruleset->bank;
-	const int all = rf_bank_find(bank, "all");
-	char name[RF_NAME_SIZE];
-	unsigned int number = 0;
-
-	if (all < 0)
-		return NULL;
-	do
-		rf_name_for_all(++number, name);
-	while (rf_bank_find(bank, name) >= 0);
-	return memcpy(bank->limit[all].name, name, sizeof(name));
 }
 
 void rf_rulefile_free(struct rf_rulefile *file)
@@ -537,6 +486,14 @@ static int put_new(const struct rf_definition *definition, struct rf_rulefile_pl
 				       "limits together are more than %d; apply without 'confirm'",
 				       definition->limit.name, RF_LIMITS_MAX);
 	return put_limit(definition, place, ruleset, slot, error);
+}
+
+static bool has_limit(const struct rf_rulefile *file, const char *name)
+{
+	for (int i = 0; i < file->limits; i++)
+		if (strcmp(file->limit[i].limit.name, name) == 0)
+			return true;
+	return false;
 }
 
 /* First the limits that stay, in their slots; then the new limits, in slots that are free then. */

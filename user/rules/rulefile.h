@@ -14,18 +14,13 @@
 /*
  * The format of rules that a command wrote: it says which defaults apply to the words that they
  * leave out. A default that changes gets a new number, and files saved before keep their meaning.
- *   1  the first format; its line did not name it yet: "# rules of the fence 'NAME' ..."
- *   2  the line names it: "# rules (format 2) of the fence 'NAME' ..."; limits of bytes are token
- *      buckets, which were sliding windows before
  */
-#define RF_RULEFILE_FORMAT 2
-#define RF_FORMAT_BUCKETS 2
-#define RF_RULEFILE_LINE_OF(format) "# rules (format " #format ")"
-#define RF_RULEFILE_LINE RF_RULEFILE_LINE_OF(2)
+#define RF_RULEFILE_FORMAT 1
+#define RF_RULEFILE_LINE "# rules (format 1)"
 
 /*
- * The beginning of the output of `save`, which ends with `newcomers`. A file with this beginning,
- * of any format, and without `newcomers` is refused: it is only a part, which a full disk has kept.
+ * The beginning of the output of `save`, which ends with `newcomers`. A file with this beginning
+ * and without `newcomers` is refused: it is only a part, which a full disk has kept.
  */
 #define RF_RULEFILE_SAVED RF_RULEFILE_LINE " of the fence '"
 
@@ -70,13 +65,6 @@ int rf_rulefile_check_format(unsigned int format, struct rf_error *error);
  */
 int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *file,
 		      struct rf_error *error);
-/*
- * Before format 2 a limit could be named `all`, which means every limit now: it gets a name that no
- * other limit has, which is returned. NULL: no limit is named so.
- */
-const char *rf_rulefile_rename_all(struct rf_rulefile *file);
-/* The same of the rules of a fence, which an older version may have made. */
-const char *rf_ruleset_rename_all(struct rf_ruleset *ruleset);
 /* Adds the mistakes that only all rules of the file together show. */
 int rf_rulefile_check(struct rf_rulefile *file, struct rf_error *error);
 void rf_rulefile_free(struct rf_rulefile *file);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/rulefile.h"
 #include "watch/reading.h"
 
 /* A row of cells is that long at the most, and as late; of longer cells, two of these more. */
@@ -175,16 +174,6 @@ int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_
 
 /* ---- rules ---- */
 
-/* Older versions recorded no line with the format: it is added, so that each text has one. */
-static char *with_format(const char *text)
-{
-	char *whole;
-
-	if (rf_rulefile_format(text))
-		return strdup(text);
-	return asprintf(&whole, RF_RULEFILE_LINE_OF(1) "\n%s", text) < 0 ? NULL : whole;
-}
-
 char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns)
 {
 	struct rf_db *db = &reader->db;
@@ -194,7 +183,7 @@ char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *sinc
 	char *text = NULL;
 
 	if (rf_db_row(db, stmt)) {
-		text = with_format(rf_db_text(stmt, 0));
+		text = strdup(rf_db_text(stmt, 0));
 		*since_ns = rf_from_ms(sqlite3_column_int64(stmt, 1));
 		rf_db_end(stmt);
 	}
