@@ -52,7 +52,7 @@ LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
-DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh install_here.sh names.sh upgrade.sh upgrade_chain.sh)
+DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh install_here.sh names.sh upgrade.sh)
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
@@ -64,10 +64,7 @@ EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger
 # First, the longest before the others, so that none of them is left over at the end, alone on one CPU.
 LONG_TESTS := $(EXPLORER) $(addprefix build/tests/prog/test_,residents history_sums) \
 	$(patsubst %,tests/e2e/test_%.sh,suggest help attach_cli kills faults live compilers apply events fills chain doctor daemon)
-# Fences of past map ABIs, and what attaches them.
-PAST := $(foreach abi,$(patsubst tests/past/abi%.h,%,$(wildcard tests/past/abi*.h)), \
-	build/tests/past/abi$(abi).bpf.o build/tests/past/fill$(abi))
-TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow $(PAST)
+TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien drifted)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h

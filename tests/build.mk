@@ -172,16 +172,6 @@ $(TRAFFIC_SKELETONS:.skel.h=.bpf.o): build/tests/%.bpf.o: tests/traffic/%.bpf.c
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-build/tests/past/abi%.bpf.o: tests/past/abi%.bpf.c
-	@mkdir -p $(@D)
-	$(call say,BPF,$<)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -I. -c $< -o $@
-
-build/tests/past/fill%: tests/past/fill.c tests/past/abi%.h
-	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -include tests/past/abi$*.h $< -o $@ $(LIBS)
-
 build/bench/%.o: tests/bench/%.c | build/ringfence.skel.h $(BENCH_SKELETONS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)

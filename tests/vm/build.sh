@@ -4,7 +4,7 @@
 # build/vm/trees/ARCHITECTURE-CLANG: the command line with the program of that compiler, `traffic`,
 # and in newer/ the command line with a program of another tag. For the suite `units` it also builds
 # the unit tests; for `lists` and `shares`, their tests that load the program; for this
-# architecture, in foreign/, the programs of others; for `upgrade`, fences of past map ABIs.
+# architecture, in foreign/, the programs of others.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -58,12 +58,6 @@ targets=(all build/tests/traffic)
 if [[ " ${*:3} " = *' units '* ]]; then
 	for test in tests/unit/test_*.c; do
 		targets+=("build/${test%.c}")
-	done
-fi
-if [[ " ${*:3} " = *' upgrade '* ]]; then
-	for past in tests/past/abi*.h; do
-		past=${past//[!0-9]/}
-		targets+=("build/tests/past/fill$past" "build/tests/past/abi$past.bpf.o")
 	done
 fi
 if [[ " ${*:3} " = *' lists '* ]]; then

@@ -27,7 +27,7 @@ compilers() {
 }
 
 # The suites of a kernel. The unit tests of this machine's architecture need no guest; the compiler
-# of the program matters neither to the unit tests, nor to chains, lists, network cards, bonds and upgrades.
+# of the program matters neither to the unit tests, nor to chains, lists, network cards and bonds.
 suites() { # KERNEL CLANG
 	duty_of "$1"
 	[ "$(architecture_of "$1") $(duty_of "$1")" != 'amd64 fence' ] || echo shares
@@ -39,7 +39,6 @@ suites() { # KERNEL CLANG
 		echo lists
 		echo "$cards"
 		echo bond
-		echo upgrade
 	fi
 }
 

@@ -16,9 +16,8 @@ script=tests/vm/guest_$suite.sh
 
 tools=(bash ip jq nsenter bpftool ethtool flock awk sed grep cat cut sort tail head wc tr date mktemp
 	mkdir rmdir rm mv cp ls id sleep uname dirname basename env sh timeout touch true setpriv)
-# The suites `chain` and `upgrade` also need these.
+# The suite `chain` also needs these.
 chain_tools=(xdp-filter xdp-loader strace uniq)
-upgrade_tools=(xdp-loader tee ln)
 
 # put FILE…: copies files to the same place in the image, following links.
 put() {
@@ -30,7 +29,6 @@ put_own_tools() {
 	local tool files=() programs=()
 
 	[ "$suite" != chain ] || tools+=("${chain_tools[@]}")
-	[ "$suite" != upgrade ] || tools+=("${upgrade_tools[@]}")
 	[ "$suite" != lists ] || programs=("$tree"/build/tests/prog/test_lists)
 	[ "$suite" != shares ] || programs=("$tree"/build/tests/prog/test_shares) tools+=(xargs echo)
 	for tool in "${tools[@]}"; do
@@ -46,7 +44,7 @@ put_own_tools() {
 	done
 	put "${files[@]}"
 	cp "$(type -P busybox)" "$guest/usr/bin/busybox"
-	[[ $suite != chain && $suite != upgrade ]] || put /usr/lib/*/bpf/xdp*.o # libxdp's dispatcher, xdp-filter's programs
+	[ "$suite" != chain ] || put /usr/lib/*/bpf/xdp*.o # libxdp's dispatcher, xdp-filter's programs
 }
 
 # The unpacked Debian of another architecture, without compilers' files and documentation.
@@ -100,14 +98,6 @@ put_tree() {
 		mkdir "$to/build/tests/prog"
 		cp "$tree"/build/tests/prog/test_shares{,_race} "$to/build/tests/prog"
 		cp tests/e2e/test_shares.sh "$to/tests/e2e"
-		;;
-	upgrade)
-		mkdir -p "$to/packaging" "$to/tests/packaging" "$to/tests/past" "$to/build/tests/past"
-		cp packaging/upgrade-fences "$to/packaging"
-		cp tests/packaging/test_upgrade_chain.sh "$to/tests/packaging"
-		cp tests/e2e/private.sh "$to/tests/e2e"
-		cp tests/past/abi*.h "$to/tests/past"
-		cp "$tree"/build/tests/past/{fill[0-9],abi[0-9].bpf.o} "$to/build/tests/past"
 		;;
 	esac
 	echo "$script" >"$guest/script"

@@ -83,7 +83,6 @@ rows() {
 	lists) printf '| Linux | clang | lists, changed in place |\n|---|---|---|\n' ;;
 	shares) printf '| Linux | clang | shares of a fleet, a program each |\n|---|---|---|\n' ;;
 	bond) printf '| Linux | clang | a bond in a fence of several interfaces |\n|---|---|---|\n' ;;
-	upgrade) printf '| Linux | clang | package upgrade, fences in chains |\n|---|---|---|\n' ;;
 	refuses) printf '| Linux | clang | refused, and nothing left behind |\n|---|---|---|\n' ;;
 	units) printf '| Linux | clang | unit tests, a program each |\n|---|---|---|\n' ;;
 	esac
@@ -148,7 +147,6 @@ and `attach` must say so.
 orders, with upgrades in place, some of them killed. The row of the lists stands for
 `tests/prog/test_lists.c`, `test_lists_in_place.c`, `test_lists_on_trial.c` and `tests/e2e/test_batch.sh`,
 and for `deny add`, `deny del` and a batch of 10,000 changes beside 100,000 prefixes, all in place.
-`tests/packaging/test_upgrade_chain.sh` carries fences of past map ABIs over, beside another program.
 
 Of fences with `fleet`, their program and the agent's calls are run: `tests/prog/test_shares.c`, what
 shares and their deadlines do to packets; `test_shares_race.c`, shares that are taken back while two CPUs
@@ -171,7 +169,6 @@ rows fence "$@"
 rows chain "$@"
 rows lists "$@"
 rows shares "$@"
-rows upgrade "$@"
 network_cards "$@"
 rows bond "$@"
 rows refuses "$@"

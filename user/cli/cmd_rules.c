@@ -13,7 +13,6 @@
 #include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
-#include "fence/past.h"
 #include "rules/file.h"
 #include "rules/policy.h"
 
@@ -359,14 +358,11 @@ static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rul
 	return 0;
 }
 
-/* A fence of a past map ABI has no other reader: its rules are what an upgrade can carry over. */
 static int open_rules(struct rf_fence *fence, struct rf_ruleset *rules, bool confirmed,
 		      const struct rf_options *options, struct rf_error *error)
 {
 	int err = rf_fence_open(fence, options->dev, error);
 
-	if (err && fence->is_past)
-		return rf_past_read(fence, confirmed, rules, error);
 	if (err)
 		return err;
 	return confirmed ? rf_fence_ruleset_confirmed(fence, rules, error)

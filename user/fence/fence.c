@@ -13,7 +13,6 @@
 #include "base/printable.h"
 #include "fence/private.h"
 #include "kernel/info.h"
-#include "kernel/past.h"
 
 #define BATCH 4096
 
@@ -240,7 +239,6 @@ int rf_fence_open_on(struct rf_fence *fence, const char *interface_name, struct 
 		memcpy(fence->name, interface.name, sizeof(interface.name)); /* for errors */
 		err = rf_program_check_abi(&program, interface.name, error);
 		fence->is_alien = err;
-		fence->is_past = rf_past_find(program.abi);
 	}
 	if (!err)
 		err = rf_fence_from_program(fence, &program, error);

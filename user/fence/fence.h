@@ -32,8 +32,7 @@ struct rf_fence {
 	uint32_t program_id;
 	char pins[RF_PIN_PATH_SIZE]; /* the directory of its pins; "": none that we can see */
 	bool read_only;		     /* opened by pins that we may not write */
-	bool is_alien;		     /* not opened, since it is not as this build makes it; */
-	bool is_past;		     /* but rf_past_read() reads its rules */
+	bool is_alien;		     /* not opened, since it is not as this build makes it */
 	bool among_unknown;	     /* the only fence found, but some programs could not be read */
 	uint32_t sources;	     /* capacity of each windows map */
 	uint32_t source_size;	     /* bytes of a window; RF_SHARED_SOURCE_SIZE: it has shares */

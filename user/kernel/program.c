@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "kernel/info.h"
-#include "kernel/past.h"
 #include "kernel/pins.h"
 #include "kernel/program.h"
 #include "ringfence/abi.h"
@@ -199,21 +198,13 @@ int rf_program_check_abi(const struct rf_program *program, const char *name, str
 {
 	if (program->abi == RF_ABI_VERSION)
 		return check_layout(program, name, error);
-	if (rf_past_find(program->abi))
-		return rf_error_failed(
-			error, -EPROTO,
-			"%s: its fence has map ABI %u, this ringfence has %u; first run 'ringfence "
-			"save dev %s > FILE', since 'ringfence attach %s replace' makes an empty "
-			"fence: its rules, windows and counters are gone, and 'ringfence apply "
-			"FILE dev %s' brings back the rules",
-			name, program->abi, RF_ABI_VERSION, name, name, name);
 	return rf_error_failed(
 		error, -EPROTO,
-		"%s: its fence has map ABI %u, this ringfence has %u; first run 'ringfence save' "
-		"of "
-		"the ringfence that attached it, since 'ringfence attach %s replace' makes an "
-		"empty fence: its rules, windows and counters are gone",
-		name, program->abi, RF_ABI_VERSION, name);
+		"%s: its fence has map ABI %u, this ringfence has %u; first run 'ringfence save "
+		"dev %s > FILE' of the version that attached it, since 'ringfence attach %s "
+		"replace' makes an empty fence: its rules, windows and counters are gone, and "
+		"'ringfence apply FILE dev %s' brings back the rules",
+		name, program->abi, RF_ABI_VERSION, name, name, name);
 }
 
 enum rf_entry rf_entry_of(const struct rf_program *program)

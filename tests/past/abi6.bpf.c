@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: GPL-2.0
-#include "tests/past/abi6.h"
-
-#include "tests/past/maps.h" /* last: it uses the types of the ABI */
