@@ -66,7 +66,7 @@ LONG_TESTS := $(EXPLORER) $(addprefix build/tests/prog/test_,residents history_s
 	$(patsubst %,tests/e2e/test_%.sh,suggest help attach_cli kills faults live compilers apply events fills chain doctor daemon)
 TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
-VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien drifted)
+VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien drifted early)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/share_cost.c %/sampled.c,$(wildcard tests/bench/*.c)))

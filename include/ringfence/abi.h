@@ -18,13 +18,15 @@
 #include "packet_sample.h"
 #include "source.h"
 
-#define RF_ABI_MAGIC 0x46474e52U /* "RNGF" */
-#define RF_ABI_VERSION 9
+#define RF_ABI_MAGIC 0x31474e52U /* "RNG1" */
+#define RF_ABI_VERSION 1
+/* "RNGF", of builds before the first release: their fences are recognized, and never read. */
+#define RF_ABI_MAGIC_EARLY 0x46474e52U
 /*
  * A hash of all that this header and the maps define. Builds between two releases may have one
  * number, and maps of the same sizes with other contents.
  */
-#define RF_ABI_LAYOUT 0x88695012ce24ad8aULL
+#define RF_ABI_LAYOUT 0x7abc1ffcfb404d05ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -58,7 +60,7 @@ struct rf_rodata {
 	__u32 abi;
 	__u32 injected_clock; /* tests only: time comes from rf_config.injected_ns */
 	__u32 has_shares;     /* built with RF_WITH_SHARES: windows are rf_source as it is there */
-	__u64 layout;	      /* RF_ABI_LAYOUT; builds before map ABI 9 do not have it */
+	__u64 layout;	      /* RF_ABI_LAYOUT; builds of RF_ABI_MAGIC_EARLY may lack it */
 };
 
 /* The result of bpf/clock.bpf.c: both clocks of the data path, read one after the other. */
@@ -563,7 +565,7 @@ struct rf_interface_look {
 
 /*
  * Whose configuration this is, for those who may open its pin and not a program by its id. Written
- * by the command line, of a fence that has pins. In its place since map ABI 5, for good.
+ * by the command line, of a fence that has pins. In its place for good.
  */
 struct rf_pinned {
 	__u32 magic; /* RF_ABI_MAGIC; 0: it has no pins */

@@ -255,6 +255,7 @@ eventually() {
 	newer=build/variants/newer/build/ringfence
 	alien=build/variants/alien/build/ringfence
 	drifted=build/variants/drifted/build/ringfence
+	early=build/variants/early/build/ringfence
 }
 
 # require BUILD…: ends the test if one of these builds is missing, or older than the shipped one.

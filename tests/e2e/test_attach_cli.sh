@@ -440,8 +440,8 @@ ringfence detach "${port[0]}" >"$scratch/log"
 alien attach "${port[0]}" "${port[1]}" fence "$shared" >"$scratch/log"
 id=$(program_on 0)
 fails 'attach replace refuses a fence of another map ABI on two interfaces' 1 \
-	"ringfence: ${port[0]}: cannot replace its fence: it has map ABI 999 and is on 2 interfaces; \
-first run 'ringfence save', which keeps its rules, then 'ringfence detach' for each" ringfence attach "${port[0]}" replace
+	"ringfence: ${port[0]}: cannot replace its fence of map ABI 999: it is on 2 interfaces; first run 'ringfence save' of the version \
+that attached it, which keeps its rules, then 'ringfence detach' for each" ringfence attach "${port[0]}" replace
 is "$(program_on 0)" "$id" 'attach replace that is refused leaves the program on the interface'
 for wire in 0 1; do
 	alien detach "${port[$wire]}" >"$scratch/log" 2>&1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Fences that another build attached, with another map ABI or with other maps under the same number:
-# the refusal says how to keep the rules, and `attach ... replace` says what is gone.
+# Fences that another build attached, with another map ABI, with other maps under the same number, or
+# before the first release: the refusal says how to keep the rules or to remove the fence, and
+# `attach ... replace` says what is gone.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  ${port[0]}
@@ -13,7 +14,7 @@ source "$(dirname "$0")/lib.sh"
 make_network 1
 dev=${port[0]}
 abi=$("$shipped" --version | sed 's/.*map ABI \([0-9]*\).*/\1/')
-require "$quick" "$alien" "$drifted"
+require "$quick" "$alien" "$drifted" "$early"
 
 # ---- another map ABI ----
 
@@ -75,4 +76,53 @@ is "$(ringfence save | grep -c '^limit add any rate 7/1s')" 1 'apply brings back
 ringfence detach "$dev" >"$scratch/log"
 inside "$drifted" attach "$dev" >"$scratch/log"
 does 'detach removes a fence with other maps' "$dev: detached" ringfence detach "$dev"
+
+# ---- before the first release ----
+
+inside "$early" attach "$dev" >"$scratch/log"
+id=$(program_on 0)
+build=$shipped
+refusal="a ringfence from before the first release attached its fence, which this version cannot read; \
+'ringfence detach $dev' removes it, 'ringfence attach $dev replace' puts an empty fence in its place"
+for command in save 'save confirmed' "attach $dev" status "status dev $dev" stats top 'deny list' 'limit list' \
+	'limit add more rate 1/1s' 'show 192.0.2.1' confirm "adopt $dev" 'deny add 192.0.2.1'; do
+	# shellcheck disable=SC2086 # words of a command
+	fails "$command of a fence from before the first release says so, and how to remove it" 1 \
+		"ringfence: $dev: $refusal" ringfence $command
+done
+fails 'so it does without CAP_SYS_ADMIN, by the pins alone' 1 "ringfence: $dev: $refusal" \
+	inside setpriv --bounding-set=-all,+bpf,+net_admin --inh-caps=-all "$shipped" status dev "$dev"
+matches "$(ringfence doctor "$dev" | tr -s '[:space:]' ' ')" ".*$dev: $refusal.*" 'doctor says so'
+is "$(program_on 0)" "$id" 'the fence stays'
+build=$quick
+does 'attach replace puts an empty fence in its place' \
+	"$dev: attached in native mode, fence '$dev'
+$dev: replaced its fence from before the first release
+$dev: its rules, windows and counters are gone; nothing is dropped now; \
+'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "$dev" replace
+ringfence detach "$dev" >"$scratch/log"
+
+inside "$early" attach "$dev" >"$scratch/log"
+is "$(ringfence attach --json "$dev" replace | jq -c '.interfaces[] | [.replaced, .replaced_abi, .lost]')" \
+	'["its fence from before the first release",null,["rules","windows","counters"]]' \
+	'attach replace says in JSON what is gone'
+ringfence detach "$dev" >"$scratch/log"
+
+inside "$early" attach "$dev" >"$scratch/log"
+does 'detach removes a fence from before the first release' "$dev: detached" ringfence detach "$dev"
+is "$(program_on 0)" none 'and its program'
+fails 'and its pins' 1 "ringfence: $dev: no fence attached; run 'ringfence attach $dev' or 'ip link set dev $dev xdp obj …'" \
+	ringfence detach "$dev"
+
+port[1]=${run}p1
+add_wire 1
+inside "$early" attach "${port[1]}" >"$scratch/log"
+outside ip link del out1
+add_wire 1
+does 'attach succeeds over pins from before the first release' \
+	"${port[1]}: attached in native mode, fence '${port[1]}'
+${port[1]}: replaced the pins of a fence from before the first release
+${port[1]}: its rules, windows and counters are gone; nothing is dropped now; \
+'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "${port[1]}"
+ringfence detach "${port[1]}" >"$scratch/log"
 done_testing

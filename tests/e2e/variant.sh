@@ -14,6 +14,7 @@
 #   alien  like quick, but the program has another map ABI, 999
 #   drifted  like quick, but the map 'config' is longer under the same numbers: a change of a map whose
 #          numbers somebody forgot
+#   early  like quick, but the program has the magic word of builds before the first release
 set -eu
 cd "$(dirname "$0")/../.."
 variant=$1 directory=$2
@@ -47,6 +48,10 @@ change_config() {
 	change include/ringfence/abi.h 's/^\t__u32 next_limit_id;/\t__u32 next_limit_id, forgotten[64];/'
 }
 
+change_magic() {
+	change include/ringfence/abi.h 's/^#define RF_ABI_MAGIC .*/#define RF_ABI_MAGIC RF_ABI_MAGIC_EARLY/'
+}
+
 rm -rf "$directory"
 mkdir -p "$directory/build"
 cp -a Makefile bpf include user "$directory"
@@ -57,6 +62,7 @@ half) pass_at_once ringfence_frags ;;
 newer) pass_at_once ringfence_frags && change_tag ;;
 alien) pass_at_once 'ringfence.*' && change_abi ;;
 drifted) pass_at_once 'ringfence.*' && change_config ;;
+early) pass_at_once 'ringfence.*' && change_magic ;;
 *)
 	echo "variant.sh: there is no variant '$variant'" >&2
 	exit 2

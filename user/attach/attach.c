@@ -200,8 +200,11 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 static void note_lost(const struct rf_program *program, const char *what,
 		      struct rf_attached *attached)
 {
-	snprintf(attached->replaced, sizeof(attached->replaced), "%s of map ABI %u", what,
-		 program->abi);
+	char origin[RF_PROGRAM_ORIGIN_SIZE];
+
+	rf_program_origin(program, origin);
+	snprintf(attached->replaced, sizeof(attached->replaced), "%s %s", what, origin);
+	attached->is_lost = true;
 	attached->lost_abi = program->abi;
 }
 
@@ -380,18 +383,20 @@ static int drop_alien(const char *name, struct rf_interface *interface,
 		      struct rf_attached *attached, struct rf_error *error)
 {
 	struct rf_interface *others = NULL;
+	char origin[RF_PROGRAM_ORIGIN_SIZE];
 	struct rf_program program;
 	int err = rf_program_open(&program, interface->program_id, error);
 	int count = err ? err : rf_interfaces_of(program.map_id[RF_MAP_CONFIG], &others, error);
 
 	free(others);
 	err = count < 0 ? count : 0;
+	rf_program_origin(&program, origin);
 	if (count > 1)
 		err = rf_error_failed(error, -EBUSY,
-				      "%s: cannot replace its fence: it has map ABI %u and is on "
-				      "%d interfaces; first run 'ringfence save', which keeps its "
-				      "rules, then 'ringfence detach' for each",
-				      interface->name, program.abi, count);
+				      "%s: cannot replace its fence %s: it is on %d interfaces; "
+				      "first run 'ringfence save' of the version that attached it, "
+				      "which keeps its rules, then 'ringfence detach' for each",
+				      interface->name, origin, count);
 	if (!err)
 		err = rf_load_new(loaded, name, attach, error);
 	if (!err)

@@ -33,8 +33,8 @@ struct rf_attached {
 	struct rf_bypass bypass; /* what was found before RF_REPAIRED */
 	uint64_t memory;	 /* bytes that a new fence takes; 0: joined an existing fence */
 	char replaced[RF_REPLACED_SIZE]; /* what was taken off first, in words; "": nothing */
-	/* Map ABI of a fence whose rules, windows and counters are gone; 0: there was none. */
-	uint32_t lost_abi;
+	bool is_lost;	   /* a fence with its rules, windows and counters was taken off, too, */
+	uint32_t lost_abi; /* of this map ABI; 0: from before the first release */
 	/* The foreign program that was taken off, until the request succeeds or fails; 0: none. */
 	struct rf_interface foreign;
 	int foreign_fd;

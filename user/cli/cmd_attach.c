@@ -36,7 +36,7 @@ static void print_new(const struct rf_attached *attached)
 		    attached->chained ? ", in a chain" : "", attached->fence);
 	if (*attached->replaced)
 		rf_out_text("%s: replaced %s\n", attached->interface, attached->replaced);
-	if (attached->lost_abi)
+	if (attached->is_lost)
 		rf_out_text("%s: its rules, windows and counters are gone; nothing is dropped "
 			    "now; 'ringfence apply FILE' brings back rules that 'ringfence "
 			    "save' kept\n",
@@ -103,8 +103,8 @@ void rf_print_attached(const struct rf_attached *attached)
 
 static json_t *attached_json(const struct rf_attached *attached)
 {
-	json_t *lost = attached->lost_abi ? json_pack("[s, s, s]", "rules", "windows", "counters")
-					  : json_array();
+	json_t *lost = attached->is_lost ? json_pack("[s, s, s]", "rules", "windows", "counters")
+					 : json_array();
 
 	return json_pack(
 		"{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name",

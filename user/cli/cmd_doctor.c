@@ -85,6 +85,8 @@ static void add_working(struct rf_interface_facts *facts)
 		facts->is_bypassed = bypass.met == RF_BYPASSED;
 		facts->paused_ns = rf_fence_standing(&fence).paused_ns;
 		rf_bypass_format(&bypass, facts->bypass);
+	} else if (fence.is_alien) {
+		snprintf(facts->alien, sizeof(facts->alien), "%s", unreadable.text);
 	}
 	rf_fence_close(&fence);
 }

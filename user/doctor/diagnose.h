@@ -114,6 +114,7 @@ struct rf_interface_facts {
 	char program_name[RF_DEVICE_NAME_SIZE]; /* "": it may not be looked at */
 	bool ours, generic;
 	uint32_t link_id;   /* of the bpf_link that holds a program of others; 0: none */
+	char alien[512];    /* the error of a fence of another build; "": it can be read */
 	bool is_bypassed;   /* it receives packets that ringfence does not see */
 	char bypass[96];    /* what was seen of that */
 	uint64_t paused_ns; /* so long does its fence drop nothing yet; 0: it is not paused */

@@ -152,6 +152,8 @@ static void check_program(const struct rf_interface_facts *facts, struct rf_find
 /* Does the fence still do what it was attached for? */
 static void check_working(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
+	if (*facts->alien)
+		rf_findings_add(findings, RF_PROBLEM, "fence", "%s", facts->alien);
 	if (facts->is_bypassed) {
 		rf_findings_add(
 			findings, RF_PROBLEM, "working",

@@ -209,7 +209,7 @@ static bool read_pinned(int fd, struct rf_pinned *pinned)
 	if (read)
 		memcpy(pinned, value, sizeof(*pinned));
 	free(value);
-	return read && pinned->magic == RF_ABI_MAGIC;
+	return read && rf_magic_is_ours(pinned->magic);
 }
 
 int rf_pins_read_pinned(uint32_t config_id, struct rf_pinned *pinned)
@@ -299,8 +299,7 @@ static bool is_fence_of(const struct rf_pin_path *path, void *context)
 	close(fd);
 	if (!found)
 		return false;
-	program->ours = true;
-	program->abi = pinned.abi;
+	rf_program_take_abi(program, pinned.magic, pinned.abi);
 	open_maps(&directory, program);
 	open_entry(&directory, program);
 	return true;

@@ -34,6 +34,14 @@ static bool is_map(const char *kernel_name, enum rf_map map)
 	return strcmp(kernel_name, rf_map_names[map]) == 0;
 }
 
+void rf_program_origin(const struct rf_program *program, char text[RF_PROGRAM_ORIGIN_SIZE])
+{
+	if (program->abi)
+		snprintf(text, RF_PROGRAM_ORIGIN_SIZE, "of map ABI %u", program->abi);
+	else
+		snprintf(text, RF_PROGRAM_ORIGIN_SIZE, "from before the first release");
+}
+
 /* Reads the magic and the map ABI from the program's read-only data, which may be shorter. */
 static void read_rodata(struct rf_program *program, int fd, const struct bpf_map_info *info)
 {
@@ -44,9 +52,8 @@ static void read_rodata(struct rf_program *program, int fd, const struct bpf_map
 	if (info->value_size < offsetof(struct rf_rodata, layout) || !rf_map_is_plain(info))
 		return;
 	rodata = calloc(1, info->value_size < size ? size : info->value_size);
-	if (rodata && !bpf_map_lookup_elem(fd, &key, rodata) && rodata->magic == RF_ABI_MAGIC) {
-		program->ours = true;
-		program->abi = rodata->abi;
+	if (rodata && !bpf_map_lookup_elem(fd, &key, rodata) && rf_magic_is_ours(rodata->magic)) {
+		rf_program_take_abi(program, rodata->magic, rodata->abi);
 		program->layout = rodata->layout;
 	}
 	free(rodata);
@@ -198,6 +205,13 @@ int rf_program_check_abi(const struct rf_program *program, const char *name, str
 {
 	if (program->abi == RF_ABI_VERSION)
 		return check_layout(program, name, error);
+	if (!program->abi)
+		return rf_error_failed(
+			error, -EPROTO,
+			"%s: a ringfence from before the first release attached its fence, which "
+			"this version cannot read; 'ringfence detach %s' removes it, 'ringfence "
+			"attach %s replace' puts an empty fence in its place",
+			name, name, name);
 	return rf_error_failed(
 		error, -EPROTO,
 		"%s: its fence has map ABI %u, this ringfence has %u; first run 'ringfence save "

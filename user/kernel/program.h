@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "kernel/names.h"
+#include "ringfence/abi.h"
 
 /* A loaded XDP program and, when it is ours, its maps. */
 struct rf_program {
@@ -17,9 +18,9 @@ struct rf_program {
 	char name[BPF_OBJ_NAME_LEN];
 	uint8_t tag[RF_PROGRAM_TAG_SIZE];
 	bool ours;
-	bool read_only; /* its maps were opened by pins that we may not write */
-	uint32_t abi;
-	uint64_t layout; /* 0: of a build that does not say it */
+	bool read_only;	 /* its maps were opened by pins that we may not write */
+	uint32_t abi;	 /* map ABI; 0: of a build before the first release */
+	uint64_t layout; /* RF_ABI_LAYOUT of the build */
 	bool by_pins; /* without CAP_SYS_ADMIN: its read-only data, with the layout, is not read */
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
@@ -43,6 +44,22 @@ int rf_program_uses(uint32_t program_id, uint32_t map_id);
  * An error where the program has no `fd`: its fence has pins, but the program itself is not pinned.
  */
 int rf_program_check_fd(const struct rf_program *program, const char *name, struct rf_error *error);
+/* Is it the magic word of any build of ringfence? */
+static inline bool rf_magic_is_ours(uint32_t magic)
+{
+	return magic == RF_ABI_MAGIC || magic == RF_ABI_MAGIC_EARLY;
+}
+
+/* Notes that it is ours, and the map ABI, from a magic word of ours and the number behind it. */
+static inline void rf_program_take_abi(struct rf_program *program, uint32_t magic, uint32_t abi)
+{
+	program->ours = true;
+	program->abi = magic == RF_ABI_MAGIC ? abi : 0;
+}
+
+#define RF_PROGRAM_ORIGIN_SIZE 40
+/* Which build attached it, as "of map ABI 1" or "from before the first release". */
+void rf_program_origin(const struct rf_program *program, char text[RF_PROGRAM_ORIGIN_SIZE]);
 /* An error unless our program has the map ABI and all the maps of this build. */
 int rf_program_check_abi(const struct rf_program *program, const char *name,
 			 struct rf_error *error);
