@@ -26,7 +26,7 @@
  * A hash of all that this header and the maps define. Builds between two releases may have one
  * number, and maps of the same sizes with other contents.
  */
-#define RF_ABI_LAYOUT 0x7abc1ffcfb404d05ULL
+#define RF_ABI_LAYOUT 0xffa4b9d0db72eac3ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -561,7 +561,7 @@ struct rf_interface_look {
 	__u32 check;
 };
 
-#define RF_PINNED_PROGRAMS 14 /* a cache line, with what is before them */
+#define RF_PINNED_PROGRAMS 12 /* a cache line, with what is before them */
 
 /*
  * Whose configuration this is, for those who may open its pin and not a program by its id. Written
@@ -570,6 +570,7 @@ struct rf_interface_look {
 struct rf_pinned {
 	__u32 magic; /* RF_ABI_MAGIC; 0: it has no pins */
 	__u32 abi;
+	__u64 layout; /* RF_ABI_LAYOUT */
 	__u32 program_id[RF_PINNED_PROGRAMS]; /* its entries, and those before an upgrade; 0: none
 					       */
 };

@@ -64,6 +64,7 @@ void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
 		note_program(known, pinned->program_id[i]);
 	pinned->magic = RF_ABI_MAGIC;
 	pinned->abi = RF_ABI_VERSION;
+	pinned->layout = RF_ABI_LAYOUT;
 	memcpy(pinned->program_id, known, sizeof(known));
 }
 

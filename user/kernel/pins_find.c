@@ -300,6 +300,7 @@ static bool is_fence_of(const struct rf_pin_path *path, void *context)
 	if (!found)
 		return false;
 	rf_program_take_abi(program, pinned.magic, pinned.abi);
+	program->layout = pinned.layout;
 	open_maps(&directory, program);
 	open_entry(&directory, program);
 	return true;

@@ -87,10 +87,8 @@ static int open_map(struct rf_program *program, uint32_t id)
 
 static int open_by_pins(struct rf_program *program, uint32_t id, struct rf_error *error)
 {
-	if (!rf_pins_open_program(id, program)) {
-		program->by_pins = true;
+	if (!rf_pins_open_program(id, program))
 		return 0;
-	}
 	return rf_error_failed(error, -EPERM,
 			       "not permitted; %s (program id %u: only CAP_SYS_ADMIN may open it "
 			       "by its id, and no pin that you may read belongs to it)",
@@ -196,7 +194,7 @@ static int check_layout(const struct rf_program *program, const char *name, stru
 		snprintf(how, sizeof(how), "it has no map '%s'", rf_map_names[i]);
 		return rf_program_fail_maps(name, how, error);
 	}
-	if (program->layout == RF_ABI_LAYOUT || program->by_pins)
+	if (program->layout == RF_ABI_LAYOUT)
 		return 0;
 	return rf_program_fail_maps(name, "its maps have another layout", error);
 }

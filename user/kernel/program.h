@@ -21,7 +21,6 @@ struct rf_program {
 	bool read_only;	 /* its maps were opened by pins that we may not write */
 	uint32_t abi;	 /* map ABI; 0: of a build before the first release */
 	uint64_t layout; /* RF_ABI_LAYOUT of the build */
-	bool by_pins; /* without CAP_SYS_ADMIN: its read-only data, with the layout, is not read */
 	int map_fd[RF_MAP_COUNT];
 	uint32_t map_id[RF_MAP_COUNT];
 };
