@@ -29,7 +29,9 @@ int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd
 /* Why did the driver refuse the program? Tries by netlink. Writes " (REASON)" or "". */
 void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int program_fd,
 		    char words[RF_REFUSAL_SIZE]);
-/* The same, for a netlink request that has failed since rf_log_forget(). */
+/* Writes " (REASON)", or "" for "". */
+void rf_refusal_put(const char *reason, char words[RF_REFUSAL_SIZE]);
+/* The same, for a netlink request of libxdp that has failed since rf_log_forget(). */
 void rf_refusal_read(char words[RF_REFUSAL_SIZE]);
 /* The error of an attach by a link that failed with `err`. */
 int rf_refusal_fail(const struct rf_interface *interface, enum rf_mode mode, int err,

@@ -10,15 +10,21 @@
 #include <string.h>
 
 #include "attach/private.h"
+#include "base/netlink.h"
+
+void rf_refusal_put(const char *reason, char words[RF_REFUSAL_SIZE])
+{
+	*words = '\0';
+	if (*reason)
+		snprintf(words, RF_REFUSAL_SIZE, " (%s)", reason);
+}
 
 void rf_refusal_read(char words[RF_REFUSAL_SIZE])
 {
 	char reason[RF_REASON_SIZE];
 
 	rf_log_reason(reason);
-	*words = '\0';
-	if (*reason)
-		snprintf(words, RF_REFUSAL_SIZE, " (%s)", reason);
+	rf_refusal_put(reason, words);
 }
 
 /*
@@ -30,12 +36,12 @@ void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, this_program, .old_prog_fd = program_fd);
 	const __u32 flags = rf_xdp_flags(mode);
+	char reason[RF_REASON_SIZE];
 
-	rf_log_forget();
-	if (!bpf_xdp_attach(interface->index, program_fd, flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
-			    NULL))
+	if (!rf_netlink_set_xdp(interface->index, program_fd, flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
+				-1, reason))
 		bpf_xdp_detach(interface->index, flags | XDP_FLAGS_REPLACE, &this_program);
-	rf_refusal_read(words);
+	rf_refusal_put(reason, words);
 }
 
 int rf_refusal_fail(const struct rf_interface *interface, enum rf_mode mode, int err,

@@ -8,17 +8,16 @@
 #include <unistd.h>
 
 #include "attach/private.h"
+#include "base/netlink.h"
 
 static int swap_by_netlink(const struct rf_interface *interface, int old_fd, int new_fd,
 			   char words[RF_REFUSAL_SIZE])
 {
-	LIBBPF_OPTS(bpf_xdp_attach_opts, options, .old_prog_fd = old_fd);
 	const __u32 flags = rf_xdp_flags(interface->mode) | XDP_FLAGS_REPLACE;
-	int err;
+	char reason[RF_REASON_SIZE];
+	int err = rf_netlink_set_xdp(interface->index, new_fd, flags, old_fd, reason);
 
-	rf_log_forget();
-	err = bpf_xdp_attach(interface->index, new_fd, flags, &options);
-	rf_refusal_read(words);
+	rf_refusal_put(reason, words);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/netlink.h"
+#include "base/printable.h"
 
 #define BUFFER_SIZE 32768 /* the most that the kernel writes for one read */
 #define DUMP_TRIES 20	  /* a dump fails if an interface comes or goes meanwhile */
@@ -164,4 +165,78 @@ unsigned int rf_netlink_mtu(const char *name)
 	if (rf_netlink_state(if_nametoindex(name), &state) || !state.mtu)
 		return ETHERNET_MTU;
 	return state.mtu;
+}
+
+/* ---- XDP ---- */
+
+/* Of the answer to a request: its error, and the reason of that. */
+static int keep_reason(const struct nlmsghdr *message, void *context)
+{
+	const struct nlmsgerr *answer = mnl_nlmsg_get_payload(message);
+	const struct nlattr *attribute;
+	size_t offset = sizeof(*answer); /* of the attributes, behind the copy of the request */
+	char *reason = context;
+
+	errno = -answer->error;
+	if (!(message->nlmsg_flags & NLM_F_ACK_TLVS))
+		return answer->error ? MNL_CB_ERROR : MNL_CB_STOP;
+	if (!(message->nlmsg_flags & NLM_F_CAPPED))
+		offset += mnl_nlmsg_get_payload_len(&answer->msg);
+	mnl_attr_for_each(attribute, message, offset)
+	{
+		if (mnl_attr_get_type(attribute) == NLMSGERR_ATTR_MSG)
+			snprintf(reason, RF_REASON_SIZE, "%.*s",
+				 (int)mnl_attr_get_payload_len(attribute),
+				 mnl_attr_get_str(attribute));
+	}
+	rf_hide_controls(reason, false);
+	errno = -answer->error;
+	return answer->error ? MNL_CB_ERROR : MNL_CB_STOP;
+}
+
+static int ask_with_reason(struct mnl_socket *socket, struct nlmsghdr *request, char *reason)
+{
+	static mnl_cb_t answers[] = {[NLMSG_ERROR] = keep_reason};
+	char buffer[BUFFER_SIZE];
+	ssize_t length;
+	int on = 1;
+
+	/* Kernels without either write no reason. */
+	mnl_socket_setsockopt(socket, NETLINK_EXT_ACK, &on, sizeof(on));
+	mnl_socket_setsockopt(socket, NETLINK_CAP_ACK, &on, sizeof(on));
+	if (mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
+		return -errno;
+	length = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
+	if (length < 0)
+		return -errno;
+	return mnl_cb_run2(buffer, length, 0, mnl_socket_get_portid(socket), NULL, reason, answers,
+			   sizeof(answers) / sizeof(*answers)) < 0
+		       ? -errno
+		       : 0;
+}
+
+int rf_netlink_set_xdp(unsigned int index, int program_fd, uint32_t flags, int expected_fd,
+		       char reason[RF_REASON_SIZE])
+{
+	struct mnl_socket *socket = rf_netlink_open(NETLINK_ROUTE);
+	char buffer[256];
+	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	struct ifinfomsg *link = mnl_nlmsg_put_extra_header(request, sizeof(*link));
+	struct nlattr *xdp = mnl_attr_nest_start(request, IFLA_XDP);
+	int err;
+
+	*reason = '\0';
+	if (!socket)
+		return -errno;
+	request->nlmsg_type = RTM_SETLINK;
+	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	link->ifi_index = index;
+	mnl_attr_put_u32(request, IFLA_XDP_FD, program_fd);
+	mnl_attr_put_u32(request, IFLA_XDP_FLAGS, flags);
+	if (flags & XDP_FLAGS_REPLACE)
+		mnl_attr_put_u32(request, IFLA_XDP_EXPECTED_FD, expected_fd);
+	mnl_attr_nest_end(request, xdp);
+	err = ask_with_reason(socket, request, reason);
+	mnl_socket_close(socket);
+	return err;
 }

@@ -23,6 +23,17 @@ int rf_netlink_members(unsigned int master, mnl_cb_t keep, void *context, int *c
 /* The MTU of an interface; Ethernet's where it cannot be read. */
 unsigned int rf_netlink_mtu(const char *name);
 
+#define RF_REASON_SIZE 160
+
+/*
+ * Sets the XDP program of an interface, with XDP_FLAGS_… in `flags`; `expected_fd` is the one that
+ * XDP_FLAGS_REPLACE replaces. `reason`: what the kernel or the driver wrote about a refusal (its
+ * extack), without control characters; "" if nothing. libbpf (1.1) logs that text, but reads memory
+ * that it has not set, so that the text is at times empty.
+ */
+int rf_netlink_set_xdp(unsigned int index, int program_fd, uint32_t flags, int expected_fd,
+		       char reason[RF_REASON_SIZE]);
+
 #define RF_LINK_KIND_SIZE 16
 
 /* What the kernel reports about an interface; a driver may update its counters late. */

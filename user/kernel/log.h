@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "base/netlink.h"
+
 void rf_log_set_verbose(bool verbose);
 /* While paused, messages are dropped: for calls whose failure does not matter. */
 void rf_log_pause(bool pause);
@@ -16,8 +18,6 @@ void rf_log_pause(bool pause);
  * none was refused.
  */
 const char *rf_log_text(void);
-
-#define RF_REASON_SIZE 160
 
 /*
  * What the kernel or a driver wrote about the latest netlink request that it refused (its extack),
