@@ -570,7 +570,7 @@ struct rf_interface_look {
 struct rf_pinned {
 	__u32 magic; /* RF_ABI_MAGIC; 0: it has no pins */
 	__u32 abi;
-	__u64 layout; /* RF_ABI_LAYOUT */
+	__u64 layout;			      /* RF_ABI_LAYOUT */
 	__u32 program_id[RF_PINNED_PROGRAMS]; /* its entries, and those before an upgrade; 0: none
 					       */
 };
