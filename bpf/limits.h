@@ -119,11 +119,12 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 			lease_window(question, place, &source->window, &ask,
 				     slot + verdict * RF_LIMITS_MAX);
 	}
+	/* In this order the frame is one unit of 32 bytes smaller, by newer compilers. */
+	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
 	count_source(source, policy, reason, 1, is_paused(question));
 	count_received(question, source, policy);
 	if (is_near)
 		consider_asking(question, source, policy, slot, reason != RF_UNDER_LIMIT);
-	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
 	return reason;
 }
 
