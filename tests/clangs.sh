@@ -4,8 +4,11 @@
 # 14 on, the oldest first, and 'clang' if it is none of these.
 set -u
 
+# The compiler itself: a cache in front of all of them has one file for all.
 where() {
-	readlink -f "$(command -v "$1")"
+	local path
+
+	path=$("$1" -print-prog-name=clang 2>/dev/null) && readlink -f "$path"
 }
 
 numbered() {
