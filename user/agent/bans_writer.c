@@ -96,20 +96,17 @@ static void note_left_out(const struct rf_error *reason, size_t count, struct rf
 
 /* ---- own networks ---- */
 
-static int find_own(struct rf_fence *fence, const struct rf_own_networks *own,
-		    struct rf_list_changes *changes, struct rf_lockout_lists *found,
-		    struct rf_error *error)
+/* A host whose addresses cannot be read must take bans all the same: that is only reported. */
+static void read_own(const struct rf_fence *fence, const struct rf_list_changes *changes,
+		     struct rf_own_networks *own, struct rf_error *failed)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	int err = rf_fence_ruleset(fence, &rules, error);
+	struct rf_error reason;
+	int err = rf_fence_own_networks(fence, own, &reason);
 
-	rf_ruleset_expire(&rules, rf_fence_jiffies(fence));
-	if (!err)
-		err = rf_fence_join_changes(fence, changes, error);
-	if (!err)
-		err = rf_lockout_find(own, changes, &rules, found, error);
-	rf_ruleset_free(&rules);
-	return err;
+	if (!err && rf_lockout_needs_gateways(own, changes))
+		err = rf_fence_own_gateways(fence, own, &reason);
+	if (err)
+		*failed = reason;
 }
 
 /* Another host must not cut this one off from its own networks. */
@@ -120,12 +117,12 @@ static int leave_out_own(struct rf_fence *fence, struct rf_list_changes *changes
 	struct rf_lockout_lists found = {};
 	char network[RF_OWN_NETWORK_TEXT_SIZE], prefix[RF_PREFIX_TEXT_SIZE];
 	struct rf_error reason = {};
-	int err = rf_fence_own_networks(fence, &own, error);
+	int err = 0;
 
-	if (!err && rf_lockout_needs_gateways(&own, changes))
-		err = rf_fence_own_gateways(fence, &own, error);
-	if (!err && rf_lockout_concerns(&own, changes))
-		err = find_own(fence, &own, changes, &found, error);
+	read_own(fence, changes, &own, left_out);
+	if (rf_lockout_concerns(&own, changes))
+		err = rf_fence_find_lockouts(fence, rf_fence_jiffies(fence), &own, changes, &found,
+					     error);
 	for (size_t i = 0; i < found.count; i++)
 		rf_lockout_mark(changes, &found.found[i]);
 	if (found.count) {

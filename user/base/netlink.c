@@ -11,7 +11,6 @@
 #include "base/printable.h"
 
 #define BUFFER_SIZE 32768 /* the most that the kernel writes for one read */
-#define DUMP_TRIES 20	  /* a dump fails if an interface comes or goes meanwhile */
 #define ETHERNET_MTU 1500
 
 struct mnl_socket *rf_netlink_open(int bus)
@@ -74,7 +73,7 @@ static int ask_until_whole(unsigned int index, unsigned int master, mnl_cb_t kee
 {
 	int err = -EINTR;
 
-	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
+	for (int i = 0; i < RF_DUMP_TRIES && err == -EINTR; i++) {
 		*count = 0;
 		err = ask_links(index, master, keep, context);
 	}
@@ -169,17 +168,13 @@ unsigned int rf_netlink_mtu(const char *name)
 
 /* ---- XDP ---- */
 
-/* Of the answer to a request: its error, and the reason of that. */
-static int keep_reason(const struct nlmsghdr *message, void *context)
+/* The kernel's reason behind its answer, and behind the copy of the request if that is there. */
+static void read_reason(const struct nlmsghdr *message, char *reason)
 {
 	const struct nlmsgerr *answer = mnl_nlmsg_get_payload(message);
 	const struct nlattr *attribute;
-	size_t offset = sizeof(*answer); /* of the attributes, behind the copy of the request */
-	char *reason = context;
+	size_t offset = sizeof(*answer);
 
-	errno = -answer->error;
-	if (!(message->nlmsg_flags & NLM_F_ACK_TLVS))
-		return answer->error ? MNL_CB_ERROR : MNL_CB_STOP;
 	if (!(message->nlmsg_flags & NLM_F_CAPPED))
 		offset += mnl_nlmsg_get_payload_len(&answer->msg);
 	mnl_attr_for_each(attribute, message, offset)
@@ -190,6 +185,14 @@ static int keep_reason(const struct nlmsghdr *message, void *context)
 				 mnl_attr_get_str(attribute));
 	}
 	rf_hide_controls(reason, false);
+}
+
+static int keep_reason(const struct nlmsghdr *message, void *reason)
+{
+	const struct nlmsgerr *answer = mnl_nlmsg_get_payload(message);
+
+	if (message->nlmsg_flags & NLM_F_ACK_TLVS)
+		read_reason(message, reason);
 	errno = -answer->error;
 	return answer->error ? MNL_CB_ERROR : MNL_CB_STOP;
 }

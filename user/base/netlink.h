@@ -13,6 +13,8 @@ struct mnl_socket *rf_netlink_open(int bus);
 int rf_netlink_ask(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t keep,
 		   void *context);
 
+#define RF_DUMP_TRIES 20 /* a list that changes while it is read fails with EINTR */
+
 /*
  * Calls `keep` with one interface, or with each where `index` is 0. A list that changes while it is
  * read is read again; `*count`, the number that `keep` has kept, is set to 0 before each reading.

@@ -11,8 +11,6 @@
 #include "base/own_networks.h"
 #include "base/units.h"
 
-#define DUMP_TRIES 20 /* a dump fails if what it lists changes meanwhile */
-
 int rf_own_networks_add_peer(struct rf_own_networks *own, struct rf_error *error)
 {
 	if (!rf_own_peer(&own->peer))
@@ -272,7 +270,7 @@ static int dump_until_whole(struct reading *reading, uint16_t type, size_t heade
 	const size_t before = reading->own->count;
 	int err = -EINTR;
 
-	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
+	for (int i = 0; i < RF_DUMP_TRIES && err == -EINTR; i++) {
 		reading->own->count = before;
 		err = dump(reading, type, header, keep);
 	}

@@ -30,22 +30,13 @@ static void read_gateways(struct rf_transaction *transaction)
 int rf_own_check_find(struct rf_transaction *transaction, struct rf_list_changes *changes,
 		      struct rf_lockout_lists *found, struct rf_error *error)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	int err;
-
 	read_own(transaction);
 	if (rf_lockout_needs_gateways(&transaction->own, changes))
 		read_gateways(transaction);
 	if (!rf_lockout_concerns(&transaction->own, changes))
 		return 0;
-	err = rf_fence_ruleset(&transaction->fence, &rules, error);
-	rf_ruleset_expire(&rules, transaction->now);
-	if (!err)
-		err = rf_fence_join_changes(&transaction->fence, changes, error);
-	if (!err)
-		err = rf_lockout_find(&transaction->own, changes, &rules, found, error);
-	rf_ruleset_free(&rules);
-	return err;
+	return rf_fence_find_lockouts(&transaction->fence, transaction->now, &transaction->own,
+				      changes, found, error);
 }
 
 static const char *const kind_names[] = {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fence/lists.h"
 #include "fence/own_networks.h"
 
 /* What adds the networks of interfaces. */
@@ -35,4 +36,20 @@ int rf_fence_own_gateways(const struct rf_fence *fence, struct rf_own_networks *
 			  struct rf_error *error)
 {
 	return read_interfaces(fence, rf_own_networks_read_gateways, own, error);
+}
+
+int rf_fence_find_lockouts(struct rf_fence *fence, uint64_t now, const struct rf_own_networks *own,
+			   struct rf_list_changes *changes, struct rf_lockout_lists *found,
+			   struct rf_error *error)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	int err = rf_fence_ruleset(fence, &rules, error);
+
+	rf_ruleset_expire(&rules, now);
+	if (!err)
+		err = rf_fence_join_changes(fence, changes, error);
+	if (!err)
+		err = rf_lockout_find(own, changes, &rules, found, error);
+	rf_ruleset_free(&rules);
+	return err;
 }

@@ -4,6 +4,7 @@
 
 #include "base/own_networks.h"
 #include "fence/fence.h"
+#include "rules/lockout.h"
 
 /*
  * The own networks of the host, as far as they lie behind the fence: the SSH connection of this
@@ -15,5 +16,12 @@ int rf_fence_own_networks(const struct rf_fence *fence, struct rf_own_networks *
 /* Adds the gateways of the interfaces, after those. A host may have a million routes. */
 int rf_fence_own_gateways(const struct rf_fence *fence, struct rf_own_networks *own,
 			  struct rf_error *error);
+/*
+ * Finds the changes that cut off one of `own`, by the rules at the time `now`, in jiffies. Free
+ * `found`, even after an error; it refers to `own` and `changes`.
+ */
+int rf_fence_find_lockouts(struct rf_fence *fence, uint64_t now, const struct rf_own_networks *own,
+			   struct rf_list_changes *changes, struct rf_lockout_lists *found,
+			   struct rf_error *error);
 
 #endif /* RINGFENCE_FENCE_OWN_NETWORKS_H */

@@ -176,8 +176,7 @@ int rf_program_fail_maps(const char *name, const char *how, struct rf_error *err
 	return rf_error_failed(
 		error, -EPROTO,
 		"%s: its fence has map ABI %u as this ringfence, but %s: another build attached "
-		"it; "
-		"first run 'ringfence save' of that build, since 'ringfence attach %s replace' "
+		"it; first run 'ringfence save' of that build, since 'ringfence attach %s replace' "
 		"makes an empty fence: its rules, windows and counters are gone; 'ringfence detach "
 		"%s' removes it",
 		name, RF_ABI_VERSION, how, name, name);

@@ -293,13 +293,12 @@ static int parse_line(struct parser *parser, char *line, struct rf_error *error)
 
 unsigned int rf_rulefile_format(const char *line)
 {
-	static const char start[] = "# rules (format ";
 	unsigned long format;
 	char *end;
 
-	if (strncmp(line, start, strlen(start)) != 0)
+	if (strncmp(line, RF_RULEFILE_START, strlen(RF_RULEFILE_START)) != 0)
 		return 0;
-	line += strlen(start);
+	line += strlen(RF_RULEFILE_START);
 	format = *line >= '1' && *line <= '9' ? strtoul(line, &end, 10) : 0;
 	if (!format || *end != ')')
 		return 0;

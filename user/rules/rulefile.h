@@ -16,7 +16,12 @@
  * leave out. A default that changes gets a new number, and files saved before keep their meaning.
  */
 #define RF_RULEFILE_FORMAT 1
-#define RF_RULEFILE_LINE "# rules (format 1)"
+
+/* The line that names it, before the number and whole. */
+#define RF_RULEFILE_START "# rules (format "
+#define RF_RULEFILE_NUMBERED(format) RF_RULEFILE_START #format ")"
+#define RF_RULEFILE_LINE_OF(format) RF_RULEFILE_NUMBERED(format)
+#define RF_RULEFILE_LINE RF_RULEFILE_LINE_OF(RF_RULEFILE_FORMAT)
 
 /*
  * The beginning of the output of `save`, which ends with `newcomers`. A file with this beginning
