@@ -258,7 +258,7 @@ screenshots: tools ## draw the pictures of the page in docs/pictures/, with Chro
 soak: tools build/tests/prog/test_residents ## run floods beside known sources for ten minutes (root)
 	tests/soak.sh
 
-fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) ## run the fuzzers, FUZZ_SECONDS all together (60)
+fuzz: $(FUZZERS:%=build/fuzz/fuzz_%) build/fuzz/grammar.dict ## run the fuzzers, FUZZ_SECONDS all together (60)
 	tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZERS)
 
 bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daemon take (root)

@@ -117,6 +117,11 @@ build/fuzz/fuzz_node build/fuzz/fuzz_engine: private FUZZ_LIBS = $(shell $(PKG_C
 build/fuzz/fuzz_feed: private FUZZ_LIBS = $(shell $(PKG_CONFIG) --libs zlib)
 $(FUZZED:%.c=build/fuzz/%.o): | $(GENERATED)
 
+# The words of the grammar, as the table of commands has them, and values of theirs.
+build/fuzz/grammar.dict: tests/fuzz/grammar.dict build/ringfence
+	@mkdir -p $(@D)
+	$(Q){ cat $< && build/ringfence completion table | tr -s ': ' '\n' | sort -u | sed 's/..*/"&"/'; } >$@
+
 build/fuzz/seeds: build/fuzz/tests/fuzz/seeds.o $(FRAMES:%=build/fuzz/%.o)
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@
 

@@ -93,13 +93,6 @@ while read -r word; do
 done < <(tr ' ' '\n' <"$scratch/rules" | grep .)
 is "$strange" '' 'every word of ringfence-rules(5) is in the table'
 
-# The fuzzer of the grammar is told the same words.
-unknown=''
-while read -r word; do
-	grep -qxF -- "\"$word\"" tests/fuzz/grammar.dict || unknown+=" $word"
-done < <(cut -d: -f2 "$scratch/table" | xargs -n 1 | sort -u)
-is "$unknown" '' "every word of the table is in the fuzzer's dictionary"
-
 # What every command takes, and the paths that a user meets.
 for word in 'Cm dev' 'Fl -json' 'Fl -verbose' 'Fl -version' 'Pa /run/ringfence.lock' \
 	'Pa /sys/fs/bpf/ringfence'; do

@@ -35,6 +35,19 @@ complained "table 'words' has no row for RF_SETTLED" 'a state without a word'
 sed -i 's/, \[RF_TELL_FULL\] = "full"//' "$tree"/user/*/*.[ch]
 complained "has no row for RF_TELL_FULL" 'a macro of words without one'
 
+# assembles FILE: a source of the copy
+assembles() {
+	"${CC:-cc}" -fsyntax-only -D_GNU_SOURCE -DRINGFENCE_VERSION='""' -I"$tree/include" -I"$tree/user" -I. "$tree/user/$1" 2>"$scratch/errors"
+}
+
+check 'the table of commands compiles' assembles rules/grammar_table.c
+check 'so do their functions' assembles cli/help.c
+cp "$tree/user/rules/commands.def" "$scratch/commands"
+sed -i 's/^COMMAND(LIMIT_LIST, limit_list,/COMMAND(LIMIT_LIST,/' "$tree/user/rules/commands.def"
+is "$(assembles cli/help.c || echo fails)" fails 'a command without a function does not compile'
+sed '/^COMMAND(LIMIT_LIST,/,/^$/s/),$/))/; /^COMMAND(LIMIT_LIST,/,/^$/{/HELP(/,/^$/d}' "$scratch/commands" >"$tree/user/rules/commands.def"
+is "$(assembles cli/help.c || echo fails)" fails 'a command without help does not compile'
+
 # compiles: a file that includes the reasons
 compiles() {
 	"${CC:-cc}" -fsyntax-only -x c -I"$tree/include" -include ringfence/counters.h - </dev/null 2>"$scratch/errors"
@@ -44,5 +57,6 @@ check 'the reasons compile' compiles
 sed -i 's/^\tRF_REASON_COUNT,/\tRF_NEW_REASON,\n&/' "$tree/include/ringfence/counters.h"
 is "$(compiles || echo fails)" fails 'a new drop reason without a name does not compile'
 check 'the compiler says why' grep -qF 'RF_REASONS has a row for each reason' "$scratch/errors"
+
 
 done_testing

@@ -17,10 +17,13 @@ fuzz() {
 	local name=$1 dict=$1 log=build/fuzz/$1.log options=() executions
 
 	[ "$name" = rules ] && dict=grammar # its lines are commands
-
 	options=(-max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 -print_final_stats=1
 		-artifact_prefix="build/fuzz/finding-$name-")
-	[ -f "tests/fuzz/$dict.dict" ] && options+=(-dict="tests/fuzz/$dict.dict")
+	if [ "$dict" = grammar ]; then
+		options+=(-dict=build/fuzz/grammar.dict)
+	elif [ -f "tests/fuzz/$dict.dict" ]; then
+		options+=(-dict="tests/fuzz/$dict.dict")
+	fi
 	mkdir -p "build/fuzz/corpus-$name"
 	if ! "build/fuzz/fuzz_$name" "${options[@]}" "build/fuzz/corpus-$name" \
 		"tests/fuzz/corpus/$name" >"$log" 2>&1; then

@@ -2,7 +2,8 @@
 # Tables that an enum indexes have a row for each of its members: a member without one would be read
 # as NULL or 0. Reads headers and sources. A table is checked if its size is a member of an enum
 # ('[RF_MAP_COUNT]': all members before it), or if it has no size (all members but a last one that
-# counts them). 'sparse:' in a comment of the line above says that holes are meant.
+# counts them). The rows of a file of rows ('#include "….def"') make their enum as well, so none can
+# be missing. 'sparse:' in a comment of the line above says that holes are meant.
 
 function complain(text) {
 	print text | "cat >&2"
@@ -23,7 +24,7 @@ function add_members(line, part, parts, i) {
 }
 
 function check_table(  of, end, i, row) {
-	if (!rows && size in enum_of && body !~ /^[^{]*\(|^[ \t]*\}/)
+	if (!rows && size in enum_of && body !~ /^#include|^[^{]*\(|^[ \t]*\}/)
 		complain(place ": table '" name "' has rows without their '[MEMBER] ='")
 	if (is_sparse || !rows || !(first in enum_of))
 		return

@@ -7,6 +7,16 @@
 #include "cli/out.h"
 #include "rules/near.h"
 
+/* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+#define HELP(...) __VA_ARGS__
+#define COMMAND(id, function, syntax, help) [RF_CMD_##id] = {rf_cmd_##function, help},
+
+const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
+#include "rules/commands.def"
+};
+
 #define LABEL_WIDTH_MAX 18 /* columns of an option, before its summary */
 
 /* ---- options ---- */
@@ -246,10 +256,11 @@ static int print_group(const char *word)
 	return count;
 }
 
-int rf_help(struct rf_words *words, struct rf_error *error)
+int rf_cmd_help(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	int command, err;
 
+	(void)options;
 	if (!rf_words_peek(words)) {
 		print_usage();
 		return 0;
@@ -266,5 +277,18 @@ int rf_help(struct rf_words *words, struct rf_error *error)
 	err = rf_words_end(words, error);
 	if (!err)
 		print_command(command);
+	return err;
+}
+
+int rf_cmd_version(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	int err = rf_words_end(words, error);
+
+	if (!err && options->json)
+		return rf_out_json(json_pack("{s:s, s:i}", "version", RINGFENCE_VERSION, "abi",
+					     RF_ABI_VERSION),
+				   false, error);
+	if (!err)
+		rf_out("ringfence %s (map ABI %d)\n", RINGFENCE_VERSION, RF_ABI_VERSION);
 	return err;
 }

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Usage and help, printed from the tables. */
+/*
+ * What the command line adds to the table of commands: their functions, and the prose of their
+ * help, from which usage and help are printed. Words are exact, never abbreviated, so that a typing
+ * error never runs another command.
+ */
 #ifndef RINGFENCE_HELP_H
 #define RINGFENCE_HELP_H
 
-#include "cli/commands.h"
+#include "cli/command.h"
+
+struct rf_command_row {
+	rf_command run;
+	const char *help;	  /* before the options, in paragraphs; help wraps it */
+	const char *notes;	  /* after the options; NULL: nothing */
+	const char *no_json;	  /* why it refuses --json; NULL: it does not */
+	const char *examples[12]; /* without `ringfence` */
+};
+
+extern const struct rf_command_row rf_commands[RF_CMD_COUNT];
 
 /* An error that says which command is unknown, and what may follow its first word. */
 int rf_fail_unknown(struct rf_words *words, struct rf_error *error);
-/* Runs `help` with the words after it. */
-int rf_help(struct rf_words *words, struct rf_error *error);
 
 #endif /* RINGFENCE_HELP_H */

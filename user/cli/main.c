@@ -117,20 +117,6 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 	return err;
 }
 
-static int print_version(const struct rf_options *options, const struct rf_words *words,
-			 struct rf_error *error)
-{
-	int err = rf_words_end(words, error);
-
-	if (!err && options->json)
-		return rf_out_json(json_pack("{s:s, s:i}", "version", RINGFENCE_VERSION, "abi",
-					     RF_ABI_VERSION),
-				   false, error);
-	if (!err)
-		rf_out("ringfence %s (map ABI %d)\n", RINGFENCE_VERSION, RF_ABI_VERSION);
-	return err;
-}
-
 /* The words of the command alone, or all where there is no command. */
 static struct rf_words *words_of_command(struct rf_words *words)
 {
@@ -155,22 +141,18 @@ static int run(struct rf_words *words, const char **kept, struct rf_options *opt
 	if (err)
 		return err;
 	if (instead.help)
-		return rf_help(words_of_command(words), error);
+		return rf_cmd_help(options, words_of_command(words), error);
 	if (instead.version) {
 		words->at = words->count;
-		return print_version(options, words, error);
+		return rf_cmd_version(options, words, error);
 	}
 	if (!rf_words_peek(words))
 		return rf_error_usage(error, "a command is missing; run 'ringfence help'");
 	command = rf_command_find(words);
 	if (command < 0)
 		return rf_fail_unknown(words, error);
-	if (options->json && rf_no_json[command])
-		return rf_error_usage(error, "'--json': %s", rf_no_json[command]);
-	if (command == RF_CMD_HELP)
-		return rf_help(words, error);
-	if (command == RF_CMD_VERSION)
-		return print_version(options, words, error);
+	if (options->json && rf_commands[command].no_json)
+		return rf_error_usage(error, "'--json': %s", rf_commands[command].no_json);
 	return rf_commands[command].run(options, words, error);
 }
 
