@@ -56,6 +56,8 @@ DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_
 # The tests that 'make check-fast' runs beside the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
+# A model in C of the functions that a fleet's engine runs, and of their end of the wire.
+MODEL := $(patsubst %,tests/fleet/model/%.c,ledger sums wire)
 # Of the functions that a fleet's engine runs.
 ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
 ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
@@ -79,7 +81,7 @@ FUZZED := $(addprefix user/,$(addprefix base/,error.c json.c number.c own_networ
 		$(addprefix agent/,bans.c call_words.c calls.c calls_sums.c cluster.c engine_errors.c link.c news_host.c settings.c)) \
 	$(wildcard user/rules/*.c user/fleet/*.c user/agent/inquiry*.c user/agent/probe*.c)
 FUZZ_SECONDS ?= 60
-SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch])
+SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch] tests/fleet/model/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])
 GUIDES := $(wildcard docs/guides/*.md)
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence*.p*) packaging/upgrade-fences user/completion/ringfence.bash .ci/run

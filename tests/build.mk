@@ -21,6 +21,7 @@ build/tests/unit/test_agent_bans: build/asan/user/agent/bans.o
 build/tests/unit/test_agent_cluster: build/asan/user/agent/cluster.o
 build/tests/unit/test_link: $(patsubst %,build/asan/user/%.o,agent/link agent/cluster agent/engine_errors base/say)
 build/tests/unit/test_agent_bans build/tests/unit/test_link: private CFLAGS += -Wl,--wrap=rf_time_awake
+$(patsubst %,build/tests/unit/test_fleet_%,claims ledger sums wire): $(MODEL:%.c=build/asan/%.o)
 build/tests/unit/test_lockout: build/asan/user/base/peer.o
 build/tests/unit/test_page_asks: build/asan/user/daemon/asks.o
 build/tests/unit/test_probe_place: build/asan/user/agent/probe_place.o
@@ -109,6 +110,7 @@ build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o build/fuzz/fuzzed.a
 	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) build/fuzz/fuzzed.a -o $@ \
 		$(FUZZ_WRAPPED) $(shell $(PKG_CONFIG) --libs jansson) $(FUZZ_LIBS)
 
+build/fuzz/fuzz_wire build/fuzz/fuzz_engine: $(MODEL:%.c=build/fuzz/%.o)
 build/fuzz/fuzz_limiter: build/fuzz/tests/fuzz/limiter_watch.o
 build/fuzz/fuzz_settings: private FUZZ_WRAPPED := -Wl,--wrap=access,--wrap=stat,--wrap=rf_file_read
 build/fuzz/fuzz_events: private FUZZ_WRAPPED := -Wl,--wrap=rf_time_wall
@@ -157,7 +159,7 @@ build/tests/tcp/%: tests/tcp/%.c
 # Clients of a fleet's engine, for tests.
 build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports sums)
 $(ENGINE_TOOLS): build/tests/engine/%: build/tests/engine/%.o build/tests/engine/client.o \
-		$(patsubst %,build/user/fleet/%.o,ledger sums wire)
+		build/user/fleet/wire.o $(MODEL:%.c=build/%.o)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(shell $(PKG_CONFIG) --libs hiredis)

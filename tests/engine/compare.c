@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine's functions beside user/fleet/ledger.c, call by call: answers and all that is kept are
+ * The engine's functions beside their model, call by call: answers and all that is kept are
  * the same, whatever is called. The library is a copy whose time is that of two keys; test_function
  * makes it, and mutants of it. Usage: compare SOCKET LIBRARY CALLS; RF_TEST_SEED as in unit tests.
  */

@@ -7,6 +7,8 @@
 #define RINGFENCE_ENGINE_COMPARE_H
 
 #include "client.h"
+#include "tests/fleet/model/sums.h"
+#include "tests/fleet/model/wire.h"
 
 #define BUCKETS 2
 #define MEMBERS 7

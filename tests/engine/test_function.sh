@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The engine's functions say and keep what user/fleet/ledger.c says: a real engine runs them, and
+# The engine's functions say and keep what the model in tests/fleet/model/ says: a real engine runs them, and
 # each of many random calls is compared. So are mutants of them, each of which must differ. Time is
 # that of two keys in all of these; that is the one line in which they are not the library that is
 # shipped. CALLS is how many are compared; of a mutant four times as many, up to the first that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A few hosts whose claims are those of user/fleet/claims.h, as their agents have them, and one
- * engine with the rules of user/fleet/ledger.h. Windows, network, clocks and traffic are made up
+ * engine with the rules of tests/fleet/model/. Windows, network, clocks and traffic are made up
  * here, and go wrong as the scene says, by dice that can be thrown again.
  *
  * The judge writes down each packet that was admitted, and when. It reads nothing of the claims or

@@ -7,6 +7,7 @@
 
 #include "agents.h"
 #include "fleet/wire.h"
+#include "tests/fleet/model/ledger.h"
 
 #define MS 1000000ULL
 #define NET 128

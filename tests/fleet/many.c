@@ -18,6 +18,7 @@
 
 #include "fleet/claims.h"
 #include "ringfence/share.h"
+#include "tests/fleet/model/ledger.h"
 
 #define MS 1000000ULL
 #define STEP_MS 4

@@ -8,7 +8,7 @@
 tried=0
 
 compile() { # FILE OBJECT
-	"${CC:-cc}" -std=gnu11 -O2 "${FLAGS[@]}" -Iuser -Itests/fleet -Iinclude -Itests -c "$1" -o "$2"
+	"${CC:-cc}" -std=gnu11 -O2 "${FLAGS[@]}" -Iuser -Itests/fleet -Iinclude -Itests -I. -c "$1" -o "$2"
 }
 
 # link DIRECTORY PROGRAM…: its objects, and those of the code as it is for what it has not.

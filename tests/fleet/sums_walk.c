@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/sums.h"
+#include "fleet/member.h"
+#include "tests/fleet/model/sums.h"
 
 #define HOSTS 3
 #define GRACE 2000

@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 STEPS=${STEPS:-100000}
 BUILD=build/fleet-claims
-CORE=(user/fleet/{ledger,member,claim_table,sums}.c user/fleet/claims*.c)
+CORE=(tests/fleet/model/ledger.c user/fleet/{member,claim_table}.c user/fleet/claims*.c)
 REST=(user/base/siphash.c tests/fleet/agents_{engine,fence,host,judge,scenes}.c)
 PROGRAMS=(agents_walk)
 FLAGS=(-DRF_LEDGER_SLOTS=4)
@@ -25,7 +25,7 @@ run_mutant() {
 rm -rf "$BUILD"
 build
 failed=0
-claims=user/fleet/claims.c member=user/fleet/member.c ledger=user/fleet/ledger.c
+claims=user/fleet/claims.c member=user/fleet/member.c ledger=tests/fleet/model/ledger.c
 
 try_mutant "what was used is read before the lower share is in force" $claims begin_settling \
 	's/claims->is_settling = claims->ports.settle.*/rf_claims_settled(claims, true, now); return;/' agents_walk 4 || failed=1

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 STEPS=${STEPS:-2000000}
 ROWS=${ROWS:-quick}
 BUILD=build/fleet
-CORE=(user/fleet/{ledger,member}.c tests/fleet/{world,start,judge,normal,unread,names,order}.c)
+CORE=(tests/fleet/model/ledger.c user/fleet/member.c tests/fleet/{world,start,judge,normal,unread,names,order}.c)
 REST=(tests/explorer/seen.c)
 PROGRAMS=(search walk)
 . tests/fleet/mutants.sh
@@ -38,7 +38,7 @@ set_hosts 2
 build
 failed=0
 expected='^# .* too many'
-ledger=user/fleet/ledger.c member=user/fleet/member.c world=tests/fleet/world.c
+ledger=tests/fleet/model/ledger.c member=user/fleet/member.c world=tests/fleet/world.c
 
 try_mutant "no learning" $ledger give \
 	's/ledger->is_learning \|\| !.*is_complete/0/' search 21 || failed=1

@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 STEPS=${STEPS:-1000000}
 BUILD=build/fleet-sums
-CORE=(user/fleet/{ledger,sums}.c)
+CORE=(tests/fleet/model/{ledger,sums}.c user/fleet/member.c)
 REST=()
 PROGRAMS=(sums_walk)
 FLAGS=(-DRF_LEDGER_SLOTS=4)
@@ -25,7 +25,7 @@ run_mutant() {
 rm -rf "$BUILD"
 build
 failed=0
-sums=user/fleet/sums.c
+sums=tests/fleet/model/sums.c member=user/fleet/member.c
 
 try_mutant "what came before W counts" $sums sum_of \
 	's/window_ms > now/window_ms + 200 > now/' sums_walk || failed=1
@@ -39,11 +39,11 @@ try_mutant "cells count after the clock was set" $sums is_of_this_time \
 	's/sum->learns_from == ledger->learns_from/1/' sums_walk || failed=1
 try_mutant "a report of another membership counts" $sums rf_sum_add \
 	's/!rf_ledger_is_member\(ledger, call\)/0/' sums_walk || failed=1
-try_mutant "the clock of another membership is used" $sums rf_sum_clock_ms \
+try_mutant "the clock of another membership is used" $member rf_sum_clock_ms \
 	's/ \|\| clock->joined != joined//' sums_walk || failed=1
-try_mutant "the host's clock is taken for the ledger's" $sums rf_sum_clock_ms \
+try_mutant "the host's clock is taken for the ledger's" $member rf_sum_clock_ms \
 	's/\(apart_ns - drift_ns\)/(apart_ns + drift_ns)/; s/\(apart_ns \+ drift_ns\) \/ RF_NS_PER_MS \+ 1/(apart_ns - drift_ns) \/ RF_NS_PER_MS/' sums_walk || failed=1
-try_mutant "a reading is as late as the answer" $sums rf_sum_clock_ms \
+try_mutant "a reading is as late as the answer" $member rf_sum_clock_ms \
 	's/back_ms < clock->ledger_ms \?.*/clock->ledger_ms;/' sums_walk || failed=1
 "$BUILD/sums_walk" "$STEPS" >"$BUILD/rows.tap" || failed=1
 print_rows "$(<"$BUILD/rows.tap")"

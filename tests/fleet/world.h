@@ -9,6 +9,7 @@
 #define RINGFENCE_FLEET_WORLD_H
 
 #include "fleet/member.h"
+#include "tests/fleet/model/ledger.h"
 
 #ifndef HOSTS
 #define HOSTS 2

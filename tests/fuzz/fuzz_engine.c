@@ -11,9 +11,10 @@
 #include "agent/inquiry.h"
 #include "base/say.h"
 #include "base/time.h"
-#include "fleet/wire.h"
 #include "replies.h"
 #include "ringfence/share.h"
+#include "tests/fleet/model/sums.h"
+#include "tests/fleet/model/wire.h"
 
 #define MS 1000000ULL
 #define SENT_MOST 512

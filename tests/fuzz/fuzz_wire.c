@@ -5,8 +5,9 @@
  */
 #include <string.h>
 
-#include "fleet/wire.h"
 #include "require.h"
+#include "tests/fleet/model/sums.h"
+#include "tests/fleet/model/wire.h"
 
 static void beat(const uint8_t *data, size_t size)
 {

@@ -11,6 +11,7 @@
 #include "fleet/claims.h"
 #include "fleet/wire.h"
 #include "ringfence/share.h"
+#include "tests/fleet/model/sums.h"
 
 #define HOSTS 3
 #define SOURCES 4

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "fleet/member.h"
+#include "tests/fleet/model/ledger.h"
 
 #define GRACE 2000
 #define WINDOW 10000

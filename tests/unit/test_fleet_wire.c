@@ -4,6 +4,7 @@
 
 #include "fleet/wire.h"
 #include "ringfence/abi.h"
+#include "tests/fleet/model/wire.h"
 
 #define ROWS 20000
 

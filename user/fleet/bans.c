@@ -3,23 +3,9 @@
 
 #include <string.h>
 
+#include "fleet/bytes.h"
+
 #define BAN_SIZE 16 /* before the address */
-
-static uint8_t *put(uint8_t *to, int size, uint64_t number)
-{
-	for (int i = 0; i < size; i++)
-		*to++ = number >> 8 * i;
-	return to;
-}
-
-static uint64_t get(const uint8_t *from, int size)
-{
-	uint64_t number = 0;
-
-	for (int i = 0; i < size; i++)
-		number |= (uint64_t)from[i] << 8 * i;
-	return number;
-}
 
 static size_t address_size(int version)
 {
@@ -29,18 +15,19 @@ static size_t address_size(int version)
 size_t rf_fleet_bans_pack_call(uint8_t bytes[RF_BAN_CALL_MAX], uint32_t slot, uint32_t time_ms,
 			       const struct rf_prefix *prefix)
 {
-	uint8_t *to = put(bytes, 4, slot);
+	struct rf_bytes_writer to = {bytes};
 
-	to = put(to, 4, time_ms);
-	to = put(to, 1, prefix->version);
-	to = put(to, 1, prefix->length);
-	memcpy(to, prefix->word, address_size(prefix->version));
-	return to - bytes + address_size(prefix->version);
+	rf_bytes_put(&to, 4, slot);
+	rf_bytes_put(&to, 4, time_ms);
+	rf_bytes_put(&to, 1, prefix->version);
+	rf_bytes_put(&to, 1, prefix->length);
+	memcpy(to.at, prefix->word, address_size(prefix->version));
+	return to.at - bytes + address_size(prefix->version);
 }
 
 void rf_fleet_bans_pack_from(uint8_t bytes[RF_BANS_FROM_SIZE], uint64_t stamp)
 {
-	put(bytes, RF_BANS_FROM_SIZE, stamp);
+	rf_bytes_put(&(struct rf_bytes_writer){bytes}, RF_BANS_FROM_SIZE, stamp);
 }
 
 bool rf_fleet_bans_read(struct rf_told_bans *told, const void *bytes, size_t size)
@@ -48,7 +35,7 @@ bool rf_fleet_bans_read(struct rf_told_bans *told, const void *bytes, size_t siz
 	*told = (struct rf_told_bans){.at = bytes, .end = (const uint8_t *)bytes + size};
 	if (size < sizeof(told->newest))
 		return false;
-	told->newest = get(told->at, sizeof(told->newest));
+	told->newest = rf_bytes_number(told->at, sizeof(told->newest));
 	told->at += sizeof(told->newest);
 	return true;
 }
@@ -60,9 +47,9 @@ bool rf_fleet_bans_next(struct rf_told_bans *told, struct rf_told_ban *ban)
 	if (told->end - at < BAN_SIZE)
 		return false;
 	*ban = (struct rf_told_ban){
-		.stamp = get(at, 8),
-		.slot = get(at + 8, 2),
-		.left_ms = get(at + 10, 4),
+		.stamp = rf_bytes_number(at, 8),
+		.slot = rf_bytes_number(at + 8, 2),
+		.left_ms = rf_bytes_number(at + 10, 4),
 		.prefix = {.version = at[14], .length = at[15]},
 	};
 	at += BAN_SIZE;

@@ -16,7 +16,6 @@
 #define RF_FLEET_CLAIMS_H
 
 #include "fleet/claim_table.h"
-#include "fleet/sums.h"
 #include "ringfence/abi.h"
 #include "ringfence/fleet_call.h"
 

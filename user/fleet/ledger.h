@@ -1,29 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ledger of a fleet: the rules that the engine runs, one bucket of sources at a time. Pure:
- * the caller brings the time, the run of the engine and the records, and keeps what came of them.
- * docs/fleet.md has the scheme and the proof.
- *
- * Members. A host is a member by its slot and its nonce. Its heartbeats keep its claims; silent for
- * G + W, it is void, and so are they. `joined` names one membership: a new one begins when a slot
- * is taken, and for all when learning begins. A call that names another is answered by the present
- * one, and changes nothing. A member is complete once it says that it has reported all its claims
- * since it joined; only then may the host trust its shares for longer.
- *
- * Claims. claim = max(has, used - f, given), and the sum of what is given never exceeds P. A claim
- * follows its host's newest report, by sequence number, up or down. So a report that was lost does
- * not matter, nor one that comes twice or late.
- *
- * Learning. Whoever the ledger has forgotten may still use a share. So while it learns, claims are
- * noted and nothing is given. It begins with an empty ledger, with another run of the engine, and
- * when no call came for G/2 of the engine's time or the time went back by as much. It ends
- * once all members that somebody knew are complete, but not before G, when those whom nobody knew
- * have gone alone; and after G + W in any case, when nothing counts that was passed before.
- *
- * Keys. Members have one key of buckets, see rf_bucket_by(): under two, a source would have its
- * whole limit in each of two buckets. A host with another key than a member, one that was heard in
- * G + W, is foreign, and changes nothing. Once there is no such member a host of another key may
- * join: all others are forgotten, and the ledger learns.
+ * What a host and the ledger of a fleet say to each other, and what the ledger keeps. The ledger is
+ * user/fleet/library/, which runs in the engine and has the rules; tests/fleet/model/ is a model of
+ * it in C. Pure.
  *
  * Times are in one unit, whichever, of the engine's clock. Units of claims are those of the limit.
  */
@@ -44,6 +23,16 @@
 struct rf_ledger_slots {
 	uint64_t word[RF_LEDGER_WORDS];
 };
+
+static inline bool rf_ledger_slots_has(const struct rf_ledger_slots *slots, uint32_t slot)
+{
+	return slots->word[slot / 64] >> slot % 64 & 1;
+}
+
+static inline void rf_ledger_slots_add(struct rf_ledger_slots *slots, uint32_t slot)
+{
+	slots->word[slot / 64] |= 1ULL << slot % 64;
+}
 
 struct rf_ledger_host {
 	uint64_t nonce;	 /* 0: the slot is free */
@@ -141,29 +130,20 @@ struct rf_ledger_left {
 	uint64_t left;
 };
 
-struct rf_ledger_heard rf_ledger_beat(struct rf_ledger *ledger, const struct rf_ledger_call *call,
-				      const struct rf_ledger_beat *beat);
-struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_ledger_source *source,
-					 const struct rf_ledger_call *call,
-					 const struct rf_ledger_limit *limit,
-					 const struct rf_ledger_report *report);
+/* ---- what all hosts received of a source: library/sums.lua ---- */
 
-/*
- * The host of `slot` is no member any more, if it was silent for G + W: then its claims are void
- * already, and only its name is forgotten. Before, nobody can say what it passed in W.
- */
-struct rf_ledger_left rf_ledger_gone(struct rf_ledger *ledger, const struct rf_ledger_call *call,
-				     uint32_t slot);
+#define RF_SUM_CELLS 16 /* that W is divided into */
 
-/* What every call does first; and may it do more? */
-void rf_ledger_open(struct rf_ledger *ledger, const struct rf_ledger_call *call);
-bool rf_ledger_is_member(const struct rf_ledger *ledger, const struct rf_ledger_call *call);
+struct rf_sum_report {
+	uint64_t from_ms; /* of the ledger's clock: what it reports came later; 0: not known */
+	uint32_t units;
+	uint32_t window_ms; /* W */
+};
 
-/* The sum of the claims that are not void. */
-uint64_t rf_ledger_claimed(const struct rf_ledger *ledger, const struct rf_ledger_source *source,
-			   const struct rf_ledger_call *call, const struct rf_ledger_limit *limit);
-
-bool rf_ledger_slots_has(const struct rf_ledger_slots *slots, uint32_t slot);
-void rf_ledger_slots_add(struct rf_ledger_slots *slots, uint32_t slot);
+struct rf_sum_answer {
+	enum rf_ledger_status status;
+	uint32_t sum;	 /* of all hosts within W, at most */
+	uint64_t now_ms; /* of the ledger's clock */
+};
 
 #endif /* RF_FLEET_LEDGER_H */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "fleet/member.h"
 
+#include "base/units.h"
+
 bool rf_member_is_alone(const struct rf_member *member, uint64_t now)
 {
 	return now >= member->deadline;
@@ -161,4 +163,25 @@ bool rf_claim_answered(struct rf_claim *claim, const struct rf_member *member,
 bool rf_claim_is_known(const struct rf_claim *claim, const struct rf_member *member)
 {
 	return claim->known_in == member->joined || !(claim->covers || claim->has || claim->held);
+}
+
+/* ---- the ledger's clock ---- */
+
+/*
+ * The answer came when the ledger's time was that or later. Clocks of different rates, and the
+ * ledger's, which counts in ms, may make it seem later than it is: see deadline_of().
+ */
+uint64_t rf_sum_clock_ms(const struct rf_sum_clock *clock, uint64_t joined, uint64_t ns)
+{
+	const bool is_past = ns < clock->heard_ns;
+	const uint64_t apart_ns = is_past ? clock->heard_ns - ns : ns - clock->heard_ns;
+	const uint64_t drift_ns = apart_ns / RF_FLEET_DRIFT;
+	uint64_t back_ms;
+
+	if (!clock->joined || clock->joined != joined)
+		return 0;
+	if (!is_past)
+		return clock->ledger_ms + (apart_ns - drift_ns) / RF_NS_PER_MS;
+	back_ms = (apart_ns + drift_ns) / RF_NS_PER_MS + 1;
+	return back_ms < clock->ledger_ms ? clock->ledger_ms - back_ms : 0;
 }

@@ -81,4 +81,19 @@ bool rf_claim_answered(struct rf_claim *claim, const struct rf_member *member,
  */
 bool rf_claim_is_known(const struct rf_claim *claim, const struct rf_member *member);
 
+/* ---- the ledger's clock, for sums of what all hosts received ---- */
+
+/*
+ * The ledger's clock, as a host knows it: from the answers to its reports, and only within one
+ * membership, as the next one can have a different clock.
+ */
+struct rf_sum_clock {
+	uint64_t joined; /* the membership; 0: it is not known */
+	uint64_t ledger_ms;
+	uint64_t heard_ns; /* the host's clock, when that time had come already */
+};
+
+/* The ledger's time at a time of the host, or an earlier one. 0: it is not known. */
+uint64_t rf_sum_clock_ms(const struct rf_sum_clock *clock, uint64_t joined, uint64_t ns);
+
 #endif /* RF_FLEET_MEMBER_H */

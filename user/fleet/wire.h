@@ -23,7 +23,6 @@
 #include <stddef.h>
 
 #include "fleet/ledger.h"
-#include "fleet/sums.h"
 #include "ringfence/source.h"
 
 #define RF_WIRE_GRACE_MAX_MS 60000
@@ -80,25 +79,14 @@ size_t rf_wire_pack_beat(uint8_t bytes[RF_WIRE_BEAT_MAX], const struct rf_ledger
 			 const struct rf_ledger_beat *beat);
 void rf_wire_pack_gone(uint8_t bytes[RF_WIRE_GONE_SIZE], const struct rf_ledger_call *call,
 		       uint32_t slot);
-size_t rf_wire_pack_heard(uint8_t bytes[RF_WIRE_HEARD_MAX], const struct rf_ledger_heard *heard);
 void rf_wire_pack_call(uint8_t bytes[RF_WIRE_CALL_SIZE], const struct rf_ledger_call *call);
 void rf_wire_pack_report(uint8_t bytes[RF_WIRE_REPORT_SIZE], const struct rf_ledger_limit *limit,
 			 const struct rf_ledger_report *report);
-void rf_wire_pack_answer(uint8_t bytes[RF_WIRE_ANSWER_SIZE], const struct rf_ledger_answer *answer);
 void rf_wire_pack_sum(uint8_t bytes[RF_WIRE_SUM_SIZE], const struct rf_sum_report *report);
-void rf_wire_pack_summed(uint8_t bytes[RF_WIRE_SUMMED_SIZE], const struct rf_sum_answer *answer);
 
 /* False: it makes no sense, and nothing that was read of it is to be used. */
-bool rf_wire_unpack_beat(struct rf_ledger_call *call, struct rf_ledger_beat *beat,
-			 const void *bytes, size_t size);
 bool rf_wire_unpack_heard(struct rf_ledger_heard *heard, const void *bytes, size_t size);
-bool rf_wire_unpack_call(struct rf_ledger_call *call, const void *bytes, size_t size);
-/* `call`: the one that brings it. */
-bool rf_wire_unpack_report(struct rf_ledger_limit *limit, struct rf_ledger_report *report,
-			   const struct rf_ledger_call *call, const void *bytes, size_t size);
 bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, size_t size);
-bool rf_wire_unpack_sum(struct rf_sum_report *report, const struct rf_ledger_call *call,
-			const void *bytes, size_t size);
 bool rf_wire_unpack_summed(struct rf_sum_answer *answer, const void *bytes, size_t size);
 bool rf_wire_unpack_left(struct rf_ledger_left *left, const void *bytes, size_t size);
 

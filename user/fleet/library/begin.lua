@@ -1,8 +1,30 @@
 #!lua name=ringfence
 -- SPDX-License-Identifier: GPL-2.0
--- The ledger of a fleet, as a library of functions of Redis 7 or Valkey. The rules are those of
--- user/fleet/ledger.c, which says why; a test compares them call by call. user/fleet/wire.h has the
--- calls, docs/fleet.md what is kept and for how long.
+-- The ledger of a fleet, as a library of functions of Redis 7 or Valkey: its rules, one bucket of
+-- sources at a time. docs/fleet.md has the scheme, the proof, what is kept and for how long;
+-- user/fleet/wire.h the calls. tests/fleet/model/ has the same rules in C, for walks and searches,
+-- and tests/engine compares both call by call.
+--
+-- Members. A host is a member by its slot and its nonce. Its heartbeats keep its claims; silent for
+-- G + W, it is void, and so are they. `joined` names one membership: a new one begins when a slot
+-- is taken, and for all when learning begins. A call that names another is answered by the present
+-- one, and changes nothing. A member is complete once it says that it has reported all its claims
+-- since it joined; only then may the host trust its shares for longer.
+--
+-- Claims. claim = max(has, used - f, given), and the sum of what is given never exceeds P. A claim
+-- follows its host's newest report, by sequence number, up or down. So a report that was lost does
+-- not matter, nor one that comes twice or late.
+--
+-- Learning. Whoever the ledger has forgotten may still use a share. So while it learns, claims are
+-- noted and nothing is given. It begins with an empty ledger, with another run of the engine, and
+-- when no call came for G/2 of the engine's time or the time went back by as much. It ends
+-- once all members that somebody knew are complete, but not before G, when those whom nobody knew
+-- have gone alone; and after G + W in any case, when nothing counts that was passed before.
+--
+-- Keys. Members have one key of buckets, see rf_bucket_by(): under two, a source would have its
+-- whole limit in each of two buckets. A host with another key than a member, one that was heard in
+-- G + W, is foreign, and changes nothing. Once there is no such member a host of another key may
+-- join: all others are forgotten, and the ledger learns.
 --
 -- Names of eight bytes (nonce, joined, run, key) are strings here: a number of Lua has 53 bits.
 

@@ -138,6 +138,12 @@ local function answer(status, seq, share, lower_to)
 	return pack('<BI4I4I4', status, seq, share or 0, lower_to or 0)
 end
 
+-- Notes what a host has of a source, and gives what it wants as far as the pool has it beside the
+-- claims of others. While hosts contest the source nobody grows beyond an even part: what is given
+-- back for those with less would else go to whoever asks first, who then has to give it back again.
+-- The pool would be shared among those with a claim, those that want one, and the one that asks. A
+-- host that wants in vain, and has less than an even part, begins a contest: then those with more
+-- give some back, until it has that part. Whoever else has less says so by its next report.
 local function note(ledger, call, key, bytes)
 	if #bytes ~= REPORT_SIZE then return answer(GARBAGE, 0) end
 	local seq, used, has, wants, pool, first, window = unpack(REPORT, bytes)

@@ -125,6 +125,7 @@ end
 
 -- ---- time and learning ----
 
+-- Has the ledger missed something, so that it must learn before it gives?
 local function has_missed(ledger, call)
 	local quiet = floor(call.grace / 2)
 
@@ -138,6 +139,7 @@ local function begin_epoch(ledger, call)
 	ledger.members = nil
 end
 
+-- Whoever was a member stays one, and has all its claims until it could have reported them.
 local function start_learning(ledger, call)
 	begin_epoch(ledger, call)
 	ledger.run = call.run
@@ -148,6 +150,7 @@ local function start_learning(ledger, call)
 	end
 end
 
+-- As long as it has heard nobody, it does not know whom it should wait for.
 local function all_are_complete(ledger)
 	local is_any = false
 

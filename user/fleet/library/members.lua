@@ -13,6 +13,9 @@ local function add_host(ledger, slot)
 	return host
 end
 
+-- May a host that is no member take this slot? In the first G of learning the slot's host may still
+-- use its share and its `first`, and be known to nobody who was here. So only a host that says it has
+-- the slot gets it, and one that is expected has it kept until the end.
 local function may_take(ledger, host, call, beat)
 	if not ledger.is_learning or beat.resumes then return true end
 	return not host.is_expected and ledger.newest - ledger.learns_from >= call.grace
@@ -30,6 +33,7 @@ local function is_foreign(ledger, call, beat)
 	return false
 end
 
+-- The claims of others are void. Whoever has been alone with this key tells what it has used.
 local function take_key(ledger, call, key)
 	if ledger.key == key then return end
 	ledger.key, ledger.is_rewritten = key, true

@@ -1,5 +1,12 @@
 -- SPDX-License-Identifier: GPL-2.0
--- ---- sums: what all hosts together received, see user/fleet/sums.h ----
+-- ---- sums: what all hosts together received of a source, for bans by a limit of the fleet ----
+
+-- A host reads how much a window has received so far, again and again. What came between two
+-- readings is reported once, with the time of the earlier one: no packet among it came before. A
+-- report that is lost is not repeated. So the ledger counts each packet once at most, and none as
+-- later than it came. It adds up in cells of W/16, by its own time: the sum of the cells that began
+-- within W is never more than what came within W. Hosts report times by the ledger's clock, see
+-- user/fleet/member.h.
 
 local SUM, SUM_SIZE = '<I8I4I4', 16 -- from when, units, W
 local CELLS = 16

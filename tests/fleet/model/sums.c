@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fleet/sums.h"
+#include "tests/fleet/model/sums.h"
 
 #include <string.h>
-
-#include "base/units.h"
-#include "ringfence/fleet.h"
-
-/* ---- the ledger ---- */
 
 static uint64_t cell_ms(const struct rf_sum *sum)
 {
@@ -73,25 +68,4 @@ struct rf_sum_answer rf_sum_add(struct rf_sum *sum, struct rf_ledger *ledger,
 	answer.status = RF_LEDGER_DONE;
 	answer.sum = sum_of(sum, ledger->newest);
 	return answer;
-}
-
-/* ---- a host ---- */
-
-/*
- * The answer came when the ledger's time was that or later. Clocks of different rates, and the
- * ledger's, which counts in ms, may make it seem later than it is: see deadline_of() in member.c.
- */
-uint64_t rf_sum_clock_ms(const struct rf_sum_clock *clock, uint64_t joined, uint64_t ns)
-{
-	const bool is_past = ns < clock->heard_ns;
-	const uint64_t apart_ns = is_past ? clock->heard_ns - ns : ns - clock->heard_ns;
-	const uint64_t drift_ns = apart_ns / RF_FLEET_DRIFT;
-	uint64_t back_ms;
-
-	if (!clock->joined || clock->joined != joined)
-		return 0;
-	if (!is_past)
-		return clock->ledger_ms + (apart_ns - drift_ns) / RF_NS_PER_MS;
-	back_ms = (apart_ns + drift_ns) / RF_NS_PER_MS + 1;
-	return back_ms < clock->ledger_ms ? clock->ledger_ms - back_ms : 0;
 }

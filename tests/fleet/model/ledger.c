@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fleet/ledger.h"
+#include "tests/fleet/model/ledger.h"
 
 #include <string.h>
 
-bool rf_ledger_slots_has(const struct rf_ledger_slots *slots, uint32_t slot)
-{
-	return slots->word[slot / 64] >> slot % 64 & 1;
-}
-
-void rf_ledger_slots_add(struct rf_ledger_slots *slots, uint32_t slot)
-{
-	slots->word[slot / 64] |= 1ULL << slot % 64;
-}
-
 /* ---- time and learning ---- */
 
-/* Has the ledger missed something, so that it must learn before it gives? */
 static bool has_missed(const struct rf_ledger *ledger, const struct rf_ledger_call *call)
 {
 	const uint64_t quiet = call->grace / 2;
@@ -25,7 +14,6 @@ static bool has_missed(const struct rf_ledger *ledger, const struct rf_ledger_ca
 	return call->now > ledger->newest + quiet || call->now + quiet < ledger->newest;
 }
 
-/* Whoever was a member stays one, and has all its claims until it could have reported them. */
 static void start_learning(struct rf_ledger *ledger, const struct rf_ledger_call *call)
 {
 	ledger->run = call->run;
@@ -38,7 +26,6 @@ static void start_learning(struct rf_ledger *ledger, const struct rf_ledger_call
 	}
 }
 
-/* As long as it has heard nobody, it does not know whom it should wait for. */
 static bool all_are_complete(const struct rf_ledger *ledger)
 {
 	bool is_any = false;
@@ -85,11 +72,7 @@ static bool is_silent(const struct rf_ledger *ledger, const struct rf_ledger_hos
 	return ledger->newest - host->heard >= grace + window;
 }
 
-/*
- * May a host that is no member take this slot? In the first G of learning the slot's host may still
- * use its share and its `first`, and be known to nobody who was here. So only a host that says it
- * has the slot gets it, and one that is expected has it kept until the end.
- */
+/* May a host that is no member take this slot? */
 static bool may_take(const struct rf_ledger *ledger, const struct rf_ledger_host *host,
 		     const struct rf_ledger_call *call, const struct rf_ledger_beat *beat)
 {
@@ -108,7 +91,6 @@ static bool is_foreign(const struct rf_ledger *ledger, const struct rf_ledger_ca
 	return false;
 }
 
-/* The claims of others are void. Whoever has been alone with this key tells what it has used. */
 static void take_key(struct rf_ledger *ledger, const struct rf_ledger_call *call, uint64_t key)
 {
 	if (ledger->key == key)
@@ -280,11 +262,7 @@ uint64_t rf_ledger_claimed(const struct rf_ledger *ledger, const struct rf_ledge
 	return sum_of(&live);
 }
 
-/*
- * What is given: what it wants as far as the pool has it beside the claims of others, `others`.
- * While hosts contest the source nobody grows beyond an even part: what is given back for those
- * with less would else go to whoever asks first, who then has to give it back again.
- */
+/* What is given: `others` is what others claim, `most` what nobody may have more than. */
 static uint32_t give(const struct rf_ledger *ledger, const struct rf_ledger_call *call,
 		     const struct rf_ledger_limit *limit, const struct rf_ledger_report *report,
 		     uint64_t others, uint64_t most)
@@ -316,11 +294,7 @@ static uint32_t count_sharers(const struct rf_ledger_source *source, uint32_t sl
 	return count;
 }
 
-/*
- * Does it want in vain, and have less than an even part? Then those with more give some back, until
- * it has that part. Whoever else has less says so by its next report. `before`: its claim until
- * now.
- */
+/* Begins or ends a contest. `before`: its claim until now. */
 static void contest(const struct rf_ledger *ledger, struct rf_ledger_source *source,
 		    const struct rf_ledger_call *call, const struct rf_ledger_limit *limit,
 		    const struct rf_ledger_claim *before, bool in_vain, uint32_t share,
