@@ -6,6 +6,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 CC ?= cc
+# Builds what runs during the build, also where CC is for another machine.
+HOSTCC ?= cc
 CLANG ?= clang
 BPF_TARGET ?= bpf
 LLVM_STRIP ?= llvm-strip
@@ -39,14 +41,14 @@ Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/ringfence_fleet.bpf.o build/fleet_calls.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h build/fleet_functions.h build/paths.h
-USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(wildcard user/*/*.c))
-DAEMON_OBJECTS := $(foreach floor,base rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
-AGENT_OBJECTS := $(foreach floor,base rules kernel fence fleet agent,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
+USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(filter-out user/schema/print.c,$(wildcard user/*/*.c)))
+DAEMON_OBJECTS := $(foreach floor,base schema rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
+AGENT_OBJECTS := $(foreach floor,base schema rules kernel fence fleet agent,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/% build/user/agent/%,$(USER_OBJECTS))
-PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/own_file.c base/own_networks.c base/prefix.c base/prefix_range.c base/printable.c base/time.c base/json.c base/siphash.c fence/bypass_judge.c fence/members.c fence/reasons.c fence/sizes.c kernel/needs.c \
+PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/own_file.c base/own_networks.c base/prefix.c base/prefix_range.c base/printable.c base/time.c base/json.c base/siphash.c fence/bypass_judge.c fence/members.c fence/sizes.c kernel/needs.c \
 		$(addprefix watch/,cells.c fleet_agent.c metrics.c metrics_fleet.c metrics_text.c monotonic.c metrics_write.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
 	$(wildcard user/fleet/*.c user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
-	$(filter-out %/file.c %/secret.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
+	$(filter-out %/print.c,$(wildcard user/schema/*.c)) $(filter-out %/file.c %/secret.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
 	$(addprefix user/daemon/,feed.c query.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
 LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -79,6 +81,7 @@ FUZZED := $(addprefix user/,$(addprefix base/,error.c json.c number.c own_networ
 		$(addprefix watch/,cells.c event_file.c event_last.c) \
 		$(addprefix daemon/,asks.c feed.c gzip.c query.c request.c settings.c settings_text.c) \
 		$(addprefix agent/,bans.c call_words.c calls.c calls_sums.c cluster.c engine_errors.c link.c news_host.c settings.c)) \
+	$(filter-out %/print.c,$(wildcard user/schema/*.c)) \
 	$(wildcard user/rules/*.c user/fleet/*.c user/agent/inquiry*.c user/agent/probe*.c)
 FUZZ_SECONDS ?= 60
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch] tests/fleet/model/*.[ch])
@@ -96,7 +99,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 	lint deb deps deps-test deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
-all: build/ringfence build/ringfence-watch build/ringfence-fleet build/ringfence.bpf.o build/tables.checked ## build the command line, the daemon and the program
+all: build/ringfence build/ringfence-watch build/ringfence-fleet build/ringfence.bpf.o build/tables.checked $(MANUALS:%=build/%) ## build the command line, the daemon and the program
 
 build/ringfence: $(COMMAND_OBJECTS)
 	$(call say,LINK,$@)
@@ -129,6 +132,18 @@ build/%.bpf.o: bpf/%.bpf.c
 build/%.skel.h: build/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@.new
+	@mv $@.new $@
+
+# What follows from the tables of user/schema/ outside of C: rows of the manuals, labels of the page, lists
+# for the tests.
+SCHEMA := $(addprefix build/schema/,map_errors page.js reasons)
+
+build/schema/print: $(wildcard user/schema/*.[ch]) $(wildcard include/ringfence/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(filter %.c,$^) -o $@
+
+$(SCHEMA): build/schema/%: build/schema/print
+	$(Q)$< $* > $@.new
 	@mv $@.new $@
 
 # Messages name files of the installation. What does is compiled anew when PREFIX has changed, and only then.
@@ -167,12 +182,12 @@ build/fleet_functions.h: build/ringfence.lua
 # The page of the daemon: its files, compressed, as C arrays. Plots are drawn by dygraphs, as the
 # distribution has it or 'make deps' got it; without it the page says so.
 PAGE := user/daemon/www
-PAGE_SCRIPTS := $(patsubst %,$(PAGE)/%.js,begin text view data header plots table source main end)
+PAGE_SCRIPTS := $(PAGE)/begin.js build/schema/page.js $(patsubst %,$(PAGE)/%.js,text view data header plots table source main end)
 DYGRAPHS ?= $(firstword $(wildcard /usr/share/javascript/dygraphs/dygraph.min.js \
 	/usr/share/nodejs/dygraphs/dist/dygraph.min.js build/dygraphs/dygraph.min.js))
 as_array = { echo "static const unsigned char $(1)[] = {"; gzip -9n | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g'; echo '};'; }
 
-build/page_assets.h: $(wildcard $(PAGE)/*) $(DYGRAPHS)
+build/page_assets.h: $(wildcard $(PAGE)/*) build/schema/page.js $(DYGRAPHS)
 	@mkdir -p $(@D)
 	@{ $(call as_array,page_html) < $(PAGE)/page.html; \
 	$(call as_array,page_css) < $(PAGE)/page.css; \
@@ -303,16 +318,16 @@ bench-keep: ## keep the last results of 'make bench' in docs/bench/, named after
 
 # Lint reads the calls from the objects. -Werror applies here because later builds reuse the objects.
 lint: WARNINGS += -Werror
-lint: $(USER_OBJECTS) ## check formatting, shell scripts, floors of calls and includes, length of functions, manuals
+lint: $(USER_OBJECTS) $(MANUALS:%=build/%) ## check formatting, shell scripts, floors of calls and includes, length of functions, manuals
 	@# Side by side: these two take two minutes of a CPU.
 	@printf '%s\n' $(SOURCES) | xargs -P "$$(nproc)" -n 64 $(CLANG_FORMAT) --dry-run -Werror
 	@# Cleanup functions are reached from traps.
 	@printf '%s\n' $(SCRIPTS) | xargs -P "$$(nproc)" -n 8 $(SHELLCHECK) -x -e SC2317
 	@tests/lint.sh $(SOURCES)
 	@# Which other manuals are on this machine is not ours to say.
-	@! $(MANDOC) -Tlint $(MANUALS) 2>/dev/null | grep -v 'referenced manual not found'
+	@! $(MANDOC) -Tlint $(MANUALS:%=build/%) 2>/dev/null | grep -v 'referenced manual not found'
 	@# Tables that are too wide for lintian, too. Only paper has pages.
-	@! for manual in $(MANUALS); do \
+	@! for manual in $(MANUALS:%=build/%); do \
 		MANWIDTH=120 LC_ALL=C.UTF-8 man --warnings -Tutf8 -Z -l $$manual 2>&1 >/dev/null | sed "s|^|$$manual: |"; \
 		done | grep -v ': table text block will not fit on one page'
 	@echo "lint: $(words $(SOURCES)) sources, $(words $(SCRIPTS)) scripts: nothing to complain about"
@@ -392,10 +407,11 @@ $(UNITS): build/%: packaging/% FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/$(SBINDIR)/ringfence|g' $< > $@
 
-# The manuals name the paths of this installation.
-$(MANUALS:%=build/%): build/%: % FORCE
+# The manuals name the paths of this installation; a line '.\" rows of NAME' becomes the rows of a table.
+$(MANUALS:%=build/%): build/%: % $(SCHEMA) FORCE
 	@mkdir -p $(@D)
-	$(Q)sed 's,/usr/sbin/ringfence,$(PREFIX)/$(SBINDIR)/ringfence,g; s,/usr/\(lib/bpf\|share/\),$(PREFIX)/\1,g' $< > $@
+	$(Q)awk '/^\.\\" rows of / { while ((getline row < ("build/schema/" $$NF)) > 0) print row; next } 1' $< | \
+		sed 's,/usr/sbin/ringfence,$(PREFIX)/$(SBINDIR)/ringfence,g; s,/usr/\(lib/bpf\|share/\),$(PREFIX)/\1,g' > $@
 
 # The units need the group and the user of sysusers.d now, not after the next boot. What is installed
 # under DESTDIR is for another machine, or for a package, whose scripts do this.

@@ -9,30 +9,59 @@
 #include <linux/types.h>
 
 /*
- * Why a packet was passed or dropped: every packet has exactly one reason. The reasons that a lease
- * may repeat are among the first eight to pass and the first eight to drop.
+ * Why a packet was passed or dropped: every packet has exactly one reason. A row has the reason,
+ * its verdict, its name in JSON and in pins, its text for people, and one line of help. All else
+ * that knows a reason follows from its row; the labels and tables outside of C by
+ * user/schema/print.c. Those that drop come last. The reasons that a lease may repeat are among the
+ * first eight to pass and the first eight to drop.
  */
+#define RF_REASONS(ROW)                                                                          \
+	ROW(RF_UNDER_LIMIT, PASS, "under_limit", "under the limit",                              \
+	    "every limit that matches has room")                                                 \
+	ROW(RF_SHADOW_OVER, PASS, "shadow_over", "over a shadow limit",                          \
+	    "over a limit that is in shadow mode")                                               \
+	ROW(RF_NO_LIMIT, PASS, "no_limit", "no limit applies", "no limit matches it")            \
+	ROW(RF_ALLOWED, PASS, "allowed", "on the allow list", "its source is on the allow list") \
+	ROW(RF_NON_IP, PASS, "non_ip", "not IP (ARP, LLDP …)", "not IP, as ARP, LACP or LLDP")   \
+	ROW(RF_NEIGHBOUR, PASS, "neighbour", "IPv6 neighbour discovery",                         \
+	    "IPv6 neighbour discovery, or router")                                               \
+	ROW(RF_NEWCOMER_OPEN, PASS, "newcomer_open", "new, over the newcomers rate",             \
+	    "a new source, over the newcomers rate")                                             \
+	ROW(RF_UNCONFIRMED, PASS, "unconfirmed", "the attach was not confirmed",                 \
+	    "the attach was not confirmed in time")                                              \
+	ROW(RF_PAUSED, PASS, "paused", "to be dropped, but paused",                              \
+	    "to be dropped, but the fence is paused")                                            \
+	ROW(RF_MAP_ERROR, PASS, "map_error", "could not allocate a window",                      \
+	    "no window, and only shadow limits")                                                 \
+	ROW(RF_OVER_LIMIT, DROP, "over_limit", "over the limit",                                 \
+	    "over a limit, or one of rate 0 matches")                                            \
+	ROW(RF_BANNED, DROP, "banned", "banned by a limit",                                      \
+	    "its source was over a limit that bans")                                             \
+	ROW(RF_DENIED, DROP, "denied", "on the deny list", "its source is on the deny list")     \
+	ROW(RF_CONTENDED, DROP, "contended", "lost too many races for a window",                 \
+	    "lost too many races for its window")                                                \
+	ROW(RF_NEWCOMER_CLOSED, DROP, "newcomer_closed", "new, over the newcomers rate",         \
+	    "a new source, over the newcomers rate")                                             \
+	ROW(RF_NO_WINDOW, DROP, "no_window", "could not allocate a window",                      \
+	    "no window for its source")                                                          \
+	ROW(RF_UNCLASSED, DROP, "unclassed", "cannot tell which limits apply",                   \
+	    "headers do not show which limits match")                                            \
+	ROW(RF_DEEP_VLAN, DROP, "deep_vlan", "more than eight VLAN tags",                        \
+	    "more than eight VLAN tags")                                                         \
+	ROW(RF_MALFORMED, DROP, "malformed", "malformed, no source to charge",                   \
+	    "IP header cut or invalid: no source")
+
+#define RF_REASON_MEMBER(reason, ...) reason,
+#define RF_REASON_BIT(reason, ...) | 1U << (reason)
+#define RF_REASON_NAME(reason, verdict, name, ...) [reason] = name,
+#define RF_REASON_NAMES                    \
+	{                                  \
+		RF_REASONS(RF_REASON_NAME) \
+	}
+#define RF_REASON_NAME_SIZE 16
+
 enum rf_reason {
-	RF_UNDER_LIMIT,	    /* passed: charged, and there was room */
-	RF_SHADOW_OVER,	    /* passed: over a shadow limit */
-	RF_NO_LIMIT,	    /* passed: no limit applies */
-	RF_ALLOWED,	    /* passed: its source is on the allow list */
-	RF_NON_IP,	    /* passed: ARP, LACP, LLDP … */
-	RF_NEIGHBOUR,	    /* passed: IPv6 neighbour discovery and router messages */
-	RF_NEWCOMER_OPEN,   /* passed: a new source, over the newcomers rate */
-	RF_UNCONFIRMED,	    /* passed: the fence was attached on trial, and not confirmed */
-	RF_PAUSED,	    /* passed: would be dropped, but for a pause */
-	RF_MAP_ERROR,	    /* passed: no window could be made, see enum rf_map_error */
-	RF_OVER_LIMIT,	    /* dropped */
-	RF_BANNED,	    /* dropped: its source was over a limit that bans */
-	RF_DENIED,	    /* dropped: its source is on the deny list */
-	RF_CONTENDED,	    /* dropped: too many lost races for its window */
-	RF_NEWCOMER_CLOSED, /* dropped: a new source, over the newcomers rate */
-	RF_NO_WINDOW,	    /* dropped: no window could be made */
-	RF_UNCLASSED,	    /* dropped: which limits apply cannot be told */
-	RF_DEEP_VLAN,	    /* dropped: more VLAN tags than the parser follows */
-	RF_MALFORMED,	    /* dropped: no whole IP header, so no source to charge */
-	RF_REASON_COUNT,
+	RF_REASONS(RF_REASON_MEMBER) RF_REASON_COUNT,
 	RF_FIRST_DROP = RF_OVER_LIMIT,
 	/* Answers instead of a reason: what comes next. None of them is ever counted. */
 	RF_HAS_SOURCE = RF_REASON_COUNT,      /* parser: the frame has a source to charge */
@@ -46,50 +75,25 @@ enum rf_reason {
 	RF_REFUSED_KNOWN,		      /* refuse_known tells the reason */
 };
 
-#define RF_REASON_NAME_SIZE 16
-
-/* Each reason, its name in JSON and in pins, and its text for people. */
-#define RF_REASONS(ROW)                                                            \
-	ROW(RF_UNDER_LIMIT, "under_limit", "under the limit")                      \
-	ROW(RF_SHADOW_OVER, "shadow_over", "over a shadow limit")                  \
-	ROW(RF_NO_LIMIT, "no_limit", "no limit applies")                           \
-	ROW(RF_ALLOWED, "allowed", "on the allow list")                            \
-	ROW(RF_NON_IP, "non_ip", "not IP (ARP, LLDP …)")                           \
-	ROW(RF_NEIGHBOUR, "neighbour", "IPv6 neighbour discovery")                 \
-	ROW(RF_NEWCOMER_OPEN, "newcomer_open", "new, over the newcomers rate")     \
-	ROW(RF_UNCONFIRMED, "unconfirmed", "the attach was not confirmed")         \
-	ROW(RF_PAUSED, "paused", "to be dropped, but paused")                      \
-	ROW(RF_MAP_ERROR, "map_error", "could not allocate a window")              \
-	ROW(RF_OVER_LIMIT, "over_limit", "over the limit")                         \
-	ROW(RF_BANNED, "banned", "banned by a limit")                              \
-	ROW(RF_DENIED, "denied", "on the deny list")                               \
-	ROW(RF_CONTENDED, "contended", "lost too many races for a window")         \
-	ROW(RF_NEWCOMER_CLOSED, "newcomer_closed", "new, over the newcomers rate") \
-	ROW(RF_NO_WINDOW, "no_window", "could not allocate a window")              \
-	ROW(RF_UNCLASSED, "unclassed", "cannot tell which limits apply")           \
-	ROW(RF_DEEP_VLAN, "deep_vlan", "more than eight VLAN tags")                \
-	ROW(RF_MALFORMED, "malformed", "malformed, no source to charge")
-
-#define RF_REASON_BIT(reason, ...) | 1U << (reason)
-#define RF_REASON_NAME(reason, name, ...) [reason] = name,
-#define RF_REASON_NAMES                    \
-	{                                  \
-		RF_REASONS(RF_REASON_NAME) \
-	}
-
 _Static_assert((0 RF_REASONS(RF_REASON_BIT)) == (1U << RF_REASON_COUNT) - 1,
 	       "RF_REASONS has a row for each reason");
 
-/* Why a source got no window. */
+/* Why a source got no window: its name in JSON, and one line of help. */
+#define RF_MAP_ERRORS(ROW)                                                                       \
+	ROW(RF_INSERT_BUSY, "insert_busy",                                                       \
+	    "another CPU held the map (EBUSY); the packet's next try may succeed")               \
+	ROW(RF_INSERT_NOMEM, "insert_nomem", "the kernel had no memory for a window (ENOMEM)")   \
+	ROW(RF_INSERT_FULL, "insert_full", "the map was full (E2BIG)")                           \
+	ROW(RF_INSERT_OTHER, "insert_other", "another error of an insert into the map")          \
+	ROW(RF_WINDOW_LOST, "window_lost", "a window was evicted before it was looked up again") \
+	ROW(RF_NONE_IDLE, "none_idle", "no idle window could make room: no insert was tried")    \
+	ROW(RF_DELETE_BUSY, "delete_busy",                                                       \
+	    "an idle window could not be removed: no insert was tried")
+
+#define RF_MAP_ERROR_MEMBER(error, ...) error,
+
 enum rf_map_error {
-	RF_INSERT_BUSY,	 /* -EBUSY */
-	RF_INSERT_NOMEM, /* -ENOMEM */
-	RF_INSERT_FULL,	 /* -E2BIG */
-	RF_INSERT_OTHER, /* any other error of an insert */
-	RF_WINDOW_LOST,	 /* inserted, and evicted before it was looked up again */
-	RF_NONE_IDLE,	 /* no insert: all slots that were looked at are of active sources */
-	RF_DELETE_BUSY,	 /* no insert: the old window could not be deleted */
-	RF_MAP_ERROR_COUNT,
+	RF_MAP_ERRORS(RF_MAP_ERROR_MEMBER) RF_MAP_ERROR_COUNT,
 };
 
 struct rf_count {

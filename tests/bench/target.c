@@ -13,6 +13,7 @@
 #include "bench.h"
 #include "fence/fence.h"
 #include "rules/list_change.h"
+#include "schema/reasons.h"
 
 #include "build/ringfence.skel.h"
 #include "build/tests/walk.skel.h"
@@ -203,7 +204,7 @@ bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropp
 	if (rf_fence_counters(target->view, &counters, &error))
 		die("%s", error.text);
 	for (int reason = 0; reason < RF_REASON_COUNT; reason++)
-		*(reason >= RF_FIRST_DROP ? dropped : passed) += counters.reason[reason].packets;
+		*(rf_reason_is_drop(reason) ? dropped : passed) += counters.reason[reason].packets;
 	return true;
 }
 

@@ -10,7 +10,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 
-manual=docs/ringfence.8
+manual=build/docs/ringfence.8 # with the rows of its tables
 build/ringfence completion table >"$scratch/table"
 
 commands() {
@@ -31,7 +31,7 @@ awk_words='function words_of(macro, from, i, on, text) {
 	return text
 }'
 
-# "COMMAND: KEYWORDS REFERENCE", a line for each item of a command, the lists in it included.
+# "COMMAND: KEYWORDS REFERENCE", a line for each item of a command, the lists and tables in it included.
 documented() {
 	awk "$awk_words"'
 		function end() { if (name != "") print name ":" keywords; name = keywords = "" }
@@ -45,6 +45,7 @@ documented() {
 			waiting = 0
 			name = words_of("Ic", 1)
 		}
+		/^[a-z0-9_]+\|/ { keywords = keywords " " substr($0, 1, index($0, "|") - 1) }
 		macro { macro = 0; if (name != "" && (found = words_of("Cm", 1)) != "") keywords = keywords " " found }
 		END { end() }
 	' "$manual"

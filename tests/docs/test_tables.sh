@@ -28,8 +28,6 @@ sed -i '/\[RF_EVENT_FLOOD_ENDED\] = "flood_ended"/d' "$tree/user/watch/event.c"
 complained "table 'names' has no row for RF_EVENT_FLOOD_ENDED" 'an event without a name'
 sed -i 's/^\tRF_EVENT_TYPES,/\tRF_EVENT_NEW,\n&/' "$tree/user/watch/event.h"
 complained "table 'message_ids' has no row for RF_EVENT_NEW" 'a new event'
-sed -i '/REASON(RF_BANNED,/d' "$tree/user/rules/grammar_capture_words.c"
-complained "table 'rf_reason_words' has no row for RF_BANNED" 'a reason that capture lacks'
 sed -i 's/\[RF_SETTLED\] = "settled",//' "$tree/user/daemon/live.c"
 complained "table 'words' has no row for RF_SETTLED" 'a state without a word'
 sed -i 's/, \[RF_TELL_FULL\] = "full"//' "$tree"/user/*/*.[ch]
@@ -48,15 +46,20 @@ is "$(assembles cli/help.c || echo fails)" fails 'a command without a function d
 sed '/^COMMAND(LIMIT_LIST,/,/^$/s/),$/))/; /^COMMAND(LIMIT_LIST,/,/^$/{/HELP(/,/^$/d}' "$scratch/commands" >"$tree/user/rules/commands.def"
 is "$(assembles cli/help.c || echo fails)" fails 'a command without help does not compile'
 
-# compiles: a file that includes the reasons
-compiles() {
-	"${CC:-cc}" -fsyntax-only -x c -I"$tree/include" -include ringfence/counters.h - </dev/null 2>"$scratch/errors"
+# refused FILE TEXT NAME: the compiler refuses the file, and says why; then the tree is as before
+refused() {
+	is "$(assembles "$1" || echo fails)" fails "$3 does not compile"
+	check "$3: the compiler says why" grep -qF -- "$2" "$scratch/errors"
+	cp -r include user "$tree"
 }
 
-check 'the reasons compile' compiles
-sed -i 's/^\tRF_REASON_COUNT,/\tRF_NEW_REASON,\n&/' "$tree/include/ringfence/counters.h"
-is "$(compiles || echo fails)" fails 'a new drop reason without a name does not compile'
-check 'the compiler says why' grep -qF 'RF_REASONS has a row for each reason' "$scratch/errors"
-
+reasons=$tree/include/ringfence/counters.h
+check 'the reasons compile' assembles schema/reasons.c
+sed -i 's/ RF_REASON_COUNT,$/ RF_NEW_REASON, RF_REASON_COUNT,/' "$reasons"
+refused schema/reasons.c 'RF_REASONS has a row for each reason' 'a reason without a row'
+sed -i 's/ROW(RF_BANNED, DROP,/ROW(RF_BANNED, PASS,/' "$reasons"
+refused schema/reasons.c 'reasons that drop come behind those that pass' 'a reason in the wrong place'
+sed -i 's/"more than eight VLAN tags", *\\$/\\/' "$reasons"
+refused schema/reasons.c 'requires' 'a reason without help'
 
 done_testing

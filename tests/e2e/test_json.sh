@@ -14,7 +14,7 @@ source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-manual=docs/ringfence-json.5
+manual=build/docs/ringfence-json.5
 
 # Paths of all keys, like limits[].name, each with its type. What depends on the fence is NAME. Of
 # several fences, the keys are those of one.
@@ -304,22 +304,11 @@ is "$strange" '' 'every key has a documented type'
 
 # ---- reasons ----
 
-# "REASON VERDICT" of the program: the reasons from over_limit on drop the packet.
-counted() {
-	awk '/^enum rf_reason/ { inside = 1; verdict = "passed"; next }
-		!inside { next }
-		$1 ~ /^RF_REASON_COUNT/ { exit }
-		$1 ~ /^RF_OVER_LIMIT/ { verdict = "dropped" }
-		match($1, /^RF_[A-Z_0-9]+/) { print tolower(substr($1, 4, RLENGTH - 3)), verdict }' \
-		include/ringfence/counters.h | sort
-}
-
 table() { # TITLE: the rows of the table whose first title that is
 	awk -F '|' -v title="$1" '/^\.TE/ { inside = 0 } inside { print $1, $2 } $1 == title && before ~ /^l.*\.$/ { inside = 1 }
 		{ before = $0 }' "$manual" | sort
 }
 
-is "$(table reason)" "$(counted)" 'the documented reasons are those of the program, and do the same'
 is "$(table reason | cut -d' ' -f1)" "$(jq -r '.reasons | keys[]' "$scratch/stats" | sort)" \
 	'the documented reasons are those that stats prints'
 is "$(table failure | cut -d' ' -f1)" "$(jq -r '.map_errors | keys[]' "$scratch/stats" | sort)" \

@@ -506,15 +506,11 @@ shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	memory: {bytes: "number", maps: '"$maps"'},
 	bans: {standing: "number", room: "number", refused: "number"}, paused_ms: "number"}' status dev "${port[0]}"
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
-	reset: "null", total: '"$sums"', reasons: ([("under_limit", "shadow_over", "no_limit", "non_ip", "neighbour", "malformed",
-		"deep_vlan", "map_error", "allowed", "newcomer_open", "unconfirmed", "paused", "over_limit",
-		"contended", "banned", "denied", "newcomer_closed", "no_window",
-		"unclassed") | {(.): '"$counts"'}] | add),
+	reset: "null", total: '"$sums"', reasons: ([('"$(names_in reasons)"') | {(.): '"$counts"'}] | add),
 	limits: [{name: "string"} + '"$of_limit"' + {bytes: '"$of_limit"'}],
 	newcomers: ('"$of_newcomers"' + {unnoted: "number", known: "number"}),
 	windows: {ipv4: '"$of_windows"', ipv6: '"$of_windows"'},
-	map_errors: ([("insert_busy", "insert_nomem", "insert_full", "insert_other", "window_lost",
-		"none_idle", "delete_busy") |
+	map_errors: ([('"$(names_in map_errors)"') |
 		{(.): "number"}] | add)}' stats dev "${port[0]}"
 shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", used_per_s: "number", rate: "number", burst: "null", window_ms: "number",

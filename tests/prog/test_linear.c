@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
-#include "fence/reasons.h"
 #include "fence/sampler.h"
+#include "schema/reasons.h"
 
 #include "tests/frames.h"
 

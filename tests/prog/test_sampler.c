@@ -8,8 +8,8 @@
 #include <linux/bpf.h>
 #include <linux/udp.h>
 
-#include "fence/reasons.h"
 #include "fence/sampler.h"
+#include "schema/reasons.h"
 
 #define LO 1
 #define EVERY UINT32_MAX

@@ -2,10 +2,10 @@
 /* The words after `capture`. */
 #include "unit.h"
 
-#include "fence/reasons.h"
 #include "line.h"
 #include "refusal.h"
 #include "rules/grammar_table.h"
+#include "schema/reasons.h"
 
 static struct rf_capture parse(const char *text)
 {

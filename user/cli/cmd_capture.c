@@ -14,10 +14,10 @@
 #include "cli/capture_file.h"
 #include "cli/command.h"
 #include "cli/out.h"
-#include "fence/reasons.h"
 #include "fence/sampler.h"
 #include "rules/near.h"
 #include "rules/policy.h"
+#include "schema/reasons.h"
 #include "watch/reader.h"
 
 #define READ_EVERY_NS (20 * RF_NS_PER_MS)
@@ -97,8 +97,7 @@ static bool is_from(const struct capture *capture, const struct rf_sample *sampl
 static void comment_on(const struct rf_sample *sample, char name[RF_LIMITS_MAX][RF_NAME_SIZE],
 		       int count, char comment[COMMENT_SIZE])
 {
-	int length = snprintf(comment, COMMENT_SIZE, "%s: %s%s",
-			      sample->reason < RF_FIRST_DROP ? "passed" : "dropped",
+	int length = snprintf(comment, COMMENT_SIZE, "%s: %s%s", rf_reason_verdict(sample->reason),
 			      rf_reason_name(sample->reason),
 			      count > 1 ? ", limits"
 			      : count	? ", limit"

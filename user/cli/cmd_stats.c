@@ -28,8 +28,7 @@ static void print_reasons(const struct rf_counters *counters)
 
 		if (!counters->reason[i].packets)
 			continue;
-		snprintf(label, sizeof(label), "  %s: %s", i < RF_FIRST_DROP ? "passed" : "dropped",
-			 rf_reason_text(i));
+		snprintf(label, sizeof(label), "  %s: %s", rf_reason_verdict(i), rf_reason_text(i));
 		print_count(label, &counters->reason[i]);
 	}
 }

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "fence/reasons.h"
 #include "rules/grammar.h"
+#include "schema/reasons.h"
 
 /* Prints the error as one line, with the program's name before it. */
 void rf_out_error(const struct rf_error *error);

@@ -50,8 +50,8 @@ static void fill(const void *context, size_t i, struct rf_cells *cells)
 	snprintf(cells->text[0], RF_CELL_SIZE, "~ %s", source);
 	snprintf(cells->text[1], RF_CELL_SIZE, "~%.*f", row->per_s < 10 ? 1 : 0, row->per_s);
 	snprintf(cells->text[2], RF_CELL_SIZE, "%" PRIu64, row->samples);
-	snprintf(cells->text[3], RF_CELL_SIZE, "%s: %s",
-		 row->reason < RF_FIRST_DROP ? "passed" : "dropped", rf_reason_text(row->reason));
+	snprintf(cells->text[3], RF_CELL_SIZE, "%s: %s", rf_reason_verdict(row->reason),
+		 rf_reason_text(row->reason));
 }
 
 static void print_text(const struct rf_unseen *unseen, const struct rf_top *top)

@@ -19,7 +19,7 @@ static void add_count(struct rf_count *sum, const struct rf_count *count)
 static void sum_up(struct rf_sums *sums)
 {
 	for (int i = 0; i < RF_REASON_COUNT; i++)
-		add_count(i < RF_FIRST_DROP ? &sums->passed : &sums->dropped,
+		add_count(rf_reason_is_drop(i) ? &sums->dropped : &sums->passed,
 			  &sums->counters.reason[i]);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
 		sums->map_errors += sums->counters.map_error[i];

@@ -162,8 +162,9 @@ static void print_reasons(const struct watched *one)
 {
 	for (int i = 0; i < RF_REASON_COUNT; i++)
 		if (reason_rate(one, i) > 0)
-			rf_out("  %s: %-*s %12.0f/s\n", i < RF_FIRST_DROP ? "passed" : "dropped",
-			       i < RF_FIRST_DROP ? 41 : 40, rf_reason_text(i), reason_rate(one, i));
+			rf_out("  %s: %-*s %12.0f/s\n", rf_reason_verdict(i),
+			       rf_reason_is_drop(i) ? 40 : 41, rf_reason_text(i),
+			       reason_rate(one, i));
 }
 
 /* A name that is too long for its column has a line of its own. */

@@ -10,29 +10,29 @@
 #include "base/units.h"
 #include "daemon/live.h"
 #include "daemon/live_sources.h"
-#include "fence/reasons.h"
+#include "schema/reasons.h"
 #include "watch/privacy.h"
 
 /* ---- counters ---- */
 
 /* Packets by reason, of passed or of dropped ones. What is 0 is left out. */
-static json_t *reasons(const struct rf_counters *counters, int from, int to)
+static json_t *reasons(const struct rf_counters *counters, bool dropped)
 {
 	json_t *json = json_object();
 
-	for (int i = from; i < to; i++)
-		if (counters->reason[i].packets)
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		if (rf_reason_is_drop(i) == dropped && counters->reason[i].packets)
 			json_object_set_new(json, rf_reason_name(i),
 					    json_integer(counters->reason[i].packets));
 	return json;
 }
 
-static json_int_t bytes(const struct rf_counters *counters, int from, int to)
+static json_int_t bytes(const struct rf_counters *counters, bool dropped)
 {
 	json_int_t sum = 0;
 
-	for (int i = from; i < to; i++)
-		sum += counters->reason[i].bytes;
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		sum += rf_reason_is_drop(i) == dropped ? counters->reason[i].bytes : 0;
 	return sum;
 }
 
@@ -168,14 +168,13 @@ static json_t *scan_json(struct rf_watched *one, const struct rf_settings *setti
 			 (json_int_t)(snapshot->since_ns / RF_NS_PER_MS), "standing",
 			 standing_word(&snapshot->standing), "trial_ms",
 			 (json_int_t)(snapshot->standing.trial_ns / RF_NS_PER_MS), "told",
-			 told[settings->sources], "passed", reasons(counters, 0, RF_FIRST_DROP),
-			 "dropped", reasons(counters, RF_FIRST_DROP, RF_REASON_COUNT), "bytes",
-			 bytes(counters, 0, RF_FIRST_DROP),
-			 bytes(counters, RF_FIRST_DROP, RF_REASON_COUNT), "capacity",
-			 (json_int_t)snapshot->capacity, "residents",
-			 (json_int_t)snapshot->residents[0], (json_int_t)snapshot->residents[1],
-			 "count", (json_int_t)snapshot->sources.count, "limits", its_limits,
-			 "sources", sources(one, settings->sources, place), "paused_ms",
+			 told[settings->sources], "passed", reasons(counters, false), "dropped",
+			 reasons(counters, true), "bytes", bytes(counters, false),
+			 bytes(counters, true), "capacity", (json_int_t)snapshot->capacity,
+			 "residents", (json_int_t)snapshot->residents[0],
+			 (json_int_t)snapshot->residents[1], "count",
+			 (json_int_t)snapshot->sources.count, "limits", its_limits, "sources",
+			 sources(one, settings->sources, place), "paused_ms",
 			 (json_int_t)(snapshot->standing.paused_ns / RF_NS_PER_MS));
 }
 

@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "fence/pending.h"
 #include "fence/private.h"
+#include "schema/reasons.h"
 
 /* ---- the leases of a CPU ---- */
 
@@ -159,7 +160,7 @@ void rf_leases_add_counters(const struct rf_leases *leases, struct rf_counters *
 static void add_limit(const struct rf_lease *lease, enum rf_reason reason,
 		      struct rf_limit_counters *sum)
 {
-	if (reason >= RF_FIRST_DROP)
+	if (rf_reason_is_drop(reason))
 		add(&sum->dropped, lease);
 	else if (reason == RF_SHADOW_OVER)
 		add(&sum->would_drop, lease);
@@ -290,7 +291,7 @@ void rf_leases_add_source(const struct rf_pending *pending, const struct rf_addr
 	while (found && found > pending->row && !compare_rows(found - 1, &key))
 		found--;
 	for (; found && found < end && !compare_rows(found, &key); found++) {
-		if (found->reason >= RF_FIRST_DROP)
+		if (rf_reason_is_drop(found->reason))
 			state->dropped += found->packets;
 		else if (found->reason != RF_SHADOW_OVER)
 			state->passed += found->packets;

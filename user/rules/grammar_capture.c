@@ -4,10 +4,10 @@
 
 #include "rules/grammar_option.h"
 #include "rules/private.h"
+#include "schema/reasons.h"
 
 #define COUNT_MAX 1000000000U
 #define TIME_MAX_NS (24 * 3600 * RF_NS_PER_S)
-#define DROPS (UINT32_MAX << RF_FIRST_DROP)
 
 static int parse_dropped(const char *value, void *into, struct rf_error *error)
 {
@@ -110,16 +110,24 @@ static int settle_reasons(struct rf_capture *capture, struct rf_error *error)
 {
 	const uint32_t given = capture->reasons;
 
-	if (!capture->dropped && !capture->passed) {
-		capture->dropped = !given || given & DROPS;
-		capture->passed = given & ~DROPS;
+	const bool is_open = !capture->dropped && !capture->passed;
+
+	if (is_open && !given)
+		capture->dropped = true;
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		const bool is_drop = rf_reason_is_drop(i);
+		bool *wanted = is_drop ? &capture->dropped : &capture->passed;
+
+		if (!(given & 1U << i))
+			continue;
+		if (is_open)
+			*wanted = true;
+		if (!*wanted)
+			return rf_error_usage(error,
+					      "'reason %s': such packets are %s; leave out '%s'",
+					      rf_reason_name(i), rf_reason_verdict(i),
+					      is_drop ? RF_VERDICT_PASS : RF_VERDICT_DROP);
 	}
-	for (int i = 0; i < RF_REASON_COUNT; i++)
-		if (given & 1U << i && !(i < RF_FIRST_DROP ? capture->passed : capture->dropped))
-			return rf_error_usage(
-				error, "'reason %s': such packets are %s; leave out '%s'",
-				rf_reason_words[i].word, i < RF_FIRST_DROP ? "passed" : "dropped",
-				i < RF_FIRST_DROP ? "dropped" : "passed");
 	if (!given)
 		capture->reasons = UINT32_MAX;
 	return 0;

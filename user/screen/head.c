@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "rules/policy.h"
+#include "schema/reasons.h"
 #include "screen/head.h"
 
 /* A lease that is handed over between two scans is missing from one: a counter may step back. */
@@ -30,7 +31,7 @@ static void take_flows(struct rf_head *head, const struct rf_snapshot *snapshot)
 
 		note(&head->reason[i], snapshot, rate);
 		in += rate;
-		dropped += i >= RF_FIRST_DROP ? rate : 0;
+		dropped += rf_reason_is_drop(i) ? rate : 0;
 	}
 	note(&head->in, snapshot, in);
 	note(&head->dropped, snapshot, dropped);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "fence/reasons.h"
+#include "schema/reasons.h"
 #include "screen/model.h"
 
 #define ESTIMATES 256		    /* sources that are shown; the others are counted */
@@ -46,10 +46,10 @@ static void fill(struct rf_row *row, const struct rf_row *old, const struct rf_u
 	if (old)
 		*row = *old;
 	row->samples = from ? from->samples : 0;
-	if (row->key.limit_id < RF_FIRST_DROP)
-		row->pass = row->steady_pass = smooth(row->pass, per_s, !old);
-	else
+	if (rf_reason_is_drop(row->key.limit_id))
 		row->drop = row->steady_drop = smooth(row->drop, per_s, !old);
+	else
+		row->pass = row->steady_pass = smooth(row->pass, per_s, !old);
 	if (!from)
 		return;
 	row->seen_ns = awake_ns;

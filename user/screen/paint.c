@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "base/time.h"
-#include "fence/reasons.h"
+#include "schema/reasons.h"
 #include "screen/paint.h"
 
 #define SPARK_WIDTH 12 /* slots of 5 s */
@@ -129,10 +129,10 @@ static void paint_reasons(struct rf_canvas *canvas, const struct rf_view *view, 
 		double most = 0;
 		int worst = -1;
 
-		for (int i = RF_FIRST_DROP; i < RF_REASON_COUNT; i++) {
+		for (int i = 0; i < RF_REASON_COUNT; i++) {
 			const double one = rf_ring_most(&head->reason[i].ring, slot);
 
-			if (is_shown[i] || one <= most)
+			if (!rf_reason_is_drop(i) || is_shown[i] || one <= most)
 				continue;
 			most = one;
 			worst = i;
@@ -310,7 +310,7 @@ static double unseen_drops(const struct rf_head *head)
 {
 	double rate = 0;
 
-	for (int i = RF_FIRST_DROP; i < RF_REASON_COUNT; i++)
+	for (int i = 0; i < RF_REASON_COUNT; i++)
 		if (RF_UNSEEN_DROPPED >> i & 1)
 			rate += head->reason[i].rate;
 	return rate;

@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "base/sort.h"
 #include "base/time.h"
-#include "fence/reasons.h"
+#include "schema/reasons.h"
 #include "screen/recall.h"
 
 #define INTERVAL_NS (10 * RF_NS_PER_S) /* of the rows of sources in a history */
@@ -43,8 +43,8 @@ static void note_counts(struct rf_head *head, const struct rf_recorded *recorded
 	const double seconds = recorded->seconds > 0 ? recorded->seconds : 1;
 
 	for (int i = 0; i < RF_REASON_COUNT; i++) {
-		const uint64_t packets = rf_recorded_packets(
-			recorded, i < RF_FIRST_DROP ? "passed" : "dropped", rf_reason_name(i), "");
+		const uint64_t packets =
+			rf_recorded_packets(recorded, rf_reason_verdict(i), rf_reason_name(i), "");
 
 		note(&head->reason[i], slot, packets / seconds, is_now);
 	}

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "base/prefix.h"
-#include "fence/reasons.h"
 #include "ringfence/abi.h"
 #include "rules/grammar.h"
+#include "schema/reasons.h"
 #include "watch/privacy.h"
 
 #define RF_EVENT_SCHEMA 1		   /* docs/ringfence-event.schema.json */

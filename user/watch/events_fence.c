@@ -41,7 +41,7 @@ static void find_news(const struct rf_events *events, const struct rf_snapshot *
 	*news = (struct news){};
 	for (int i = 0; i < RF_REASON_COUNT; i++) {
 		news->reason[i] = growth(before->reason[i].packets, now->reason[i].packets);
-		*(i < RF_FIRST_DROP ? &news->passed : &news->dropped) += news->reason[i];
+		*(rf_reason_is_drop(i) ? &news->dropped : &news->passed) += news->reason[i];
 	}
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
 		news->map_error[i] = growth(before->map_error[i], now->map_error[i]);
@@ -51,10 +51,10 @@ static void find_news(const struct rf_events *events, const struct rf_snapshot *
 
 static enum rf_reason main_reason(const struct news *news)
 {
-	enum rf_reason most = RF_FIRST_DROP;
+	enum rf_reason most = RF_OVER_LIMIT;
 
-	for (enum rf_reason i = RF_FIRST_DROP; i < RF_REASON_COUNT; i++)
-		if (news->reason[i] > news->reason[most])
+	for (enum rf_reason i = 0; i < RF_REASON_COUNT; i++)
+		if (rf_reason_is_drop(i) && news->reason[i] > news->reason[most])
 			most = i;
 	return most;
 }

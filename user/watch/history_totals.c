@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fence/reasons.h"
+#include "schema/reasons.h"
 #include "watch/recorder.h"
 
 #define CLOCK_STEP_NS RF_NS_PER_S	   /* back */
@@ -120,12 +120,8 @@ static void add_reasons(struct adding *adding, const struct rf_counters *now)
 		const uint64_t packets = grow(&before->reason[i].packets, now->reason[i].packets);
 		const uint64_t bytes = grow(&before->reason[i].bytes, now->reason[i].bytes);
 
-		if (i < RF_FIRST_DROP)
-			adding->passed += packets;
-		else
-			adding->dropped += packets;
-		add_count(adding, i < RF_FIRST_DROP ? "passed" : "dropped", rf_reason_name(i), "",
-			  packets, bytes);
+		*(rf_reason_is_drop(i) ? &adding->dropped : &adding->passed) += packets;
+		add_count(adding, rf_reason_verdict(i), rf_reason_name(i), "", packets, bytes);
 	}
 }
 
@@ -226,10 +222,7 @@ static struct kept sum_up(const struct rf_counted *counted)
 	for (int i = 0; i < RF_REASON_COUNT; i++) {
 		const uint64_t packets = counted->counters.reason[i].packets;
 
-		if (i < RF_FIRST_DROP)
-			sum.passed += packets;
-		else
-			sum.dropped += packets;
+		*(rf_reason_is_drop(i) ? &sum.dropped : &sum.passed) += packets;
 	}
 	return sum;
 }

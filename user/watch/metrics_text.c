@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "schema/reasons.h"
 #include "watch/metrics_write.h"
 
 enum type { COUNTER, GAUGE, HISTOGRAM, INFO };
@@ -49,7 +50,7 @@ static void write_reasons(struct rf_writer *writer, const struct rf_metrics *met
 		const struct rf_count *count = &metrics->counters.reason[i];
 
 		rf_sample_begin(writer, "_total", metrics->fence);
-		rf_sample_label(writer, "verdict", i < RF_FIRST_DROP ? "passed" : "dropped");
+		rf_sample_label(writer, "verdict", rf_reason_verdict(i));
 		rf_sample_label(writer, "reason", rf_reason_name(i));
 		rf_sample_count(writer, bytes ? count->bytes : count->packets);
 	}

@@ -12,6 +12,7 @@
 #include "ringfence/window_read.h"
 #include "rules/grouping.h"
 #include "rules/policy.h"
+#include "schema/reasons.h"
 #include "watch/scanner.h"
 
 #define ACTIVE_NS (4 * RF_NS_PER_S) /* so long is a source shown after its last packet */
@@ -80,7 +81,7 @@ static int read_one(struct rf_scanner *scanner, const struct rf_bank *rules,
 
 static enum rf_told_kind kind_of(const struct rf_pending_row *row)
 {
-	if (row->reason >= RF_FIRST_DROP)
+	if (rf_reason_is_drop(row->reason))
 		return RF_DROPPED;
 	return row->reason == RF_SHADOW_OVER ? RF_WOULD_DROP : RF_PASSED;
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Numbers, times and elements.
 
-const REASONS = {
-	under_limit: 'under the limit', shadow_over: 'over a shadow limit', no_limit: 'no limit applies',
-	non_ip: 'not IP', neighbour: 'neighbour discovery', malformed: 'malformed', deep_vlan: 'deep VLAN',
-	map_error: 'no window', allowed: 'allow list', newcomer_open: 'newcomers, open',
-	unconfirmed: 'not confirmed', paused: 'paused', over_limit: 'over the limit', contended: 'lost races', banned: 'banned',
-	denied: 'deny list', newcomer_closed: 'newcomers, closed', no_window: 'no window', unclassed: 'unclassed',
-};
-
 // Cold colours pass, warm ones are dropped; both halves can be told apart without red and green.
 const COLOURS = {
 	under_limit: ['#5b9bd5', '#4a86c0'], no_limit: ['#a9c7e6', '#34597d'], shadow_over: ['#8e7cc3', '#8e7cc3'],
