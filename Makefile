@@ -46,7 +46,7 @@ DAEMON_OBJECTS := $(foreach floor,base schema rules kernel fence watch daemon,$(
 AGENT_OBJECTS := $(foreach floor,base schema rules kernel fence fleet agent,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
 COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/% build/user/agent/%,$(USER_OBJECTS))
 PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/own_file.c base/own_networks.c base/prefix.c base/prefix_range.c base/printable.c base/time.c base/json.c base/siphash.c fence/bypass_judge.c fence/members.c fence/sizes.c kernel/needs.c \
-		$(addprefix watch/,cells.c fleet_agent.c metrics.c metrics_fleet.c metrics_text.c monotonic.c metrics_write.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
+		$(addprefix watch/,cells.c fleet_agent.c metrics.c metrics_fleet.c metrics_text.c monotonic.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
 	$(wildcard user/fleet/*.c user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
 	$(filter-out %/print.c,$(wildcard user/schema/*.c)) $(filter-out %/file.c %/secret.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
 	$(addprefix user/daemon/,feed.c query.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
@@ -136,9 +136,9 @@ build/%.skel.h: build/%.bpf.o
 
 # What follows from the tables of user/schema/ outside of C: rows of the manuals, labels of the page, lists
 # for the tests.
-SCHEMA := $(addprefix build/schema/,map_errors page.js reasons)
+SCHEMA := $(addprefix build/schema/,map_errors page.js reasons $(addprefix metrics_,packets limits state fleet daemon))
 
-build/schema/print: $(wildcard user/schema/*.[ch]) $(wildcard include/ringfence/*.h)
+build/schema/print: $(wildcard user/schema/*.c user/schema/*.h user/schema/*.def) $(wildcard include/ringfence/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(filter %.c,$^) -o $@
 

@@ -6,7 +6,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 
-manual=docs/ringfence-metrics.5
+manual=build/docs/ringfence-metrics.5
 
 # "NAME TYPE LABEL…", a line for each metric.
 sed -n 's/^\.It Li \(ringfence_[a-z_]*\) Pq \([a-z]*\):\{0,1\}/\1 \2/p' "$manual" | sort >"$scratch/documented"

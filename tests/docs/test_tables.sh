@@ -62,4 +62,11 @@ refused schema/reasons.c 'reasons that drop come behind those that pass' 'a reas
 sed -i 's/"more than eight VLAN tags", *\\$/\\/' "$reasons"
 refused schema/reasons.c 'requires' 'a reason without help'
 
+metrics=$tree/user/schema/metrics.def
+check 'the metrics compile' assembles watch/metrics_text.c
+sed -i 's/"Packets by verdict and reason.",//' "$metrics"
+refused watch/metrics_text.c 'requires 8 arguments' 'a metric without help'
+sed -i 's/value(writer, metrics->is_up))/)/' "$metrics"
+refused watch/metrics_text.c 'expected expression' 'a metric without a value'
+
 done_testing

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,4 +66,13 @@ void rf_hide_controls(char *text, bool keep_lines)
 			*to++ = *from++;
 	}
 	*to = '\0';
+}
+
+void rf_put(FILE *out, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
 }

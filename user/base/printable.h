@@ -7,6 +7,7 @@
 #define RINGFENCE_PRINTABLE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /*
  * Puts a '?' in place of each control character (U+0000-1F, 7F, 80-9F), of each character that
@@ -14,5 +15,8 @@
  * `keep_lines` keeps '\n' and '\t'.
  */
 void rf_hide_controls(char *text, bool keep_lines);
+
+/* fprintf() to a text that is being made: what people see goes through the code that prints. */
+__attribute__((format(printf, 2, 3))) void rf_put(FILE *out, const char *format, ...);
 
 #endif /* RINGFENCE_PRINTABLE_H */

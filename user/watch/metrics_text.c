@@ -1,460 +1,310 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of metrics, and how they are written. */
+/* How metrics are written: the table is schema/metrics.def. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/units.h"
 #include "schema/reasons.h"
-#include "watch/metrics_write.h"
+#include "watch/metrics_of.h"
 
 enum type { COUNTER, GAUGE, HISTOGRAM, INFO };
+
+/* When a metric has samples, and how often. */
+enum scope {
+	BUILD,	 /* once, without a fence */
+	DAEMON,	 /* the same, where scans follow each other */
+	KNOWN,	 /* for each fence, also one that is down */
+	SCANNED, /* the same, once a scan began, and where scans follow each other */
+	FENCE,	 /* for each fence that is up */
+	LIMIT,	 /* for each limit of it */
+	WATCHED, /* for each fence, where scans follow each other */
+	HISTORY, /* for each fence with a history */
+	FLEET,	 /* for each fence in a fleet */
+	AGENT,	 /* for each fence in a fleet whose agent runs */
+};
+
+struct family;
+
+/* Where samples are written, and of what. */
+struct writer {
+	const struct rf_metrics_page *page;
+	FILE *out;
+	const struct family *family;
+	const struct rf_metrics *metrics; /* NULL: of the daemon */
+	const struct rf_limit_metrics *limit;
+	const char *labels; /* of the family, those that have no value yet */
+};
 
 struct family {
 	const char *name; /* without the _total or _info of its samples */
 	enum type type;
+	enum scope scope;
+	const char *labels; /* blanks between them */
 	const char *help;
-	/* Writes the samples of a fence; those of the daemon once, without a fence. */
-	void (*write)(struct rf_writer *writer, const struct rf_metrics *metrics);
+	/* `limit` is NULL unless the scope is LIMIT, `metrics` where it is the daemon. */
+	void (*write)(struct writer *writer, const struct rf_metrics *metrics,
+		      const struct rf_limit_metrics *limit);
 };
 
-/* ---- samples ---- */
+/* ---- a sample ---- */
+
+/* A label's value. Names of fences may have any character but '/' and blanks. */
+static void put_value(FILE *out, const char *value)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "%s", value);
+	rf_hide_controls(text, false);
+	for (const char *at = text; *at; at++) {
+		if (*at == '"' || *at == '\\')
+			fputc('\\', out);
+		fputc(*at, out);
+	}
+}
+
+/* The value of the next label of the family. */
+static void label(struct writer *writer, const char *value)
+{
+	const int length = strcspn(writer->labels, " ");
+
+	rf_put(writer->out, "%c%.*s=\"", writer->labels == writer->family->labels ? '{' : ',',
+	       length, writer->labels);
+	put_value(writer->out, value);
+	fputc('"', writer->out);
+	writer->labels += length + strspn(writer->labels + length, " ");
+}
+
+/* Begins a sample: its name, its fence and its limit. */
+static void begin(struct writer *writer, const char *suffix)
+{
+	rf_put(writer->out, "%s%s", writer->family->name, suffix);
+	writer->labels = writer->family->labels;
+	if (writer->metrics)
+		label(writer, writer->metrics->fence);
+	if (writer->limit)
+		label(writer, writer->limit->name);
+}
+
+static const char *suffix_of(enum type type)
+{
+	return type == COUNTER ? "_total" : type == INFO ? "_info" : "";
+}
+
+/* `text` has the labels behind fence and limit: NULL, or one value. */
+static void begin_of(struct writer *writer, const char *text)
+{
+	begin(writer, suffix_of(writer->family->type));
+	if (text)
+		label(writer, text);
+}
+
+static void end(struct writer *writer)
+{
+	rf_put(writer->out, *writer->family->labels ? "} " : " ");
+}
+
+static void end_with(struct writer *writer, uint64_t value)
+{
+	end(writer);
+	rf_put(writer->out, "%" PRIu64 "\n", value);
+}
 
 /* Ends a sample with the worst source, where that may be told. */
-static void end_with_worst(struct rf_writer *writer, uint64_t value, const struct rf_worst *worst)
+static void end_with_worst(struct writer *writer, uint64_t value, const struct rf_worst *worst)
 {
 	const struct rf_metrics_page *page = writer->page;
 	char text[RF_PREFIX_TEXT_SIZE];
 	struct rf_prefix source;
 
-	rf_put(writer->out, "} %" PRIu64, value);
+	end(writer);
+	rf_put(writer->out, "%" PRIu64, value);
 	if (page->is_open && page->has_exemplars && worst && worst->packets &&
 	    rf_tell(page->told, &worst->source, &source)) {
 		rf_format_prefix(&source, text);
-		rf_put(writer->out, " # {");
-		rf_put_label(writer->out, "source", text);
-		rf_put(writer->out, "} %" PRIu64 " %.3f", worst->packets,
+		rf_put(writer->out, " # {source=\"");
+		put_value(writer->out, text);
+		rf_put(writer->out, "\"} %" PRIu64 " %.3f", worst->packets,
 		       (double)worst->time_ns / RF_NS_PER_S);
 	}
 	fputc('\n', writer->out);
 }
 
-static const char *const families[] = {"ipv4", "ipv6"};
+/* ---- what rows write ---- */
 
-/* ---- of the fence ---- */
+static void value_of(struct writer *writer, const char *text, uint64_t value)
+{
+	begin_of(writer, text);
+	end_with(writer, value);
+}
 
-static void write_reasons(struct rf_writer *writer, const struct rf_metrics *metrics, bool bytes)
+static void value(struct writer *writer, uint64_t value)
+{
+	value_of(writer, NULL, value);
+}
+
+static void seconds(struct writer *writer, uint64_t value_ns)
+{
+	begin_of(writer, NULL);
+	end(writer);
+	rf_put(writer->out, "%.9g\n", (double)value_ns / RF_NS_PER_S);
+}
+
+static void families(struct writer *writer, uint64_t ipv4, uint64_t ipv6)
+{
+	value_of(writer, "ipv4", ipv4);
+	value_of(writer, "ipv6", ipv6);
+}
+
+static void reasons(struct writer *writer, const struct rf_metrics *metrics, bool bytes)
 {
 	for (int i = 0; i < RF_REASON_COUNT; i++) {
 		const struct rf_count *count = &metrics->counters.reason[i];
 
-		rf_sample_begin(writer, "_total", metrics->fence);
-		rf_sample_label(writer, "verdict", rf_reason_verdict(i));
-		rf_sample_label(writer, "reason", rf_reason_name(i));
-		rf_sample_count(writer, bytes ? count->bytes : count->packets);
+		begin_of(writer, rf_reason_verdict(i));
+		label(writer, rf_reason_name(i));
+		end_with(writer, bytes ? count->bytes : count->packets);
 	}
 }
 
-static void write_packets(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	write_reasons(writer, metrics, false);
-}
-
-static void write_bytes(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	write_reasons(writer, metrics, true);
-}
-
-static void write_family(struct rf_writer *writer, const struct rf_metrics *metrics,
-			 const char *suffix, const __u64 value[2])
-{
-	for (int i = 0; i < 2; i++) {
-		rf_sample_begin(writer, suffix, metrics->fence);
-		rf_sample_label(writer, "family", families[i]);
-		rf_sample_count(writer, value[i]);
-	}
-}
-
-static void write_windows(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	const __u64 windows[] = {metrics->windows[0], metrics->windows[1]};
-
-	write_family(writer, metrics, "", windows);
-}
-
-static void write_capacity(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	const __u64 capacity[] = {metrics->capacity, metrics->capacity};
-
-	write_family(writer, metrics, "", capacity);
-}
-
-static void write_inserted(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	write_family(writer, metrics, "_total", metrics->counters.inserts);
-}
-
-static void write_evicted(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	write_family(writer, metrics, "_total", metrics->counters.evictions);
-}
-
-static void write_newcomers(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void newcomers(struct writer *writer, const struct rf_metrics *metrics)
 {
 	const struct rf_counters *counters = &metrics->counters;
-	const struct {
-		const char *outcome;
-		uint64_t count;
-	} rows[] = {
-		{"admitted", counters->newcomers_admitted},
-		{"aggregated", counters->newcomers_aggregated},
-		{"passed", counters->reason[RF_NEWCOMER_OPEN].packets},
-		{"dropped", counters->reason[RF_NEWCOMER_CLOSED].packets},
-		{"known", counters->newcomers_known},
-		{"unnoted", counters->shadow_newcomers},
-	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		rf_sample_begin(writer, "_total", metrics->fence);
-		rf_sample_label(writer, "outcome", rows[i].outcome);
-		rf_sample_count(writer, rows[i].count);
-	}
+	value_of(writer, "admitted", counters->newcomers_admitted);
+	value_of(writer, "aggregated", counters->newcomers_aggregated);
+	value_of(writer, "passed", counters->reason[RF_NEWCOMER_OPEN].packets);
+	value_of(writer, "dropped", counters->reason[RF_NEWCOMER_CLOSED].packets);
+	value_of(writer, "known", counters->newcomers_known);
+	value_of(writer, "unnoted", counters->shadow_newcomers);
 }
 
-static void write_map_errors(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void map_errors(struct writer *writer, const struct rf_metrics *metrics)
 {
-	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++) {
-		rf_sample_begin(writer, "_total", metrics->fence);
-		rf_sample_label(writer, "error", rf_map_error_name(i));
-		rf_sample_count(writer, metrics->counters.map_error[i]);
-	}
+	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
+		value_of(writer, rf_map_error_name(i), metrics->counters.map_error[i]);
 }
 
-static void write_bans_refused(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void lists(struct writer *writer, const struct rf_metrics *metrics)
 {
-	rf_sample_begin(writer, "_total", metrics->fence);
-	rf_sample_count(writer, metrics->counters.bans_refused);
+	value_of(writer, "allow", metrics->listed[RF_ALLOW]);
+	value_of(writer, "deny", metrics->listed[RF_DENY]);
 }
 
-static void write_lists(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void bypassed(struct writer *writer, const struct rf_metrics *metrics)
 {
-	static const char *const lists[] = {[RF_ALLOW] = "allow", [RF_DENY] = "deny"};
-
-	for (int i = 0; i < 2; i++) {
-		rf_sample_begin(writer, "", metrics->fence);
-		rf_sample_label(writer, "list", lists[i]);
-		rf_sample_count(writer, metrics->listed[i]);
-	}
+	for (int i = 0; i < metrics->interfaces; i++)
+		value_of(writer, metrics->interface[i].name,
+			 metrics->interface[i].bypass.met == RF_BYPASSED);
 }
 
-static void write_trial(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void outcome(struct writer *writer, const char *name, bool bytes,
+		    const struct rf_count *count, const struct rf_worst *worst)
 {
-	rf_sample_begin(writer, "", metrics->fence);
-	rf_sample_seconds(writer, metrics->trial_ns);
+	begin_of(writer, name);
+	end_with_worst(writer, bytes ? count->bytes : count->packets, bytes ? NULL : worst);
 }
 
-static void write_pause(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void outcomes(struct writer *writer, const struct rf_limit_metrics *limit, bool bytes)
 {
-	rf_sample_begin(writer, "", metrics->fence);
-	rf_sample_seconds(writer, metrics->paused_ns);
+	const struct rf_limit_counters *counters = &limit->counters;
+
+	outcome(writer, "passed", bytes, &counters->passed, NULL);
+	outcome(writer, "dropped", bytes, &counters->dropped, &limit->dropped);
+	outcome(writer, "would_drop", bytes, &counters->would_drop, &limit->would_drop);
+	outcome(writer, "forfeited", bytes, &counters->forfeited, NULL);
 }
 
-static void write_bypassed(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void states(struct writer *writer, const struct rf_limit_metrics *limit)
 {
-	for (int i = 0; i < metrics->interfaces; i++) {
-		rf_sample_begin(writer, "", metrics->fence);
-		rf_sample_label(writer, "interface", metrics->interface[i].name);
-		rf_sample_count(writer, metrics->interface[i].bypass.met == RF_BYPASSED);
-	}
+	value_of(writer, "active", limit->active);
+	value_of(writer, "over", limit->over);
+	value_of(writer, "banned", limit->banned);
 }
 
-/* ---- of limits ---- */
-
-typedef void (*write_limit)(struct rf_writer *writer, const struct rf_metrics *metrics,
-			    const struct rf_limit_metrics *limit);
-
-static void each_limit(struct rf_writer *writer, const struct rf_metrics *metrics,
-		       write_limit write)
-{
-	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (*metrics->limit[slot].name)
-			write(writer, metrics, &metrics->limit[slot]);
-}
-
-static void begin_limit(struct rf_writer *writer, const char *suffix,
-			const struct rf_metrics *metrics, const struct rf_limit_metrics *limit)
-{
-	rf_sample_begin(writer, suffix, metrics->fence);
-	rf_sample_label(writer, "limit", limit->name);
-}
-
-static void write_outcomes(struct rf_writer *writer, const struct rf_metrics *metrics,
-			   const struct rf_limit_metrics *limit, bool bytes)
-{
-	const struct {
-		const char *outcome;
-		const struct rf_count *count;
-		const struct rf_worst *worst;
-	} rows[] = {
-		{"passed", &limit->counters.passed, NULL},
-		{"dropped", &limit->counters.dropped, &limit->dropped},
-		{"would_drop", &limit->counters.would_drop, &limit->would_drop},
-		{"forfeited", &limit->counters.forfeited, NULL},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct rf_count *count = rows[i].count;
-
-		begin_limit(writer, "_total", metrics, limit);
-		rf_sample_label(writer, "outcome", rows[i].outcome);
-		end_with_worst(writer, bytes ? count->bytes : count->packets,
-			       bytes ? NULL : rows[i].worst);
-	}
-}
-
-static void one_packets(struct rf_writer *writer, const struct rf_metrics *metrics,
-			const struct rf_limit_metrics *limit)
-{
-	write_outcomes(writer, metrics, limit, false);
-}
-
-static void write_limit_packets(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	each_limit(writer, metrics, one_packets);
-}
-
-static void one_bytes(struct rf_writer *writer, const struct rf_metrics *metrics,
-		      const struct rf_limit_metrics *limit)
-{
-	write_outcomes(writer, metrics, limit, true);
-}
-
-static void write_limit_bytes(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	each_limit(writer, metrics, one_bytes);
-}
-
-static void one_allowed(struct rf_writer *writer, const struct rf_metrics *metrics,
-			const struct rf_limit_metrics *limit)
-{
-	begin_limit(writer, "", metrics, limit);
-	rf_sample_label(writer, "unit", limit->is_bytes ? "bytes" : "packets");
-	rf_sample_count(writer, limit->count);
-}
-
-static void write_limit_allowed(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	each_limit(writer, metrics, one_allowed);
-}
-
-static void one_window(struct rf_writer *writer, const struct rf_metrics *metrics,
-		       const struct rf_limit_metrics *limit)
-{
-	begin_limit(writer, "", metrics, limit);
-	rf_sample_seconds(writer, limit->window_ns);
-}
-
-static void write_limit_window(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	each_limit(writer, metrics, one_window);
-}
-
-static void one_sources(struct rf_writer *writer, const struct rf_metrics *metrics,
-			const struct rf_limit_metrics *limit)
-{
-	static const char *const state[] = {"active", "over", "banned"};
-	const uint64_t count[] = {limit->active, limit->over, limit->banned};
-
-	for (size_t i = 0; i < ARRAY_SIZE(count); i++) {
-		begin_limit(writer, "", metrics, limit);
-		rf_sample_label(writer, "state", state[i]);
-		rf_sample_count(writer, count[i]);
-	}
-}
-
-static void write_limit_sources(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	each_limit(writer, metrics, one_sources);
-}
-
-static void one_histogram(struct rf_writer *writer, const struct rf_metrics *metrics,
-			  const struct rf_limit_metrics *limit)
+static void use(struct writer *writer, const struct rf_limit_metrics *limit)
 {
 	uint64_t sum = 0;
 
+	if (writer->page->has_no_use)
+		return;
 	for (int i = 0; i < RF_USE_BUCKETS; i++) {
 		sum += limit->use[i];
-		begin_limit(writer, "_bucket", metrics, limit);
-		rf_sample_label(writer, "le", i < RF_USE_BOUNDS ? rf_use_bounds[i].label : "+Inf");
-		rf_sample_count(writer, sum);
+		begin(writer, "_bucket");
+		rf_put(writer->out, ",le=\"%s\"",
+		       i < RF_USE_BOUNDS ? rf_use_bounds[i].label : "+Inf");
+		end_with(writer, sum);
 	}
-	begin_limit(writer, "_sum", metrics, limit);
-	rf_put(writer->out, "} %.15g\n", (double)limit->use_sum / 1000);
-	begin_limit(writer, "_count", metrics, limit);
-	rf_sample_count(writer, sum);
+	begin(writer, "_sum");
+	end(writer);
+	rf_put(writer->out, "%.15g\n", (double)limit->use_sum / 1000);
+	begin(writer, "_count");
+	end_with(writer, sum);
 }
 
-static void write_use(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void types(struct writer *writer, const uint64_t count[RF_EVENT_TYPES])
 {
-	if (!writer->page->has_no_use)
-		each_limit(writer, metrics, one_histogram);
+	for (int i = 0; i < RF_EVENT_TYPES; i++)
+		value_of(writer, rf_event_type_name(i), count[i]);
 }
 
-/* ---- of the daemon ---- */
-
-static void write_up(struct rf_writer *writer, const struct rf_metrics *metrics)
+/* By the clock of the fence: its deadline is a grace after the last heartbeat that was answered. */
+static void heard(struct writer *writer, const struct rf_fleet_seen *seen)
 {
-	rf_sample_begin(writer, "", metrics->fence);
-	rf_sample_count(writer, metrics->is_up);
+	const int64_t left_ns = seen->standing.left_ns;
+	const int64_t grace_ns = seen->agent.grace_ns;
+
+	if (grace_ns && left_ns != INT64_MIN)
+		seconds(writer, left_ns < grace_ns ? grace_ns - left_ns : 0);
 }
 
-static void write_age(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void members(struct writer *writer, const struct rf_agent_seen *agent)
 {
-	if (writer->page->is_once || !metrics->awake_ns)
-		return;
-	rf_sample_begin(writer, "", metrics->fence);
-	rf_sample_seconds(writer, writer->page->awake_ns - metrics->awake_ns);
+	const uint32_t count = rf_agent_members(agent);
+
+	if (count) /* this host is one; else nobody knows */
+		value(writer, count);
 }
 
-static void write_interval(struct rf_writer *writer, const struct rf_metrics *metrics)
+static void asks(struct writer *writer, const struct rf_fleet_metrics *fleet)
 {
-	(void)metrics;
-	if (!writer->page->is_once)
-		rf_put(writer->out, "%s %.9g\n", writer->name,
-		       (double)writer->page->interval_ns / RF_NS_PER_S);
+	value_of(writer, "sent", fleet->asks_sent);
+	value_of(writer, "put_off", fleet->asks_put_off);
+	value_of(writer, "lost", fleet->asks_lost);
 }
 
-static void write_by_type(struct rf_writer *writer, const struct rf_metrics *metrics,
-			  const uint64_t count[RF_EVENT_TYPES])
+static void build(struct writer *writer)
 {
-	for (int i = 0; i < RF_EVENT_TYPES && !writer->page->is_once; i++) {
-		rf_sample_begin(writer, "_total", metrics->fence);
-		rf_sample_label(writer, "type", rf_event_type_name(i));
-		rf_sample_count(writer, count[i]);
-	}
-}
-
-static void write_events(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	write_by_type(writer, metrics, metrics->events);
-}
-
-static void write_suppressed(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	write_by_type(writer, metrics, metrics->suppressed);
-}
-
-static void write_history_bytes(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	if (!metrics->has_history)
-		return;
-	rf_sample_begin(writer, "", metrics->fence);
-	rf_sample_count(writer, metrics->history_bytes);
-}
-
-static void write_history_errors(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	if (!metrics->has_history)
-		return;
-	rf_sample_begin(writer, "_total", metrics->fence);
-	rf_sample_count(writer, metrics->history_errors);
-}
-
-static void write_build(struct rf_writer *writer, const struct rf_metrics *metrics)
-{
-	(void)metrics;
-	rf_sample_begin(writer, "_info", NULL);
-	rf_put_label(writer->out, "version", RINGFENCE_VERSION);
-	rf_put(writer->out, ",abi=\"%d\"} 1\n", RF_ABI_VERSION);
+	begin_of(writer, RINGFENCE_VERSION);
+	rf_put(writer->out, ",abi=\"%d\"", RF_ABI_VERSION);
+	end_with(writer, 1);
 }
 
 /* ---- the table ---- */
 
-#define NAME(name) "ringfence_" name
+#define METRIC(name, type, scope, section, labels, help, more, samples)                   \
+	static void write_##name(struct writer *writer, const struct rf_metrics *metrics, \
+				 const struct rf_limit_metrics *limit)                    \
+	{                                                                                 \
+		(void)metrics, (void)limit;                                               \
+		(samples);                                                                \
+	}
+#include "schema/metrics.def"
+#undef METRIC
 
+#define METRIC(name, type, scope, section, labels, help, more, samples) \
+	{"ringfence_" #name, type, scope, labels, help, write_##name},
 static const struct family table[] = {
-	{NAME("up"), GAUGE, "Whether the last scan of the fence succeeded.", write_up},
-	{NAME("packets"), COUNTER, "Packets by verdict and reason.", write_packets},
-	{NAME("bytes"), COUNTER, "Bytes of frames by verdict and reason.", write_bytes},
-	{NAME("limit_packets"), COUNTER, "Packets that matched the limit, by outcome.",
-	 write_limit_packets},
-	{NAME("limit_bytes"), COUNTER, "Bytes of frames that matched the limit, by outcome.",
-	 write_limit_bytes},
-	{NAME("limit_use_ratio"), HISTOGRAM,
-	 "Most of the limit that a source used in a minute; one observation per source and minute.",
-	 write_use},
-	{NAME("limit_sources"), GAUGE, "Sources with a window under the limit, by state.",
-	 write_limit_sources},
-	{NAME("limit_allowed"), GAUGE, "COUNT of the limit.", write_limit_allowed},
-	{NAME("limit_window_seconds"), GAUGE, "TIME of the limit.", write_limit_window},
-	{NAME("windows"), GAUGE, "Windows in the table, those of idle sources included.",
-	 write_windows},
-	{NAME("windows_capacity"), GAUGE, "Windows that the table has room for.", write_capacity},
-	{NAME("windows_inserted"), COUNTER, "Windows made.", write_inserted},
-	{NAME("windows_evicted"), COUNTER, "Windows deleted for others.", write_evicted},
-	{NAME("newcomers"), COUNTER, "Packets of newcomers, by what happened to them.",
-	 write_newcomers},
-	{NAME("map_errors"), COUNTER, "Sources that got no window, by error.", write_map_errors},
-	{NAME("bans_refused"), COUNTER, "Bans that were not made for lack of room.",
-	 write_bans_refused},
-	{NAME("list_entries"), GAUGE,
-	 "Prefixes on the list, those that expired and were not removed yet included.",
-	 write_lists},
-	{NAME("trial_seconds"), GAUGE, "Time until the rules on trial end; 0: none are on trial.",
-	 write_trial},
-	{NAME("pause_seconds"), GAUGE, "Time until a pause ends; 0: the fence is not paused.",
-	 write_pause},
-	{NAME("interface_bypassed"), GAUGE,
-	 "1: the interface receives packets that the program of the fence does not count.",
-	 write_bypassed},
-	{NAME("fleet_alone"), GAUGE,
-	 "1: nothing is heard of the fleet about some sources, so limits hold for this host alone.",
-	 rf_write_fleet_alone},
-	{NAME("fleet_alone_times"), COUNTER,
-	 "How often limits came to hold for this host alone while an agent ran, or did when it "
-	 "started.",
-	 rf_write_fleet_alone_times},
-	{NAME("fleet_alone_seconds"), COUNTER,
-	 "Time in which limits held for this host alone, while an agent ran.",
-	 rf_write_fleet_alone_seconds},
-	{NAME("fleet_heard_seconds"), GAUGE, "Time since the fleet was heard about all sources.",
-	 rf_write_fleet_heard},
-	{NAME("fleet_agent_up"), GAUGE, "Whether an agent of the fleet serves the fence.",
-	 rf_write_fleet_agent},
-	{NAME("fleet_hosts"), GAUGE, "Hosts that the fleet has room for.", rf_write_fleet_hosts},
-	{NAME("fleet_members"), GAUGE, "Hosts that the engine hears, this one included.",
-	 rf_write_fleet_members},
-	{NAME("fleet_shares"), GAUGE, "Sources with a share of a limit on this host.",
-	 rf_write_fleet_shares},
-	{NAME("fleet_contested"), GAUGE, "Sources that want more of a limit than is left.",
-	 rf_write_fleet_contested},
-	{NAME("fleet_asks"), COUNTER, "Asks for a larger share, by what became of them.",
-	 rf_write_fleet_asks},
-	{NAME("scan_age_seconds"), GAUGE, "Time since the last scan began.", write_age},
-	{NAME("scan_interval_seconds"), GAUGE, "Time between two scans.", write_interval},
-	{NAME("events"), COUNTER, "Events of the fence.", write_events},
-	{NAME("events_suppressed"), COUNTER, "Events that were counted, and not told.",
-	 write_suppressed},
-	{NAME("history_bytes"), GAUGE, "Size of the history.", write_history_bytes},
-	{NAME("history_write_errors"), COUNTER, "Scans that could not be recorded.",
-	 write_history_errors},
-	{NAME("build"), INFO, "Version of ringfence, and of its maps.", write_build},
+#include "schema/metrics.def"
 };
 
-/* In the text format, the name has what OpenMetrics leaves to the samples. */
-static const char *suffix_of(const struct rf_writer *writer, enum type type)
-{
-	if (writer->page->is_open)
-		return "";
-	return type == COUNTER ? "_total" : type == INFO ? "_info" : "";
-}
-
-static const char *type_name(const struct rf_writer *writer, enum type type)
+static const char *type_name(const struct rf_metrics_page *page, enum type type)
 {
 	static const char *const names[] = {"counter", "gauge", "histogram", "info"};
 
-	return names[type == INFO && !writer->page->is_open ? GAUGE : type];
+	return names[type == INFO && !page->is_open ? GAUGE : type];
 }
 
 /* Has a fence before this one the same name? Prometheus would refuse all of it. */
@@ -466,39 +316,74 @@ static bool is_repeated(const struct rf_metrics_page *page, int i)
 	return false;
 }
 
-static void write_one_family(struct rf_writer *writer, const struct family *family)
+static bool is_told(const struct rf_metrics_page *page, const struct rf_metrics *metrics,
+		    enum scope scope)
 {
-	const struct rf_metrics_page *page = writer->page;
-	const char *suffix = suffix_of(writer, family->type);
+	switch (scope) {
+	case BUILD:
+	case DAEMON:
+		return false;
+	case KNOWN:
+		return metrics->is_up || metrics->is_known;
+	case SCANNED:
+		return (metrics->is_up || metrics->is_known) && !page->is_once && metrics->awake_ns;
+	case FENCE:
+	case LIMIT:
+		return metrics->is_up;
+	case WATCHED:
+		return metrics->is_up && !page->is_once;
+	case HISTORY:
+		return metrics->is_up && metrics->has_history;
+	case FLEET:
+		return metrics->is_up && metrics->fleet.is_told;
+	case AGENT:
+		return metrics->is_up && metrics->fleet.is_told && metrics->fleet.seen.agent.is_up;
+	}
+	return false;
+}
 
-	rf_put(writer->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", family->name, suffix, family->help,
-	       family->name, suffix, type_name(writer, family->type));
-	if (family->write == write_interval || family->write == write_build) {
-		family->write(writer, NULL);
+static void write_fence(struct writer *writer, const struct family *family,
+			const struct rf_metrics *metrics)
+{
+	writer->metrics = metrics;
+	if (family->scope != LIMIT) {
+		family->write(writer, metrics, NULL);
 		return;
 	}
-	for (int i = 0; i < page->fences; i++) {
-		const struct rf_metrics *metrics = page->fence[i];
-		const bool is_told = metrics->is_up ||
-				     (metrics->is_known &&
-				      (family->write == write_up || family->write == write_age));
-
-		if (is_told && !is_repeated(page, i))
-			family->write(writer, metrics);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		writer->limit = &metrics->limit[slot];
+		if (*writer->limit->name)
+			family->write(writer, metrics, writer->limit);
 	}
+	writer->limit = NULL;
+}
+
+static void write_one_family(struct writer *writer, const struct family *family)
+{
+	const struct rf_metrics_page *page = writer->page;
+	/* In the text format, the name has what OpenMetrics leaves to the samples. */
+	const char *suffix = page->is_open ? "" : suffix_of(family->type);
+
+	writer->family = family;
+	writer->metrics = NULL;
+	rf_put(writer->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", family->name, suffix, family->help,
+	       family->name, suffix, type_name(page, family->type));
+	if (family->scope == BUILD || (family->scope == DAEMON && !page->is_once))
+		family->write(writer, NULL, NULL);
+	for (int i = 0; i < page->fences; i++)
+		if (is_told(page, page->fence[i], family->scope) && !is_repeated(page, i))
+			write_fence(writer, family, page->fence[i]);
 }
 
 char *rf_metrics_write(const struct rf_metrics_page *page, size_t *length)
 {
 	char *text = NULL;
-	struct rf_writer writer = {.page = page, .out = open_memstream(&text, length)};
+	struct writer writer = {.page = page, .out = open_memstream(&text, length)};
 
 	if (!writer.out)
 		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		writer.name = table[i].name;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		write_one_family(&writer, &table[i]);
-	}
 	if (page->is_open)
 		rf_put(writer.out, "# EOF\n");
 	if (!fclose(writer.out))

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/printable.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "rules/grammar.h"
-#include "watch/metrics_write.h"
+#include "watch/metrics_of.h"
 #include "watch/verdict.h"
 
 enum outcome {
