@@ -16,7 +16,7 @@
  */
 void rf_hide_controls(char *text, bool keep_lines);
 
-/* fprintf() to a text that is being made: what people see goes through the code that prints. */
+/* Formats into a text that is being made; only the code that prints writes to people. */
 __attribute__((format(printf, 2, 3))) void rf_put(FILE *out, const char *format, ...);
 
 #endif /* RINGFENCE_PRINTABLE_H */
