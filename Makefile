@@ -8,6 +8,7 @@ DESTDIR ?=
 CC ?= cc
 # Builds what runs during the build, also where CC is for another machine.
 HOSTCC ?= cc
+NM ?= nm
 CLANG ?= clang
 BPF_TARGET ?= bpf
 LLVM_STRIP ?= llvm-strip
@@ -42,15 +43,12 @@ Q := $(if $(V),,@)
 BPF_OBJECTS := build/ringfence.bpf.o build/ringfence_fleet.bpf.o build/fleet_calls.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h build/fleet_functions.h build/paths.h
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(filter-out user/schema/print.c,$(wildcard user/*/*.c)))
-DAEMON_OBJECTS := $(foreach floor,base schema rules kernel fence watch daemon,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
-AGENT_OBJECTS := $(foreach floor,base schema rules kernel fence fleet agent,$(filter build/user/$(floor)/%,$(USER_OBJECTS)))
-COMMAND_OBJECTS := $(filter-out build/user/daemon/% build/user/fleet/% build/user/agent/%,$(USER_OBJECTS))
-PURE := $(addprefix user/,base/error.c base/hardware.c base/number.c base/own_file.c base/own_networks.c base/prefix.c base/prefix_range.c base/printable.c base/time.c base/json.c base/siphash.c fence/bypass_judge.c fence/members.c fence/sizes.c kernel/needs.c \
-		$(addprefix watch/,cells.c fleet_agent.c metrics.c metrics_fleet.c metrics_text.c monotonic.c pace.c pcapng.c peaks.c privacy.c replay.c snapshot.c source_map.c suggest.c trial_run.c source_rows.c)) \
-	$(wildcard user/fleet/*.c user/watch/e[pv]*.c user/screen/model*.c user/screen/paint*.c) $(addprefix user/screen/,act.c bars.c canvas.c head.c) \
-	$(filter-out %/print.c,$(wildcard user/schema/*.c)) $(filter-out %/file.c %/secret.c,$(wildcard user/rules/*.c)) $(wildcard user/doctor/diagnose*.c) \
-	$(addprefix user/daemon/,feed.c query.c request.c settings.c settings_text.c sink_exec.c sink_file.c sink_journal.c)
-LIBRARY := $(filter-out build/user/cli/main.o,$(COMMAND_OBJECTS))
+# A library for each floor, all but the programs' own main(). They stand as the linker wants them: each before those that
+# its files call, see tests/lint/floors.
+FLOORS := agent daemon cli screen watch doctor attach fence fleet kernel rules schema base
+COMMAND_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out agent daemon,$(FLOORS)))
+DAEMON_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out agent cli screen doctor attach,$(FLOORS)))
+AGENT_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out daemon cli screen watch doctor attach,$(FLOORS)))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
@@ -101,15 +99,15 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 all: build/ringfence build/ringfence-watch build/ringfence-fleet build/ringfence.bpf.o build/tables.checked $(MANUALS:%=build/%) ## build the command line, the daemon and the program
 
-build/ringfence: $(COMMAND_OBJECTS)
+build/ringfence: build/user/cli/main.o $(COMMAND_LIBRARIES)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-build/ringfence-watch: $(DAEMON_OBJECTS)
+build/ringfence-watch: build/user/daemon/main.o $(DAEMON_LIBRARIES)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(filter-out $(SCREEN_LIBS),$(LIBS)) $(DAEMON_LIBS)
 
-build/ringfence-fleet: $(AGENT_OBJECTS)
+build/ringfence-fleet: build/user/agent/main.o $(AGENT_LIBRARIES)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(filter-out $(NOT_AGENT_LIBS),$(LIBS)) $(AGENT_LIBS)
 
@@ -122,6 +120,20 @@ build/user/%.o: user/%.c | $(GENERATED)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LIBS_CFLAGS) -c $< -o $@
+
+# What each library has. It is made anew when this changes: a file that is gone leaves its library.
+build/lib/members: FORCE
+	@mkdir -p $(@D)
+	@echo '$(sort $(USER_OBJECTS))' > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+define floor_library
+build/lib/$(1).a: $(filter-out %/main.o,$(filter build/user/$(1)/%,$(USER_OBJECTS))) build/lib/members
+	$$(call say,AR,$$@)
+	$$(Q)rm -f $$@ && $$(AR) rcs $$@ $$(filter %.o,$$^)
+endef
+$(foreach floor,$(FLOORS),$(eval $(call floor_library,$(floor))))
+$(foreach floor,$(filter-out $(FLOORS),$(foreach source,$(wildcard user/*/*.c),$(word 2,$(subst /, ,$(source))))),$(error user/$(floor)/ has sources, but no library: it has no place in FLOORS))
 
 build/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)

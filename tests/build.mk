@@ -2,31 +2,38 @@
 # How the tests, their tools and the benchmarks are built. The Makefile includes this file; a package is
 # built without it.
 
+# The tests under the sanitizers: unit tests, and those that read the maps of another user.
+HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
+# What every test of the program has beside the command line.
+BESIDE := tests/prog/clock.o tests/prog/spare.o
+SANITIZED := $(UNIT_TESTS:build/%=%) $(HOSTILE:%=tests/prog/%) $(BESIDE:.o=) $(MODEL:.c=)
+
 build/asan/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,ASAN,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
-build/tests/unit/%: build/asan/tests/unit/%.o $(PURE:%.c=build/asan/%.o)
+# What the tests under the sanitizers reach of the program: the linker says which members of the libraries that are,
+# and no others are compiled again. A make of its own does it, since the list is known only here.
+build/asan/reached.a: $(SANITIZED:%=build/asan/%.o) $(FLOORS:%=build/lib/%.a) | $(GENERATED)
+	$(Q)$(LD) -r -M -o /dev/null $$($(NM) -u $(filter %.o,$^) | sed -n 's/^ *U \(__real_\)*\(rf_.*\)/-u \2/p') $(filter %.a,$^) | \
+		sed -n 's,^build/lib/\([^(]*\)\.a(\([^)]*\)).*,build/asan/user/\1/\2,p' >build/asan/reached
+	$(Q)$(MAKE) --no-print-directory $$(cat build/asan/reached)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) qcs $@ $$(cat build/asan/reached)
+
+build/tests/unit/%: build/asan/tests/unit/%.o build/asan/reached.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) -o $@ -lcmocka $(shell $(PKG_CONFIG) --libs jansson)
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) build/asan/reached.a -o $@ -lcmocka -Wl,--as-needed $(LIBS)
 
 # The tests that build frames, one header after the other.
 FRAMES := tests/frame_headers tests/frame_parts
 frame_tests = $(patsubst %.c,build/%,$(shell grep -l '"tests/frames\.h"' $(wildcard tests/$(1)/test_*.c)))
 
 $(call frame_tests,unit): $(FRAMES:%=build/asan/%.o)
-build/tests/unit/test_agent_bans: build/asan/user/agent/bans.o
-build/tests/unit/test_agent_cluster: build/asan/user/agent/cluster.o
-build/tests/unit/test_link: $(patsubst %,build/asan/user/%.o,agent/link agent/cluster agent/engine_errors base/say)
 build/tests/unit/test_agent_bans build/tests/unit/test_link: private CFLAGS += -Wl,--wrap=rf_time_awake
 $(patsubst %,build/tests/unit/test_fleet_%,claims ledger sums wire): $(MODEL:%.c=build/asan/%.o)
-build/tests/unit/test_lockout: build/asan/user/base/peer.o
-build/tests/unit/test_page_asks: build/asan/user/daemon/asks.o
-build/tests/unit/test_probe_place: build/asan/user/agent/probe_place.o
-build/tests/unit/test_received: build/asan/user/base/received.o
-build/tests/unit/test_scanning: $(patsubst %,build/asan/user/%.o,base/thread screen/job screen/scanning)
 $(call frame_tests,prog): $(FRAMES:%=build/%.o)
 build/tests/prog/test_stacked: build/tests/prog/model.o
 $(patsubst %,build/tests/prog/test_%,history history_file history_graph history_sums): build/tests/record/made.o
@@ -53,16 +60,13 @@ $(foreach clang,$(OTHER_CLANGS),$(eval $(call by_other_clang,$(clang))))
 # The linker wraps the clock, so that tests can inject another one.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 
-# What every test of the program has beside the command line.
-BESIDE := tests/prog/clock.o tests/prog/spare.o
-
 $(patsubst %,build/tests/prog/%.o,clock crowd): | build/ringfence.skel.h
 $(patsubst %,build/tests/prog/test_%,filter kept known residents siblings): build/tests/prog/crowd.o
 
-build/tests/prog/%: tests/prog/%.c $(BESIDE:%=build/%) $(LIBRARY)
+build/tests/prog/%: tests/prog/%.c $(BESIDE:%=build/%) $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) $(BEFORE) $(COMMAND_LIBRARIES) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
 
 # What abi.h defines, in lines of one member or constant each: the test of the layout has it as text.
 # Left out: what is no part of the maps, and the sizes that 'attach' chooses.
@@ -75,22 +79,19 @@ build/tests/abi: include/ringfence/abi.h tests/build.mk $(wildcard include/ringf
 build/tests/prog/test_layout: build/tests/abi
 
 # What the daemon's page process leaves itself: the tests of it have that part of the daemon.
-build/tests/prog/test_confine: build/user/daemon/confine.o
-build/tests/prog/test_confine: LIBS += $(DAEMON_LIBS)
+# What ends a client of the page is in its loop.
+$(patsubst %,build/tests/prog/test_%,confine gone): build/lib/daemon.a
+$(patsubst %,build/tests/prog/test_%,confine gone): private BEFORE := build/lib/daemon.a
+$(patsubst %,build/tests/prog/test_%,confine gone): private LIBS += $(DAEMON_LIBS)
 
 # What the agent of a fleet sees in its fence.
-build/tests/prog/test_bans_look: build/user/agent/bans_look.o
+build/tests/prog/test_bans_look: build/lib/agent.a
+build/tests/prog/test_bans_look: private BEFORE := build/lib/agent.a
 
-build/tests/prog/test_gone: $(filter-out %/main.o,$(filter build/user/daemon/%,$(USER_OBJECTS)))
-build/tests/prog/test_gone: LIBS += $(DAEMON_LIBS)
-
-# The tests that read the maps of another user run under the sanitizers.
-HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
-
-$(HOSTILE:%=build/asan/tests/prog/%.o) $(BESIDE:%=build/asan/%) $(LIBRARY:build/%=build/asan/%): | $(GENERATED)
+$(HOSTILE:%=build/asan/tests/prog/%.o) $(BESIDE:%=build/asan/%): | $(GENERATED)
 
 $(HOSTILE:%=build/tests/prog/%): build/tests/prog/%: build/asan/tests/prog/%.o \
-		$(BESIDE:%=build/asan/%) $(LIBRARY:build/%=build/asan/%)
+		$(BESIDE:%=build/asan/%) build/asan/reached.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $^ -o $@ $(WRAPPED),--wrap=rf_fence_open $(LIBS) -lcmocka
@@ -133,7 +134,7 @@ build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFF
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c,$^) -o $@ $(LIBS) -lpthread
 
 # A client of a fleet's agent, for tests.
-build/tests/agent_says: tests/e2e/agent_says.c $(LIBRARY)
+build/tests/agent_says: tests/e2e/agent_says.c $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS)
@@ -159,12 +160,12 @@ build/tests/tcp/%: tests/tcp/%.c
 # Clients of a fleet's engine, for tests.
 build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports sums)
 $(ENGINE_TOOLS): build/tests/engine/%: build/tests/engine/%.o build/tests/engine/client.o \
-		build/user/fleet/wire.o $(MODEL:%.c=build/%.o)
+		$(MODEL:%.c=build/%.o) build/lib/fleet.a build/lib/base.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(shell $(PKG_CONFIG) --libs hiredis)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(shell $(PKG_CONFIG) --libs hiredis)
 
-build/tests/recorder: build/tests/record/main.o build/tests/record/made.o $(LIBRARY)
+build/tests/recorder: build/tests/record/main.o build/tests/record/made.o $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -184,37 +185,37 @@ build/bench/%.o: tests/bench/%.c | build/ringfence.skel.h $(BENCH_SKELETONS)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
 
-build/tests/bench: $(BENCH) $(LIBRARY)
+build/tests/bench: $(BENCH) $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@ $(LIBS) -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) -o $@ $(LIBS) -lpthread
 
 build/tests/%.bpf.o: tests/bench/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-build/tests/screen: build/bench/screen.o $(LIBRARY)
+build/tests/screen: build/bench/screen.o $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lpthread
 
-build/tests/scans: build/bench/scans.o build/bench/target.o build/bench/tool.o $(LIBRARY)
+build/tests/scans: build/bench/scans.o build/bench/target.o build/bench/tool.o $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-build/tests/sampled: build/bench/sampled.o build/bench/tool.o $(LIBRARY)
+build/tests/sampled: build/bench/sampled.o build/bench/tool.o $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-build/tests/asks: build/bench/asks.o build/bench/tool.o $(LIBRARY)
+build/tests/asks: build/bench/asks.o build/bench/tool.o $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-build/tests/share_cost: build/bench/share_cost.o build/bench/tool.o $(LIBRARY)
+build/tests/share_cost: build/bench/share_cost.o build/bench/tool.o $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS) -lm -lpthread

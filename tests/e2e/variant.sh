@@ -55,7 +55,7 @@ change_magic() {
 rm -rf "$directory"
 mkdir -p "$directory/build"
 cp -a Makefile bpf include user "$directory"
-cp -a build/user build/*.[dho] "$directory/build"
+cp -a build/user build/lib build/*.[dho] "$directory/build"
 case $variant in
 quick) pass_at_once 'ringfence.*' ;;
 half) pass_at_once ringfence_frags ;;
