@@ -470,9 +470,10 @@ static void fuzz_bans(void)
 	static const struct rf_agent_settings settings = {.takes_bans = true};
 	static struct rf_cluster cluster = {.node[0] = {.id = 1, .server.address = "203.0.113.1"}};
 	static struct rf_line line = {.cluster = &cluster};
+	static struct rf_loop loop = RF_LOOP_NONE;
 	const struct rf_prefix prefix = {.version = 4, .length = 32, .word = {1}};
 
-	rf_fleet_bans_start(&bans, &settings, &line, -1);
+	rf_fleet_bans_start(&bans, &settings, &line, &loop);
 	rf_fleet_bans_tell(&bans, SLOT, &prefix, 1000);
 	while (!input_is_over(&input)) {
 		now += RF_BANS_ASK_NS;

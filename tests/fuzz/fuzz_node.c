@@ -244,7 +244,6 @@ static void fuzz_link(void)
 				   .cluster = &cluster,
 				   .id = cluster.node[0].id,
 				   .purpose = "reports",
-				   .epoll_fd = -1,
 				   .patience_ns = 100 * MS};
 	rf_link_start(&link_of);
 	rf_link_turn(&link_of, now);

@@ -14,6 +14,7 @@ static struct rf_cluster cluster = {
 	.node[2] = {.server.address = "192.0.2.1"},		 /* is not used any more */
 };
 static struct rf_line line = {.cluster = &cluster};
+static struct rf_loop loop = RF_LOOP_NONE;
 static struct rf_fleet_bans bans;
 static struct {
 	uint32_t count;
@@ -89,7 +90,7 @@ static int start(void **state)
 	(void)state;
 	memset(&sent, 0, sizeof(sent));
 	file = (struct rf_kept_bans){};
-	rf_fleet_bans_start(&bans, &settings, &line, -1);
+	rf_fleet_bans_start(&bans, &settings, &line, &loop);
 	return 0;
 }
 
@@ -138,7 +139,7 @@ static void what_was_asked_for_with_a_slot_is_judged_with_it(void **state)
 
 static void start_anew(void)
 {
-	rf_fleet_bans_start(&bans, &settings, &line, -1);
+	rf_fleet_bans_start(&bans, &settings, &line, &loop);
 }
 
 static void own_bans_are_not_taken_under_another_number(void **state)

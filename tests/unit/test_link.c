@@ -101,7 +101,7 @@ bool rf_guard_holds(struct rf_guard *guard, const redisContext *redis)
 static void too_much_comes(void)
 {
 	link_of.guard.refused = "its reply is too large";
-	rf_link_events(&link_of, EPOLLIN);
+	link_of.socket.ready(link_of.socket.context, EPOLLIN);
 }
 
 /* ---- what happens ---- */
@@ -116,7 +116,6 @@ static int start(void **state)
 		.cluster = &cluster,
 		.id = cluster.node[0].id,
 		.purpose = "reports",
-		.epoll_fd = -1,
 		.patience_ns = PATIENCE_NS,
 	};
 	rf_link_start(&link_of);

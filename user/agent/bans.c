@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,19 +16,6 @@
 #define TELL_NS (2 * RF_NS_PER_S)
 #define LOOK_NS (5 * RF_NS_PER_S)     /* after a ban was not in force */
 #define SWEEP_NS (3600 * RF_NS_PER_S) /* the longest ban that an agent before has left is over */
-
-void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
-			 struct rf_line *line, int epoll_fd)
-{
-	*bans = (struct rf_fleet_bans){
-		.settings = settings,
-		.line = line,
-		.epoll_fd = epoll_fd,
-		.writer = -1,
-		.writer_fd = -1,
-	};
-	rf_kept_bans_read(&bans->kept, settings->name);
-}
 
 /* ---- this host's own ---- */
 
@@ -161,9 +147,43 @@ static void run_writer(const struct rf_fleet_bans *bans, int fd)
 	_exit(err ? 1 : 0);
 }
 
+/* A fence that is gone gets them when it is there again. */
+static void reap_writer(struct rf_fleet_bans *bans)
+{
+	const char *before = bans->trouble;
+	char said[sizeof(bans->trouble)] = "";
+	ssize_t length;
+	int status = 0;
+
+	if (bans->writer < 0)
+		return;
+	length = read(bans->said.fd, said, sizeof(said) - 1);
+	waitpid(bans->writer, &status, 0);
+	rf_loop_unwatch(bans->loop, &bans->said);
+	close(bans->said.fd);
+	bans->writer = bans->said.fd = -1;
+	if (length <= 0 && status)
+		snprintf(said, sizeof(said), "the process that writes them was killed");
+	if (*said && strcmp(said, before) != 0)
+		rf_warn("fence '%s': cannot take %s: %s", bans->settings->name,
+			status ? "bans" : "a ban", said);
+	memcpy(bans->trouble, said, sizeof(said));
+	bans->is_dirty |= status != 0;
+	if (status && bans->sweeps)
+		bans->sweep_at_ns = 0;
+	bans->write_at_ns = status ? rf_time_awake() + RF_BANS_ASK_NS : 0;
+	forget_ended(bans, !status);
+}
+
+/* It has said something, or has ended. */
+static void take_said(void *context, uint32_t events)
+{
+	(void)events;
+	reap_writer(context);
+}
+
 static void start_writer(struct rf_fleet_bans *bans)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = bans};
 	int ends[2];
 
 	bans->write_at_ns = rf_time_awake() + RF_BANS_ASK_NS; /* if it fails */
@@ -176,7 +196,7 @@ static void start_writer(struct rf_fleet_bans *bans)
 		run_writer(bans, ends[1]);
 	}
 	close(ends[1]);
-	bans->writer_fd = ends[0];
+	bans->said.fd = ends[0];
 	if (bans->writer < 0) {
 		close(ends[0]);
 		return;
@@ -186,35 +206,8 @@ static void start_writer(struct rf_fleet_bans *bans)
 		bans->sweep_at_ns = rf_time_awake() + SWEEP_NS;
 	for (uint32_t i = 0; i < bans->count; i++)
 		bans->taken[i].is_told = !bans->taken[i].until_ns;
-	if (epoll_ctl(bans->epoll_fd, EPOLL_CTL_ADD, ends[0], &event))
-		rf_fleet_bans_heard(bans); /* waits for it */
-}
-
-/* A fence that is gone gets them when it is there again. */
-void rf_fleet_bans_heard(struct rf_fleet_bans *bans)
-{
-	const char *before = bans->trouble;
-	char said[sizeof(bans->trouble)] = "";
-	ssize_t length;
-	int status = 0;
-
-	if (bans->writer < 0)
-		return;
-	length = read(bans->writer_fd, said, sizeof(said) - 1);
-	waitpid(bans->writer, &status, 0);
-	close(bans->writer_fd);
-	bans->writer = bans->writer_fd = -1;
-	if (length <= 0 && status)
-		snprintf(said, sizeof(said), "the process that writes them was killed");
-	if (*said && strcmp(said, before) != 0)
-		rf_warn("fence '%s': cannot take %s: %s", bans->settings->name,
-			status ? "bans" : "a ban", said);
-	memcpy(bans->trouble, said, sizeof(said));
-	bans->is_dirty |= status != 0;
-	if (status && bans->sweeps)
-		bans->sweep_at_ns = 0;
-	bans->write_at_ns = status ? rf_time_awake() + RF_BANS_ASK_NS : 0;
-	forget_ended(bans, !status);
+	if (rf_loop_watch(bans->loop, &bans->said, EPOLLIN))
+		reap_writer(bans); /* waits for it */
 }
 
 /* ---- asking ---- */
@@ -400,6 +393,21 @@ uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans)
 								      : bans->ask_at_ns;
 }
 
+/* ---- beginning and end ---- */
+
+void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
+			 struct rf_line *line, struct rf_loop *loop)
+{
+	*bans = (struct rf_fleet_bans){
+		.settings = settings,
+		.line = line,
+		.loop = loop,
+		.writer = -1,
+		.said = {.ready = take_said, .context = bans, .fd = -1},
+	};
+	rf_kept_bans_read(&bans->kept, settings->name);
+}
+
 /* A writer that is cut off here is made good by the next change of the lists. */
 void rf_fleet_bans_end(struct rf_fleet_bans *bans)
 {
@@ -408,5 +416,5 @@ void rf_fleet_bans_end(struct rf_fleet_bans *bans)
 	if (bans->writer < 0)
 		return;
 	kill(bans->writer, SIGTERM);
-	rf_fleet_bans_heard(bans);
+	reap_writer(bans);
 }

@@ -41,7 +41,7 @@ enum rf_telling_state {
 struct rf_fleet_bans {
 	const struct rf_agent_settings *settings;
 	struct rf_line *line;
-	int epoll_fd;
+	struct rf_loop *loop;
 	uint32_t config_id; /* of the fence that has them; 0: none */
 	struct rf_taken_ban taken[RF_FLEET_BANS_MAX];
 	uint32_t count;
@@ -56,10 +56,10 @@ struct rf_fleet_bans {
 	uint64_t sweep_at_ns;
 	bool sweeps; /* the writer does so */
 	uint64_t look_at_ns;
-	uint32_t looked; /* the next of `taken` to be looked for in the fence */
-	uint32_t slot;	 /* of this host, the newest */
-	pid_t writer;	 /* -1: none is under way */
-	int writer_fd;	 /* what it says */
+	uint32_t looked;	    /* the next of `taken` to be looked for in the fence */
+	uint32_t slot;		    /* of this host, the newest */
+	pid_t writer;		    /* -1: none is under way */
+	struct rf_loop_source said; /* by it */
 	uint64_t refused[RF_BAN_REFUSALS];
 	char trouble[512]; /* of the last writer; "": none */
 	struct {
@@ -78,7 +78,7 @@ struct rf_fleet_bans {
 };
 
 void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
-			 struct rf_line *line, int epoll_fd);
+			 struct rf_line *line, struct rf_loop *loop);
 void rf_fleet_bans_end(struct rf_fleet_bans *bans);
 #define RF_BANS_NO_SLOT UINT32_MAX
 
@@ -89,8 +89,6 @@ void rf_fleet_bans_end(struct rf_fleet_bans *bans);
 void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint32_t slot,
 			uint64_t now);
 uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans);
-/* After an event of which data.ptr is the bans: the writer has said something, or has ended. */
-void rf_fleet_bans_heard(struct rf_fleet_bans *bans);
 
 /* Tells the others, as the host in `slot`; `time_ms` 0: the ban ends. False: not now. */
 bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct rf_prefix *prefix,

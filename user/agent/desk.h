@@ -10,13 +10,17 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 
 #define RF_DESK_CLIENTS 8
 #define RF_DESK_QUESTION_SIZE 128
 
+struct rf_desk;
+
 struct rf_desk_client {
-	int fd;		 /* -1: free */
-	uint64_t ticket; /* no two clients have the same */
+	struct rf_desk *desk;
+	struct rf_loop_source socket; /* fd -1: free */
+	uint64_t ticket;	      /* no two clients have the same */
 	bool has_asked;
 };
 
@@ -30,8 +34,8 @@ struct rf_desk_port {
 };
 
 struct rf_desk {
-	int epoll_fd;
-	int fd; /* it listens; -1: not */
+	struct rf_loop *loop;
+	struct rf_loop_source listens; /* fd -1: it does not */
 	char path[108];
 	struct rf_desk_port port;
 	struct rf_desk_client client[RF_DESK_CLIENTS];
@@ -40,11 +44,9 @@ struct rf_desk {
 };
 
 /* An error names the path. Another agent that answers there is one. */
-int rf_desk_open(struct rf_desk *desk, const char *name, int epoll_fd,
+int rf_desk_open(struct rf_desk *desk, const char *name, struct rf_loop *loop,
 		 const struct rf_desk_port *port, struct rf_error *error);
 void rf_desk_close(struct rf_desk *desk);
-/* Does data.ptr of an event belong to the desk? Then it is served. */
-bool rf_desk_serve(struct rf_desk *desk, const void *of);
 /* Answers the client with that ticket, if it is still there. */
 void rf_desk_reply(struct rf_desk *desk, uint64_t ticket, const char *answer);
 

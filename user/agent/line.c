@@ -16,7 +16,8 @@ static void start(struct rf_line *line, uint32_t node)
 		.node = node,
 		.id = line->cluster->node[node].id,
 		.purpose = line->purpose,
-		.epoll_fd = line->epoll_fd,
+		.loop = line->loop,
+		.socket = {.is_urgent = line->is_urgent},
 		.patience_ns = line->patience_ns,
 	};
 	rf_link_start(link);
@@ -27,16 +28,6 @@ void rf_line_end(struct rf_line *line)
 	for (uint32_t i = 0; i < RF_NODES_MOST; i++)
 		if (line->link[i].id)
 			rf_link_end(&line->link[i]);
-}
-
-bool rf_line_events(struct rf_line *line, const void *of, uint32_t events)
-{
-	const uintptr_t from = (uintptr_t)line->link, at = (uintptr_t)of;
-
-	if (at < from || at >= from + sizeof(line->link))
-		return false;
-	rf_link_events(&line->link[(at - from) / sizeof(line->link[0])], events);
-	return true;
 }
 
 void rf_line_turn(struct rf_line *line, uint64_t now)

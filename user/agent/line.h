@@ -16,14 +16,13 @@ struct rf_line {
 	struct rf_cluster *cluster; /* of all lines */
 	const char *purpose;	    /* for messages */
 	uint32_t tags;		    /* of the keys of its calls, a bit each */
-	int epoll_fd;
+	struct rf_loop *loop;
+	bool is_urgent;	      /* what comes of it is served before all else */
 	uint64_t patience_ns; /* for an answer */
 	struct rf_link link[RF_NODES_MOST];
 };
 
 void rf_line_end(struct rf_line *line);
-/* After an event of which data.ptr is `of`. False: it is of no connection of this line. */
-bool rf_line_events(struct rf_line *line, const void *of, uint32_t events);
 void rf_line_turn(struct rf_line *line, uint64_t now);
 uint64_t rf_line_due_ns(const struct rf_line *line, uint64_t now);
 /* May a call with keys of that tag be sent? */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "agent/engine_errors.h"
@@ -16,19 +15,16 @@
 
 #include "build/fleet_functions.h"
 
-/* ---- epoll ---- */
+/* ---- the loop ---- */
 
 static void wait_for(struct rf_link *link, uint32_t events)
 {
-	struct epoll_event event = {.events = events, .data.ptr = link};
-
 	if (events == link->events)
 		return;
-	epoll_ctl(link->epoll_fd,
-		  !link->events ? EPOLL_CTL_ADD
-		  : events	? EPOLL_CTL_MOD
-				: EPOLL_CTL_DEL,
-		  link->fd, &event);
+	if (events)
+		rf_loop_watch(link->loop, &link->socket, events);
+	else
+		rf_loop_unwatch(link->loop, &link->socket);
 	link->events = events;
 }
 
@@ -118,8 +114,10 @@ static void give_up(struct rf_link *link)
 	link->ends = link->has_failed = true;
 }
 
-void rf_link_events(struct rf_link *link, uint32_t events)
+static void take_events(void *context, uint32_t events)
 {
+	struct rf_link *link = context;
+
 	if (link->redis && events & (EPOLLIN | EPOLLERR | EPOLLHUP))
 		redisAsyncHandleRead(link->redis);
 	if (link->redis && !rf_guard_holds(&link->guard, &link->redis->c)) {
@@ -441,7 +439,7 @@ static void connect_to(struct rf_link *link, uint64_t now)
 		return;
 	}
 	link->state = RF_LINK_CONNECTING;
-	link->fd = link->redis->c.fd;
+	link->socket.fd = link->redis->c.fd;
 	set_hooks(link);
 }
 
@@ -500,6 +498,8 @@ uint64_t rf_link_due_ns(const struct rf_link *link)
 
 void rf_link_start(struct rf_link *link)
 {
+	link->socket.ready = take_events;
+	link->socket.context = link;
 	link->pause_ns = RF_ENGINE_RETRY_NS;
 	strcpy(link->said, "not connected yet");
 	TAILQ_INIT(&link->requests);

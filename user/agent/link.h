@@ -19,6 +19,7 @@
 
 #include "agent/cluster.h"
 #include "agent/guard.h"
+#include "base/loop.h"
 
 #define RF_ENGINE_TEXT_SIZE 896	       /* with the longest host name twice */
 #define RF_ENGINE_RETRY_NS 50000000ULL /* at first; then twice as long, */
@@ -55,13 +56,13 @@ struct rf_link {
 	struct rf_cluster *cluster;
 	uint32_t node, id;   /* its number there; id 0: the link is not in use */
 	const char *purpose; /* for messages */
-	int epoll_fd;
+	struct rf_loop *loop;
 	uint64_t patience_ns;	  /* for an answer */
 	redisAsyncContext *redis; /* NULL: down */
 	struct rf_guard guard;	  /* in it */
 	enum rf_link_state state;
-	int fd;		 /* its socket */
-	uint32_t events; /* that epoll waits for; 0: it does not have the socket */
+	struct rf_loop_source socket;
+	uint32_t events; /* that the loop waits for; 0: it does not have the socket */
 	/* It has a library of another version, so until then what it lacks is not loaded; 0: not.
 	 */
 	uint64_t has_library_ns;
@@ -78,14 +79,12 @@ struct rf_link {
 	uint64_t connections;
 };
 
-/* All that is said of it is by `link`, which has engine, cluster, node, purpose, epoll_fd,
- * patience. */
+/* All that is said of it is by `link`, which has engine, cluster, node, purpose, loop, patience,
+ * and whether its socket is urgent. */
 void rf_link_start(struct rf_link *link);
 void rf_link_end(struct rf_link *link);
 /* It is not needed for now. When it is again, it goes on with its pause, and with what it said. */
 void rf_link_rest(struct rf_link *link);
-/* What epoll saw of it: data.ptr of the event is the link. */
-void rf_link_events(struct rf_link *link, uint32_t events);
 /* Connects, ends what has lasted too long, says what is wrong. */
 void rf_link_turn(struct rf_link *link, uint64_t now);
 uint64_t rf_link_due_ns(const struct rf_link *link);

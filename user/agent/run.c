@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,12 +20,12 @@
 #include "agent/run.h"
 #include "agent/site.h"
 #include "agent/waiter.h"
+#include "base/loop.h"
 #include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
 
 #define CLAIMS 65536
-#define EVENTS 16
 #define LONGEST_WAIT_NS RF_NS_PER_S
 #define ASKS_REST_NS (RF_NS_PER_MS / 2)
 
@@ -46,49 +45,14 @@ struct agent {
 	struct rf_status_view view;
 	struct rf_publisher publisher;
 	struct rf_waiter waiter;
-	int epoll_fd;
+	struct rf_loop loop;
 	uint64_t beat_at_ns;
 	uint64_t leaves_ns;		 /* at the latest */
 	uint32_t hosts;			 /* of the fleet; 0: not known, and no slot is taken */
-	bool has_asks;			 /* that were not taken yet */
 	uint32_t refusals;		 /* slots tried in vain, one after the other */
 	char said[RF_CLUSTER_TEXT_SIZE]; /* of the cluster's troubles */
 	char said_key[RF_KEY_TROUBLE_SIZE];
 };
-
-static volatile sig_atomic_t ended;
-
-static void note_end(int signal)
-{
-	(void)signal;
-	ended = 1;
-}
-
-/* They come only while the loop waits, so none is missed between a look and the wait. */
-static void take_signals(sigset_t *while_waiting)
-{
-	const struct sigaction action = {.sa_handler = note_end};
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGTERM);
-	sigaddset(&blocked, SIGINT);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigprocmask(SIG_BLOCK, &blocked, while_waiting);
-	sigdelset(while_waiting, SIGTERM);
-	sigdelset(while_waiting, SIGINT);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-/* A wait with events at hand takes none, so without this a busy agent could not be ended. */
-static void take_pending_signals(const sigset_t *while_waiting)
-{
-	sigset_t blocked;
-
-	sigprocmask(SIG_SETMASK, while_waiting, &blocked);
-	sigprocmask(SIG_SETMASK, &blocked, NULL);
-}
 
 /* ---- ports of the claims ---- */
 
@@ -218,11 +182,13 @@ static uint64_t beats_ns(const struct agent *agent, uint64_t now)
 	return earliest(agent->beat_at_ns, rf_calls_due_ns(&agent->calls, now));
 }
 
-static void settle(struct agent *agent)
+static void settle(void *context, uint32_t events)
 {
+	struct agent *agent = context;
 	const int err = rf_waiter_result(&agent->waiter);
 	struct rf_error error = {};
 
+	(void)events;
 	if (err == -EAGAIN)
 		return;
 	if (err) {
@@ -267,45 +233,12 @@ static char *answer(void *context, const char *question, uint64_t ticket, bool *
 	return text || *later ? text : rf_status_answer(&agent->view, question);
 }
 
-static void serve(struct agent *agent, const struct epoll_event *event)
+static uint64_t due_ns(const struct agent *agent, uint64_t now)
 {
-	const void *of = event->data.ptr;
-
-	if (rf_line_events(&agent->reports, of, event->events) ||
-	    rf_line_events(&agent->questions, of, event->events) ||
-	    rf_line_events(&agent->ban_calls, of, event->events))
-		return;
-	if (of == &agent->bans)
-		rf_fleet_bans_heard(&agent->bans);
-	else if (of == &agent->site)
-		agent->has_asks = true;
-	else if (of == &agent->waiter)
-		settle(agent);
-	else
-		rf_desk_serve(&agent->desk, of);
-}
-
-/* They come first, and what they say of deadlines is in force before anything else is done. */
-static void serve_beats(struct agent *agent, struct epoll_event *event, int count)
-{
-	bool any = false;
-
-	for (int i = 0; i < count; i++)
-		if (rf_line_events(&agent->beats, event[i].data.ptr, event[i].events)) {
-			event[i].data.ptr = NULL;
-			any = true;
-		}
-	if (any)
-		rf_site_tell(&agent->site);
-}
-
-static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
-{
-	const uint64_t now = rf_time_awake();
-	struct epoll_event event[EVENTS];
 	uint64_t until_ns = now + LONGEST_WAIT_NS;
-	int count, wait_ms = 0;
 
+	if (agent->site.has_asks)
+		return now;
 	until_ns = earliest(until_ns, agent->leaves_ns);
 	until_ns = earliest(until_ns, beats_ns(agent, now));
 	until_ns = earliest(until_ns, rf_line_due_ns(&agent->beats, now));
@@ -315,15 +248,16 @@ static void wait_for_events(struct agent *agent, const sigset_t *while_waiting)
 	until_ns = earliest(until_ns, rf_line_due_ns(&agent->questions, now));
 	until_ns = earliest(until_ns, rf_news_due_ns(&agent->news, now));
 	until_ns = earliest(until_ns, rf_site_due_ns(&agent->site));
-	until_ns = earliest(until_ns, rf_claims_due_ns(&agent->claims));
-	if (until_ns > now && !agent->has_asks)
-		wait_ms = (until_ns - now + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
-	take_pending_signals(while_waiting);
-	count = epoll_pwait(agent->epoll_fd, event, EVENTS, wait_ms, while_waiting);
-	serve_beats(agent, event, count);
-	for (int i = 0; i < count; i++)
-		if (event[i].data.ptr)
-			serve(agent, &event[i]);
+	return earliest(until_ns, rf_claims_due_ns(&agent->claims));
+}
+
+/* Heartbeats come first: what they say of deadlines is in force before anything else is done. */
+static void wait_for_events(struct agent *agent)
+{
+	rf_loop_wait(&agent->loop, due_ns(agent, rf_time_awake()));
+	if (rf_loop_serve_urgent(&agent->loop))
+		rf_site_tell(&agent->site);
+	rf_loop_serve(&agent->loop);
 }
 
 static void beat(struct agent *agent, uint64_t now)
@@ -346,8 +280,7 @@ static void take_asks(struct agent *agent)
 {
 	const struct timespec rest = {.tv_nsec = ASKS_REST_NS};
 
-	agent->has_asks = agent->has_asks && !rf_site_take_asks(&agent->site);
-	if (agent->has_asks)
+	if (!rf_site_take_asks(&agent->site))
 		nanosleep(&rest, NULL);
 }
 
@@ -360,7 +293,7 @@ static void tell_nodes(struct agent *agent)
 	rf_claim_table_take_nodes(&agent->claims.table, node);
 }
 
-static void turn(struct agent *agent, const sigset_t *while_waiting)
+static void turn(struct agent *agent)
 {
 	const uint64_t now = rf_time_awake();
 
@@ -386,10 +319,19 @@ static void turn(struct agent *agent, const sigset_t *while_waiting)
 	rf_news_turn(&agent->news, agent->hosts, now);
 	rf_roll_turn(&agent->roll, now);
 	rf_publisher_turn(&agent->publisher, &agent->view, now);
-	wait_for_events(agent, while_waiting);
+	wait_for_events(agent);
 }
 
 /* ---- beginning and end ---- */
+
+static const int ends[] = {SIGTERM, SIGINT, 0};
+
+static bool is_ended(struct agent *agent)
+{
+	const bool terminated = rf_loop_took(&agent->loop, SIGTERM);
+
+	return rf_loop_took(&agent->loop, SIGINT) || terminated;
+}
 
 static int open_desk(struct agent *agent, struct rf_error *error)
 {
@@ -409,7 +351,7 @@ static int open_desk(struct agent *agent, struct rf_error *error)
 		.roll = &agent->roll,
 		.started_ns = rf_time_awake(),
 	};
-	return rf_desk_open(&agent->desk, agent->settings->name, agent->epoll_fd, &port, error);
+	return rf_desk_open(&agent->desk, agent->settings->name, &agent->loop, &port, error);
 }
 
 static struct rf_line line_of(struct agent *agent, const char *purpose, uint32_t tags)
@@ -419,7 +361,7 @@ static struct rf_line line_of(struct agent *agent, const char *purpose, uint32_t
 		.cluster = &agent->cluster,
 		.purpose = purpose,
 		.tags = tags,
-		.epoll_fd = agent->epoll_fd,
+		.loop = &agent->loop,
 		.patience_ns = agent->settings->grace_ns / 2,
 	};
 }
@@ -430,22 +372,22 @@ static int start(struct agent *agent, struct rf_error *error)
 	const uint64_t now = rf_time_awake();
 	const uint64_t hash_key[2] = {draw(), draw()};
 
-	agent->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (agent->epoll_fd < 0 || rf_claims_make(&agent->claims, CLAIMS, hash_key, now))
+	if (rf_claims_make(&agent->claims, CLAIMS, hash_key, now))
 		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
 	agent->claims.ports = (struct rf_claims_ports){agent, visit_windows, begin_to_settle,
 						       send_report, send_sums};
 	agent->claims.asks_each_s = settings->asks_each_s;
 	memcpy(agent->claims.key, settings->key.word, sizeof(agent->claims.key));
 	agent->claims.fingerprint = settings->key.fingerprint;
-	rf_site_start(&agent->site, settings->name, &agent->claims, agent->epoll_fd);
+	rf_site_start(&agent->site, settings->name, &agent->claims, &agent->loop);
 	rf_cluster_start(&agent->cluster, &settings->engine);
 	rf_names_start(&agent->names, &settings->engine, &agent->cluster, now);
 	agent->beats = line_of(agent, "heartbeats", RF_TAGS_OF_BUCKETS);
+	agent->beats.is_urgent = true;
 	agent->reports = line_of(agent, "reports", RF_TAGS_OF_BUCKETS);
 	agent->ban_calls = line_of(agent, "bans", 1U << RF_TAG_OF_ALL);
 	agent->questions = line_of(agent, "questions", RF_TAGS_ALL);
-	rf_fleet_bans_start(&agent->bans, settings, &agent->ban_calls, agent->epoll_fd);
+	rf_fleet_bans_start(&agent->bans, settings, &agent->ban_calls, &agent->loop);
 	rf_roll_start(&agent->roll, &agent->questions, settings->grace_ns);
 	rf_calls_start(&agent->calls, &agent->claims, &agent->beats, &agent->reports);
 	rf_news_start(&agent->news, settings, &agent->claims, &agent->site, &agent->questions);
@@ -456,19 +398,18 @@ static int start(struct agent *agent, struct rf_error *error)
  * Gives all shares back, and stays until what was used is out of W, so that others get it: for G at
  * most, and not once the host is alone. A second signal ends that.
  */
-static void leave(struct agent *agent, const sigset_t *while_waiting)
+static void leave(struct agent *agent)
 {
 	const uint64_t until_ns = rf_time_awake() + agent->settings->grace_ns;
 	uint64_t now;
 
-	ended = 0;
 	agent->leaves_ns = until_ns;
 	rf_claims_leave(&agent->claims);
-	while (!ended && agent->claims.table.count) {
+	while (!is_ended(agent) && agent->claims.table.count) {
 		now = rf_time_awake();
 		if (now >= until_ns || rf_claims_are_alone(&agent->claims, now))
 			return;
-		turn(agent, while_waiting);
+		turn(agent);
 	}
 }
 
@@ -484,35 +425,39 @@ static void end(struct agent *agent)
 	rf_line_end(&agent->questions);
 	rf_site_end(&agent->site);
 	rf_claims_free(&agent->claims);
-	close(agent->epoll_fd);
+	rf_loop_close(&agent->loop);
 }
 
 int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *error)
 {
 	struct agent *agent = calloc(1, sizeof(*agent));
-	sigset_t while_waiting;
 	int err;
 
 	if (!agent)
 		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
 	agent->settings = settings;
-	agent->desk.fd = -1;
+	agent->desk.listens.fd = -1;
 	agent->bans.writer = -1;
 	agent->waiter = RF_WAITER_NONE;
+	agent->waiter.done.ready = settle;
+	agent->waiter.done.context = agent;
 	agent->leaves_ns = UINT64_MAX;
-	take_signals(&while_waiting);
 	rf_agent_join_group();
-	err = start(agent, error);
+	err = rf_loop_open(&agent->loop, ends);
+	if (err)
+		rf_error_failed(error, err, "cannot start: %s", strerror(-err));
+	if (!err)
+		err = start(agent, error);
 	if (!err) /* the desk is its own: no other agent serves the fence */
 		rf_publisher_start(&agent->publisher, settings->name);
 	if (!err)
 		err = rf_agent_confine(error);
 	if (!err) /* its thread has no more rights than this one */
-		err = rf_waiter_start(&agent->waiter, agent->epoll_fd, error);
-	while (!err && !ended)
-		turn(agent, &while_waiting);
+		err = rf_waiter_start(&agent->waiter, &agent->loop, error);
+	while (!err && !is_ended(agent))
+		turn(agent);
 	if (!err)
-		leave(agent, &while_waiting);
+		leave(agent);
 	end(agent);
 	free(agent);
 	return err;

@@ -2,22 +2,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "agent/private.h"
 #include "base/say.h"
 #include "base/time.h"
-
-void rf_site_start(struct rf_site *site, const char *name, struct rf_claims *claims, int epoll_fd)
-{
-	*site = (struct rf_site){
-		.claims = claims,
-		.epoll_fd = epoll_fd,
-		.fence = RF_FENCE_NONE,
-		.shares = RF_SHARES_NONE,
-	};
-	snprintf(site->name, sizeof(site->name), "%s", name);
-}
 
 /* ---- asks ---- */
 
@@ -34,21 +22,36 @@ static int take_ask(void *context, void *data, size_t size)
 	return --site->asks_left > 0 ? 0 : -EAGAIN;
 }
 
+static void note_asks(void *context, uint32_t events)
+{
+	struct rf_site *site = context;
+
+	(void)events;
+	site->has_asks = true;
+}
+
 bool rf_site_take_asks(struct rf_site *site)
 {
-	if (!site->is_open)
+	if (!site->has_asks)
 		return true;
 	site->asks_left = RF_SITE_ASKS;
-	return ring_buffer__consume(site->ring) != -EAGAIN;
+	site->has_asks = site->is_open && ring_buffer__consume(site->ring) == -EAGAIN;
+	return !site->has_asks;
 }
 
 /* ---- opening and closing ---- */
 
-static void watch_asks(struct rf_site *site)
+void rf_site_start(struct rf_site *site, const char *name, struct rf_claims *claims,
+		   struct rf_loop *loop)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = site};
-
-	epoll_ctl(site->epoll_fd, EPOLL_CTL_ADD, ring_buffer__epoll_fd(site->ring), &event);
+	*site = (struct rf_site){
+		.claims = claims,
+		.loop = loop,
+		.asks = {.ready = note_asks, .context = site},
+		.fence = RF_FENCE_NONE,
+		.shares = RF_SHARES_NONE,
+	};
+	snprintf(site->name, sizeof(site->name), "%s", name);
 }
 
 static void close_site(struct rf_site *site)
@@ -56,7 +59,7 @@ static void close_site(struct rf_site *site)
 	rf_site_look_whether_alone(site);
 	rf_alone_end(&site->alone, rf_time_awake());
 	if (site->ring) {
-		epoll_ctl(site->epoll_fd, EPOLL_CTL_DEL, ring_buffer__epoll_fd(site->ring), NULL);
+		rf_loop_unwatch(site->loop, &site->asks);
 		ring_buffer__free(site->ring);
 	}
 	site->ring = NULL;
@@ -100,7 +103,8 @@ static void open_site(struct rf_site *site, uint64_t now)
 
 	site->is_open = !err;
 	if (!err) {
-		watch_asks(site);
+		site->asks.fd = ring_buffer__epoll_fd(site->ring);
+		rf_loop_watch(site->loop, &site->asks, EPOLLIN);
 		err = rf_site_read_limits(site, now, &error);
 	}
 	if (!err)

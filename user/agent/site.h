@@ -8,6 +8,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "base/loop.h"
 #include "fence/fence.h"
 #include "fence/shares.h"
 #include "fleet/alone.h"
@@ -24,7 +25,9 @@ struct rf_site {
 	struct rf_fence fence;
 	struct rf_shares shares;
 	struct ring_buffer *ring;
-	int epoll_fd;
+	struct rf_loop *loop;
+	struct rf_loop_source asks; /* that wait in the ring */
+	bool has_asks;		    /* that were not taken yet */
 	uint64_t look_at_ns, rules_at_ns;
 	uint64_t in_force; /* the generation whose limits the claims have */
 	bool rules_are_old;
@@ -36,12 +39,13 @@ struct rf_site {
 	struct rf_error said;
 };
 
-void rf_site_start(struct rf_site *site, const char *name, struct rf_claims *claims, int epoll_fd);
+void rf_site_start(struct rf_site *site, const char *name, struct rf_claims *claims,
+		   struct rf_loop *loop);
 void rf_site_end(struct rf_site *site);
 /* Looks whether the fence and its rules are as before. */
 void rf_site_turn(struct rf_site *site, uint64_t now);
 uint64_t rf_site_due_ns(const struct rf_site *site);
-/* Takes asks. False: some are left. */
+/* Takes asks, if there are any. False: some are left. */
 bool rf_site_take_asks(struct rf_site *site);
 /* Tells the fence until when it hears the fleet, where that has changed. */
 void rf_site_tell(struct rf_site *site);

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -35,20 +34,21 @@ static void *run(void *context)
 
 	while ((what = hear(waiter->begin_fd)) < END)
 		if (what)
-			tell(waiter->done_fd, 1 - rf_wait_for_programs(&ignored));
+			tell(waiter->done.fd, 1 - rf_wait_for_programs(&ignored));
 	return NULL;
 }
 
-int rf_waiter_start(struct rf_waiter *waiter, int epoll_fd, struct rf_error *error)
+int rf_waiter_start(struct rf_waiter *waiter, struct rf_loop *loop, struct rf_error *error)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = waiter};
 	int err = 0;
 
 	waiter->begin_fd = eventfd(0, EFD_CLOEXEC);
-	waiter->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (waiter->begin_fd < 0 || waiter->done_fd < 0 ||
-	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, waiter->done_fd, &event))
+	waiter->done.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	waiter->loop = loop;
+	if (waiter->begin_fd < 0 || waiter->done.fd < 0)
 		err = -errno;
+	if (!err)
+		err = rf_loop_watch(loop, &waiter->done, EPOLLIN);
 	if (!err)
 		err = rf_thread_start(&waiter->thread, run, waiter);
 	waiter->runs = !err;
@@ -65,8 +65,10 @@ void rf_waiter_end(struct rf_waiter *waiter)
 	}
 	if (waiter->begin_fd >= 0)
 		close(waiter->begin_fd);
-	if (waiter->done_fd >= 0)
-		close(waiter->done_fd);
+	if (waiter->done.fd >= 0) {
+		rf_loop_unwatch(waiter->loop, &waiter->done);
+		close(waiter->done.fd);
+	}
 	*waiter = RF_WAITER_NONE;
 }
 
@@ -77,7 +79,7 @@ bool rf_waiter_begin(struct rf_waiter *waiter)
 
 int rf_waiter_result(struct rf_waiter *waiter)
 {
-	const uint64_t what = hear(waiter->done_fd);
+	const uint64_t what = hear(waiter->done.fd);
 
 	return what ? 1 - (int)what : -EAGAIN;
 }

@@ -7,8 +7,8 @@
 #include "base/say.h"
 #include "daemon/help.h"
 #include "daemon/load.h"
-#include "daemon/loop.h"
 #include "daemon/page.h"
+#include "daemon/run.h"
 #include "kernel/log.h"
 
 static int check(struct rf_words *words, struct rf_error *error)
@@ -58,7 +58,7 @@ static int run(struct rf_words *words, struct rf_error *error)
 	}
 	if (rf_words_take(words, "check"))
 		return check(words, error);
-	return rf_loop_run(words, error);
+	return rf_daemon_run(words, error);
 }
 
 int main(int argc, char **argv)

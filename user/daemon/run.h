@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef RINGFENCE_DAEMON_LOOP_H
-#define RINGFENCE_DAEMON_LOOP_H
+#ifndef RINGFENCE_DAEMON_RUN_H
+#define RINGFENCE_DAEMON_RUN_H
 
 #include "base/error.h"
 #include "rules/grammar.h"
 
 /* Watches until a signal ends it. `words` are the settings of the command line. */
-int rf_loop_run(const struct rf_words *words, struct rf_error *error);
+int rf_daemon_run(const struct rf_words *words, struct rf_error *error);
 
-#endif /* RINGFENCE_DAEMON_LOOP_H */
+#endif /* RINGFENCE_DAEMON_RUN_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the daemon and the agent of a fleet wait with: descriptors, signals and a deadline, by
+ * epoll. A program has one loop. Its turns are the caller's: wait, serve, do what is due.
+ */
+#ifndef RINGFENCE_BASE_LOOP_H
+#define RINGFENCE_BASE_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#define RF_LOOP_EVENTS 16 /* served in a turn; the others are, in the turns that follow */
+
+/* What a loop waits for. Unwatch it before `fd` is closed, as a child may still have that open. */
+struct rf_loop_source {
+	void (*ready)(void *context, uint32_t events); /* EPOLLIN…; NULL: it only ends the wait */
+	void *context;
+	int fd;
+	bool is_urgent; /* served before those that are not */
+};
+
+struct rf_loop {
+	int epoll_fd;
+	struct rf_loop_source signals; /* its fd is a signalfd */
+	uint64_t came;		       /* signals that nobody took yet, a bit each */
+	struct epoll_event event[RF_LOOP_EVENTS];
+	int count;
+};
+
+#define RF_LOOP_NONE ((struct rf_loop){.epoll_fd = -1, .signals = {.fd = -1}})
+
+/*
+ * From here on `signals`, a list that ends with 0, come by the loop only, also in threads that
+ * start later. A child process has them blocked. A peer that is gone is an error of the write.
+ * Close it even after an error. 0 or -errno. `loop` stays where it is.
+ */
+int rf_loop_open(struct rf_loop *loop, const int *signals);
+void rf_loop_close(struct rf_loop *loop);
+
+/* Waits for these events of the source, in place of those of before. 0 or -errno. */
+int rf_loop_watch(struct rf_loop *loop, struct rf_loop_source *source, uint32_t events);
+/* It is not served any more, also if something came of it in this turn. It need not be watched. */
+void rf_loop_unwatch(struct rf_loop *loop, struct rf_loop_source *source);
+
+/* Waits for a source or a signal until then, by rf_time_awake(), or a ms longer. */
+void rf_loop_wait(struct rf_loop *loop, uint64_t until_ns);
+/* Serves the urgent sources of which something came. False: of none. */
+bool rf_loop_serve_urgent(struct rf_loop *loop);
+/* Serves all others. */
+void rf_loop_serve(struct rf_loop *loop);
+/* Has that signal come since this was asked last? */
+bool rf_loop_took(struct rf_loop *loop, int signal);
+
+#endif /* RINGFENCE_BASE_LOOP_H */
