@@ -75,7 +75,7 @@ BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query wire rules prefixes settings events engine node request feed
 # What they have of the program, without the parts that none of them runs.
-FUZZED := $(addprefix user/,$(addprefix base/,error.c json.c loop.c number.c own_networks.c prefix.c prefix_range.c printable.c siphash.c time.c) \
+FUZZED := $(addprefix user/,$(addprefix base/,error.c host_port.c json.c loop.c number.c own_networks.c prefix.c prefix_range.c printable.c siphash.c time.c) \
 		$(addprefix watch/,cells.c event_file.c event_last.c) \
 		$(addprefix daemon/,asks.c feed.c gzip.c query.c request.c settings.c settings_text.c) \
 		$(addprefix agent/,bans.c call_words.c calls.c calls_sums.c cluster.c engine_errors.c link.c news_host.c settings.c)) \

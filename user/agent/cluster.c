@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/cluster.h"
+#include "base/host_port.h"
 
 #define SLOTS 16384
 
@@ -109,24 +110,19 @@ struct moved {
 /* MOVED SLOT HOST:PORT, without brackets where the host has colons. False: it makes no sense. */
 static bool read_moved(const char *error, struct moved *moved)
 {
+	struct rf_host_port place;
 	char *end;
 	const unsigned long slot = strtoul(error + 6, &end, 10);
-	const char *host = end + 1, *colon = strrchr(error, ':');
-	unsigned long port;
 
-	if (!isdigit((unsigned char)error[6]) || slot >= SLOTS || *end != ' ' || !colon ||
-	    colon < host || !isdigit((unsigned char)colon[1]))
+	if (!isdigit((unsigned char)error[6]) || slot >= SLOTS || *end != ' ' ||
+	    !rf_host_port_split(end + 1, &place) || place.in_brackets ||
+	    !rf_host_port_copy(&place, moved->named, sizeof(moved->named)))
 		return false;
-	port = strtoul(colon + 1, &end, 10);
-	if (*end || !port || port > UINT16_MAX || (size_t)(colon - host) >= sizeof(moved->named))
-		return false;
-	moved->port = port;
-	for (const char *at = host; at < colon; at++)
+	moved->port = rf_port_of(place.port);
+	for (const char *at = moved->named; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr(".:-_?", *at))
 			return false;
-	memcpy(moved->named, host, colon - host);
-	moved->named[colon - host] = '\0';
-	return true;
+	return moved->port;
 }
 
 /* In the one form that addresses have. False: it is none. */

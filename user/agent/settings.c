@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/settings.h"
+#include "base/host_port.h"
 #include "ringfence/fleet.h"
 #include "rules/file.h"
 #include "rules/fleet_settings.h"
@@ -29,27 +30,20 @@ static int copy_text(char *to, size_t size, const char *word, struct rf_error *e
 /* HOST:PORT, or [HOST]:PORT where the host has colons. */
 static int take_server(struct rf_server *server, const char *word, struct rf_error *error)
 {
-	const char *colon = strrchr(word, ':');
-	size_t length = colon ? (size_t)(colon - word) : 0;
+	struct rf_host_port parts;
 	uint32_t port;
 	int err;
 
-	if (!length)
+	if (!rf_host_port_split(word, &parts) || !parts.length)
 		return rf_error_usage(error,
 				      "redis '%s': expects HOST:PORT, such as "
 				      "192.0.2.1:6379",
 				      word);
-	err = rf_parse_number(colon + 1, "port", 1, 65535, &port, error);
+	err = rf_parse_number(parts.port, "port", 1, 65535, &port, error);
 	if (err)
 		return err;
-	if (word[0] == '[' && length > 2 && word[length - 1] == ']') {
-		word++;
-		length -= 2;
-	}
-	if (length >= sizeof(server->host))
+	if (!rf_host_port_copy(&parts, server->host, sizeof(server->host)))
 		return too_long(word, sizeof(server->host) - 1, error);
-	memcpy(server->host, word, length);
-	server->host[length] = '\0';
 	snprintf(server->port, sizeof(server->port), "%u", port);
 	return 0;
 }

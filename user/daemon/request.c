@@ -25,17 +25,9 @@ static bool is_name(const char *host, const char *name, uint16_t port)
 /* Is it an address with the port, whichever? Names are what DNS rebinding needs. */
 static bool is_address(const char *host, uint16_t port)
 {
-	const char *colon = strrchr(host, ':');
-	const bool in_brackets = *host == '[' && colon > host && colon[-1] == ']';
-	struct rf_address address;
-	struct rf_error ignored;
-	char text[64] = "", number[8];
+	struct rf_listen listen;
 
-	snprintf(number, sizeof(number), "%d", port);
-	if (!colon || strcmp(colon + 1, number) != 0 || colon - host >= (ptrdiff_t)sizeof(text))
-		return false;
-	memcpy(text, host + in_brackets, colon - host - 2 * in_brackets);
-	return !rf_parse_address(text, &address, &ignored) && (address.version == 6) == in_brackets;
+	return rf_parse_listen(host, &listen) && listen.port == port;
 }
 
 static bool host_is_allowed(const struct rf_site *site, const char *host)

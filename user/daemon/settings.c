@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host_port.h"
 #include "base/units.h"
 #include "daemon/settings.h"
 #include "daemon/sinks.h"
@@ -103,32 +104,25 @@ static int fail_listen(const char *value, struct rf_error *error)
 			      value);
 }
 
-/* A port, without a sign or a leading zero. 0: it is none. */
-static uint16_t port_of(const char *text)
+bool rf_parse_listen(const char *text, struct rf_listen *listen)
 {
-	const size_t digits = strspn(text, "0123456789");
-	const unsigned long port =
-		digits && digits <= 5 && *text != '0' ? strtoul(text, NULL, 10) : 0;
+	struct rf_host_port parts;
+	struct rf_error ignored;
+	char address[64];
 
-	return text[digits] || port > UINT16_MAX ? 0 : port;
+	if (!rf_host_port_split(text, &parts) ||
+	    !rf_host_port_copy(&parts, address, sizeof(address)) ||
+	    rf_parse_address(address, &listen->address, &ignored))
+		return false;
+	listen->port = rf_port_of(parts.port);
+	return listen->port && (listen->address.version == 6) == parts.in_brackets;
 }
 
 static int parse_listen(const char *value, struct rf_settings *settings, struct rf_error *error)
 {
-	const char *colon = strrchr(value, ':');
-	const bool in_brackets = colon && *value == '[' && colon[-1] == ']';
-	struct rf_listen listen = {.port = colon ? port_of(colon + 1) : 0};
-	char address[64] = "";
+	struct rf_listen listen = {};
 
-	if (strcmp(value, RF_OFF) == 0) {
-		settings->listen = (struct rf_listen){};
-		return 0;
-	}
-	if (!listen.port || colon - value >= (ptrdiff_t)sizeof(address))
-		return fail_listen(value, error);
-	memcpy(address, value + in_brackets, colon - value - 2 * in_brackets);
-	if (rf_parse_address(address, &listen.address, error) ||
-	    (listen.address.version == 6) != in_brackets)
+	if (strcmp(value, RF_OFF) != 0 && !rf_parse_listen(value, &listen))
 		return fail_listen(value, error);
 	settings->listen = listen;
 	return 0;
@@ -206,7 +200,7 @@ static bool is_host(const char *host, size_t length)
 	if (host + length - port > (ptrdiff_t)sizeof(text) - 2)
 		return false;
 	memcpy(text, port + 1, host + length - port - 1);
-	return port_of(text) != 0;
+	return rf_port_of(text) != 0;
 }
 
 static int parse_host(const char *value, struct rf_settings *settings, struct rf_error *error)

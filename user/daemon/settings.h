@@ -87,7 +87,8 @@ int rf_settings_check(const struct rf_settings *settings, struct rf_error *error
 bool rf_listen_is_loopback(const struct rf_listen *listen);
 /* 0.0.0.0 or [::]: every address of the machine. */
 bool rf_listen_is_wildcard(const struct rf_listen *listen);
-/* 127.0.0.1:9436, [::1]:9436 */
+/* 127.0.0.1:9436, [::1]:9436. False: it is no address with a port. */
+bool rf_parse_listen(const char *text, struct rf_listen *listen);
 void rf_format_listen(const struct rf_listen *listen, char text[RF_LISTEN_TEXT_SIZE]);
 
 #endif /* RINGFENCE_SETTINGS_H */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/host_port.h"
 #include "ringfence/fleet.h"
 #include "rules/fleet_settings.h"
 #include "rules/grammar_option.h"
@@ -34,25 +35,20 @@ int rf_parse_hosts(struct rf_words *words, uint32_t *hosts, struct rf_error *err
 /* ---- join ---- */
 
 /* A name or an address; one of IPv6 is in brackets. */
-static bool is_host(const char *text, size_t length)
-{
-	const bool in_brackets = length > 2 && text[0] == '[' && text[length - 1] == ']';
-
-	for (size_t i = in_brackets; i < length - in_brackets; i++)
-		if (!isalnum((unsigned char)text[i]) && !strchr("-._", text[i]) &&
-		    !(in_brackets && strchr(":%", text[i])))
-			return false;
-	return length && length <= ENGINE_LONGEST;
-}
-
 static bool is_server(const char *text)
 {
-	const char *colon = strrchr(text, ':');
+	struct rf_host_port parts;
 	struct rf_error ignored;
 	uint32_t port;
 
-	return colon && is_host(text, colon - text) &&
-	       !rf_parse_number(colon + 1, "port", 1, UINT16_MAX, &port, &ignored);
+	if (!rf_host_port_split(text, &parts))
+		return false;
+	for (size_t i = 0; i < parts.length; i++)
+		if (!isalnum((unsigned char)parts.host[i]) && !strchr("-._", parts.host[i]) &&
+		    !(parts.in_brackets && strchr(":%", parts.host[i])))
+			return false;
+	return parts.length && parts.length <= ENGINE_LONGEST &&
+	       !rf_parse_number(parts.port, "port", 1, UINT16_MAX, &port, &ignored);
 }
 
 /* One, or nodes of a cluster with commas between. */
