@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 STEPS=${STEPS:-100000}
 BUILD=build/fleet-claims
-CORE=(tests/fleet/model/ledger.c user/fleet/{member,claim_table}.c user/fleet/claims*.c)
+CORE=(tests/fleet/model/ledger.c user/fleet/{member,claim_table,claims,reports}.c)
 REST=(user/base/siphash.c tests/fleet/agents_{engine,fence,host,judge,scenes}.c)
 PROGRAMS=(agents_walk)
 FLAGS=(-DRF_LEDGER_SLOTS=4)
@@ -25,35 +25,35 @@ run_mutant() {
 rm -rf "$BUILD"
 build
 failed=0
-claims=user/fleet/claims.c member=user/fleet/member.c ledger=tests/fleet/model/ledger.c
+claims=user/fleet/claims.c reports=user/fleet/reports.c member=user/fleet/member.c ledger=tests/fleet/model/ledger.c
 
-try_mutant "what was used is read before the lower share is in force" $claims begin_settling \
+try_mutant "what was used is read before the lower share is in force" $reports begin_settling \
 	's/claims->is_settling = claims->ports.settle.*/rf_claims_settled(claims, true, now); return;/' agents_walk 4 || failed=1
-try_mutant "nobody knows whether programs have ended, and that is taken for yes" $claims rf_claims_settled \
+try_mutant "nobody knows whether programs have ended, and that is taken for yes" $reports rf_claims_settled \
 	's/is_known \? 0 : -1/is_known * 0/' agents_walk 4 || failed=1
-try_mutant "a share that could not be lowered is told as lowered" $claims lower_batch \
+try_mutant "a share that could not be lowered is told as lowered" $reports lower_batch \
 	's/err \|\| visit.result\[i\] == RF_SHARE_BUSY/0/' agents_walk 4 || failed=1
-try_mutant "a share is lowered in the report only" $claims lower_batch \
-	's/RF_VISIT_WRITES/RF_VISIT_READS/' agents_walk 1 || failed=1
-try_mutant "windows that could not be read have used nothing" $claims report_settled \
+try_mutant "a share is lowered in the report only" $reports lower_batch \
+	's/VISIT_WRITES/VISIT_READS/' agents_walk 1 || failed=1
+try_mutant "windows that could not be read have used nothing" $reports report_settled \
 	's/ \&\& !err//; s/const int err/int err/; s/return err/return 0 * err/' agents_walk 4 || failed=1
-try_mutant "what was used is not told" $claims report \
+try_mutant "what was used is not told" $reports report \
 	's/\.first, used,/.first, 0 * used,/' agents_walk 1 || failed=1
-try_mutant "a window that is gone is not missed" user/fleet/claims_visit.c take_record \
+try_mutant "a window that is gone is not missed" $reports take_record \
 	's/rf_claims_lose\(.*/(void)now;/' agents_walk 12 || failed=1
 try_mutant "what a lost window had is given back at once" $member rf_claim_lost \
 	's/claim->held \+= claim->covers/claim->held = 0/' agents_walk 12 || failed=1
 try_mutant "an answer of another report is taken" $member rf_claim_answered \
 	's/answer->seq != claim->seq/0/' agents_walk 3 || failed=1
-try_mutant "a host is complete before it has told its claims" user/fleet/claims_member.c all_are_known \
+try_mutant "a host is complete before it has told its claims" $claims all_are_known \
 	's/if \(member->is_complete\)/if (1)/' agents_walk 6 || failed=1
-try_mutant "the deadline moves by the time of the answer" user/fleet/claims_member.c rf_claims_heard \
+try_mutant "the deadline moves by the time of the answer" $claims rf_claims_heard \
 	's/beat, sent, heard/beat, now + 0 * sent, heard/' agents_walk 5 || failed=1
-try_mutant "a share is kept though its claim may have ended" $claims gives_back \
+try_mutant "a share is kept though its claim may have ended" $reports gives_back \
 	's/share \&\& is_forgotten_soon\(.*\)\)/0)/' agents_walk 14 || failed=1
-try_mutant "an ask of another window does not tell that the one before is gone" user/fleet/claims_asks.c note_incarnation \
+try_mutant "an ask of another window does not tell that the one before is gone" $claims note_incarnation \
 	's/rf_claims_lose\(.*/(void)now;/' agents_walk 12 || failed=1
-try_mutant "a window gets what is wanted, not what was given" user/fleet/claims_visit.c fill_record \
+try_mutant "a window gets what is wanted, not what was given" $reports fill_record \
 	's/\.share = claimant->claim.share/.share = claimant->wants/' agents_walk 1 || failed=1
 try_mutant "the rules move the deadline by the time of the answer" $member rf_member_heard \
 	's/deadline_of\(member, sent\)/deadline_of(member, now + 0 * sent)/g' agents_walk 5 || failed=1
@@ -63,7 +63,7 @@ try_mutant "a report tells no share" $member rf_claim_report \
 	's/\.has = claim->has \+/.has =/' agents_walk 6 || failed=1
 try_mutant "an engine that forgets twice makes hosts forget each other" $member note_members \
 	's/heard->is_learning \?/heard->is_learning \&\& 0 ?/' agents_walk 16 || failed=1
-try_mutant "a claim is forgotten while its use counts" $claims place_after \
+try_mutant "a claim is forgotten while its use counts" $reports place_after \
 	's/ \&\& !claim->covers//' agents_walk 17 || failed=1
 try_mutant "what was used is not told again, only shares" $member rf_claim_is_known \
 	's/claim->covers \|\| //' agents_walk 17 || failed=1

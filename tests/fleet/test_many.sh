@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 mkdir -p build/many
 "${CC:-cc}" -std=gnu11 -O2 -DRF_LEDGER_SLOTS=128 -Iuser -Iinclude -I. tests/fleet/many.c user/fleet/claim*.c \
-	user/fleet/member.c tests/fleet/model/ledger.c user/base/siphash.c -o build/many/many || exit 1
+	user/fleet/{member,reports}.c tests/fleet/model/ledger.c user/base/siphash.c -o build/many/many || exit 1
 
 echo 1..17
 number=0 failed=0

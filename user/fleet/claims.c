@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What comes in: limits, what heartbeats say, and what sources ask for; and what follows for a
+ * claim. */
 #include "fleet/claims.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "fleet/private.h"
-#include "fleet/wire.h"
 #include "ringfence/share.h"
 
-#define AGAIN_NS 100000000ULL /* what could not be done is tried again after so long */
-#define PATIENCE_NS 50000000ULL
-#define ASKED_LATELY_NS 1000000000ULL
-#define ASKED_NOW_NS (2 * RF_ASK_NS)	/* whoever has all that it may asks so often */
-#define LOWERED_BATCHES 8		/* before a wait for programs */
-#define YIELD_NS (2 * RF_CLAIM_REST_NS) /* the others look within half of that */
+#define COUNT_NS 1000000ULL   /* a rate is measured over so long at least */
+#define UNIT_SHIFT 4	      /* of rf_claimant.unit_used */
+#define LEAST_NS 100000000ULL /* between two readings that are reported */
+#define CLAIMS_MAX 4096	      /* with more of them, windows are not read for sums alone */
 
 int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_key[2],
 		   uint64_t now)
@@ -30,508 +28,558 @@ void rf_claims_free(struct rf_claims *claims)
 	rf_claim_table_free(&claims->table);
 }
 
-/* ---- reports ---- */
+/* ---- what was received, for the sum over all hosts: library/sums.lua ---- */
 
-struct sending {
-	struct rf_claims *claims;
-	uint64_t now;
-	struct rf_report_batch *open[RF_BUCKETS];
-};
-
-static void put_back(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
-
-static void send_batch(struct sending *sending, uint32_t bucket)
+static uint64_t claims_reads_each_ns(const struct rf_claims *claims,
+				     const struct rf_fleet_limit *limit)
 {
-	struct rf_claims *claims = sending->claims;
-	struct rf_report_batch *batch = sending->open[bucket];
+	const uint64_t each_ns = limit->window_ns / RF_SUM_CELLS;
 
-	sending->open[bucket] = NULL;
-	if (!batch)
-		return;
-	claims->counts.reports += batch->count;
-	if (!claims->ports.report(claims->ports.context, batch))
-		put_back(claims, batch, sending->now); /* no engine has seen it */
+	if (!limit->bans || claims->table.count > CLAIMS_MAX)
+		return UINT64_MAX;
+	return each_ns > LEAST_NS ? each_ns : LEAST_NS;
 }
 
-static void send_batches(struct sending *sending)
+static bool add_item(struct rf_claims *claims, const struct rf_claimant *claimant, uint64_t units,
+		     uint64_t now)
 {
-	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		send_batch(sending, i);
-}
+	struct rf_sum_batch *batch = &claims->sums[claimant->bucket];
 
-/* Of all batches, the part of a node. */
-static uint32_t part_of(const struct rf_claims *claims, uint32_t node, uint32_t batches)
-{
-	uint32_t buckets = 0;
-
-	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		buckets += claims->table.node[i] == node;
-	return batches * buckets / RF_BUCKETS;
-}
-
-static struct rf_report_batch *open_batch(struct sending *sending, uint32_t bucket)
-{
-	struct rf_claims *claims = sending->claims;
-	const uint32_t node = claims->table.node[bucket];
-
-	if (sending->open[bucket] ||
-	    claims->under_way[node].count >= part_of(claims, node, RF_REPORTS_MAX))
-		return sending->open[bucket];
-	for (int i = 0; i < RF_REPORTS_MAX && !sending->open[bucket]; i++)
-		if (!claims->batch[i].count)
-			sending->open[bucket] = &claims->batch[i];
-	if (sending->open[bucket]) {
-		sending->open[bucket]->bucket = bucket;
-		sending->open[bucket]->node = node;
-		claims->under_way[node].count++;
-	}
-	return sending->open[bucket];
-}
-
-/*
- * An engine that has no CPU to spare answers what it has taken, only too late. So whoever sends all
- * of it again at once is never answered in time.
- */
-static void send_fewer(struct rf_reports_under_way *under_way, uint64_t now)
-{
-	if (under_way->cut_ns && now - under_way->cut_ns < RF_REPORTS_CUT_NS)
-		return;
-	under_way->cut_ns = now;
-	under_way->most /= 2;
-	if (under_way->most < RF_REPORTS_LEAST)
-		under_way->most = RF_REPORTS_LEAST;
-}
-
-static void send_more(struct rf_reports_under_way *under_way)
-{
-	if (under_way->most == RF_REPORTS_MAX || ++under_way->grows < RF_REPORTS_GROW)
-		return;
-	under_way->grows = 0;
-	under_way->most++;
-}
-
-/* How many claims a turn may report to a node. Of each of its buckets, a batch may be in part. */
-static uint32_t room_of(const struct rf_claims *claims, uint32_t node)
-{
-	const struct rf_reports_under_way *under_way = &claims->under_way[node];
-	const uint32_t most = part_of(claims, node, under_way->most);
-	const uint32_t taken = under_way->count + part_of(claims, node, RF_BUCKETS);
-
-	_Static_assert(RF_REPORTS_LEAST >= 2 * RF_BUCKETS,
-		       "a node with one bucket has room where nothing is under way");
-	return taken < most ? (most - taken) * RF_REPORT_ITEMS : 0;
-}
-
-/* What it wants: no more than it has, once it has stopped asking; less, where it gives back. */
-static uint32_t wants_now(const struct rf_claims *claims, const struct rf_claimant *claimant,
-			  uint64_t now)
-{
-	const bool asks = !claims->is_leaving && now - claimant->asked_ns < ASKED_LATELY_NS;
-	const uint32_t wants = rf_claims_may_want(claimant, now);
-
-	return asks && wants > claimant->claim.has ? wants : claimant->claim.has;
-}
-
-static void report(struct sending *sending, struct rf_claimant *claimant, uint32_t used)
-{
-	struct rf_claims *claims = sending->claims;
-	struct rf_member *member = &claims->member[claimant->bucket];
-	struct rf_report_batch *batch =
-		member->joined ? open_batch(sending, claimant->bucket) : NULL;
-
-	if (!batch) {
-		rf_claims_wait(claims, claimant, sending->now + AGAIN_NS);
-		return;
-	}
-	batch->item[batch->count++] = (struct rf_report_item){
-		.claimant = claimant,
-		.report = rf_claim_report(&claimant->claim, member, sending->now,
-					  claims->limit[claimant->key.limit].first, used,
-					  wants_now(claims, claimant, sending->now)),
-	};
-	claimant->again = false;
-	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_REPORTED);
-	if (batch->count == RF_REPORT_ITEMS)
-		send_batch(sending, claimant->bucket);
-}
-
-static uint32_t take(const struct rf_claimants *list, struct rf_claimant **taken, uint32_t most)
-{
-	struct rf_claimant *claimant;
-	uint32_t count = 0;
-
-	TAILQ_FOREACH(claimant, list, place)
-	{
-		if (count == most)
-			break;
-		taken[count++] = claimant;
-	}
-	return count;
-}
-
-/* As many as there is room for, of each node. */
-static uint32_t take_ready(const struct rf_claims *claims,
-			   struct rf_claimant *taken[RF_FLEET_BATCH])
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
-		const uint32_t room = room_of(claims, i), left = RF_FLEET_BATCH - count;
-
-		count += take(&claims->table.ready[i], taken + count, room < left ? room : left);
-	}
-	return count;
-}
-
-/* The engine may have forgotten its claim soon: no report was answered for most of that time. */
-static bool is_forgotten_soon(const struct rf_claimant *claimant,
-			      const struct rf_fleet_limit *limit, uint64_t now)
-{
-	const uint64_t kept_ns = rf_wire_kept_ms(limit->window_ns / RF_NS_PER_MS) * RF_NS_PER_MS;
-
-	return now - claimant->answered_ns > kept_ns * 2 / 3;
-}
-
-/*
- * Has the use fallen, so that it gives back before it reports? Where it falls fast, the source goes
- * away, maybe to another host: then asks of before count for nothing. A source that asks right now
- * is there: in bursts its use falls whenever a cell of its window ends.
- */
-static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t used,
-		       uint64_t now)
-{
-	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
-	const bool is_there = now - claimant->asked_ns < ASKED_NOW_NS;
-	const bool falls = !is_there && rf_claims_falls(limit, claimant->seen_used, used);
-	const uint32_t needs = rf_claims_needs(limit, used, falls);
-	const uint32_t share = claimant->claim.share;
-	const uint32_t least = falls ? limit->limit / 16 : share / 4;
-
-	if (share && is_forgotten_soon(claimant, limit, now)) {
-		rf_claims_take_back(claims, claimant, 0);
-		return true;
-	}
-	if (falls)
-		claimant->asked_ns = claimant->vain_since_ns = 0;
-	if (used > claimant->seen_used || now - claimant->seen_ns >= limit->window_ns / 4) {
-		claimant->seen_used = used;
-		claimant->seen_ns = now;
-	}
-	if (now - claimant->asked_ns < limit->window_ns / 4 || needs + least >= share)
+	if (batch->is_under_way || batch->count == RF_REPORT_ITEMS)
 		return false;
-	rf_claims_take_back(claims, claimant, needs);
+	if (!batch->count)
+		batch->since_ns = now;
+	batch->item[batch->count++] = (struct rf_sum_item){
+		.key = claimant->key,
+		.from_ns = claimant->received_ns,
+		.units = units < UINT32_MAX ? units : UINT32_MAX,
+		.tag = claims->limit[claimant->key.limit].tag,
+	};
 	return true;
 }
 
-static void report_ready(struct rf_claims *claims, uint64_t now)
+/*
+ * Where there is no room it counts from the same reading on the next time. An ask may come behind a
+ * later look at the window: by its time, or, as the time of a look is from before it, by its count.
+ */
+void rf_claims_received(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t received,
+			uint64_t read_ns)
 {
-	struct sending sending = {.claims = claims, .now = now};
-	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
-	struct rf_visit visit;
-	const uint32_t count = take_ready(claims, claimant);
-	const int err = rf_claims_visit(claims, claimant, count, RF_VISIT_WRITES, now, &visit);
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
+	const uint64_t since_ns = read_ns - claimant->received_ns;
+	const uint64_t units = received - claimant->received;
 
-	claims->reported_ns = now;
-	for (uint32_t i = 0; i < count; i++) {
-		if (err)
-			rf_claims_wait(claims, claimant[i], now + AGAIN_NS);
-		else if (gives_back(claims, claimant[i], visit.used[i], now))
-			continue;
-		else if (now < claimant[i]->report_ns)
-			rf_claims_look_later(claims, claimant[i], now);
-		else
-			report(&sending, claimant[i], visit.used[i]);
-	}
-	send_batches(&sending);
-}
-
-/* ---- giving back: lower, write, wait for all programs, read, report ---- */
-
-static void move_all(struct rf_claims *claims, struct rf_claimants *from, enum rf_claim_state to)
-{
-	struct rf_claimant *claimant;
-
-	while ((claimant = TAILQ_FIRST(from)))
-		rf_claim_table_move(&claims->table, claimant, to);
-}
-
-/* A share that was not lowered stays in its place, and so does one that could not be written. */
-static int lower_batch(struct rf_claims *claims, uint64_t now)
-{
-	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0}, *lowered[RF_FLEET_BATCH] = {0};
-	const uint32_t count = take(&claims->table.lowers, claimant, RF_FLEET_BATCH);
-	struct rf_visit visit;
-	uint32_t written = 0;
-	int err;
-
-	for (uint32_t i = 0; i < count; i++) {
-		rf_claim_table_move(&claims->table, claimant[i], RF_CLAIM_SETTLES);
-		if (!claimant[i]->gives_back)
-			continue;
-		rf_claim_lower(&claimant[i]->claim, claimant[i]->lower_to);
-		lowered[written++] = claimant[i];
-	}
-	err = rf_claims_visit(claims, lowered, written, RF_VISIT_WRITES, now, &visit);
-	for (uint32_t i = 0; i < written; i++)
-		if (err || visit.result[i] == RF_SHARE_BUSY)
-			rf_claim_table_move(&claims->table, lowered[i], RF_CLAIM_LOWERS);
-	return err;
-}
-
-static void begin_settling(struct rf_claims *claims, uint64_t now)
-{
-	int err = 0;
-
-	claims->settled_ns = now;
-	for (int i = 0; i < LOWERED_BATCHES && !TAILQ_EMPTY(&claims->table.lowers) && !err; i++)
-		err = lower_batch(claims, now);
-	if (TAILQ_EMPTY(&claims->table.settles))
+	if (!limit->bans || !claims->ports.sums)
 		return;
-	claims->is_settling = claims->ports.settle(claims->ports.context);
-	if (!claims->is_settling)
-		move_all(claims, &claims->table.settles, RF_CLAIM_LOWERS);
-}
-
-/* Meanwhile its window may be lost, or there may be a reason to take back still more. */
-static void place_settled(struct sending *sending, struct rf_claimant *claimant, uint32_t used)
-{
-	struct rf_claims *claims = sending->claims;
-
-	claimant->was_retagged = false;
-	if (!claimant->gives_back) {
-		rf_claim_table_move(&claims->table, claimant, RF_CLAIM_READY);
+	if (claimant->received_ns && ((int64_t)since_ns <= 0 || (int64_t)units < 0))
 		return;
+	if (claimant->received_ns && units && since_ns < limit->window_ns) {
+		if (since_ns < LEAST_NS || since_ns < limit->window_ns / RF_SUM_CELLS ||
+		    !add_item(claims, claimant, units, read_ns))
+			return;
 	}
-	rf_claim_waited(&claimant->claim);
-	if (claimant->lower_to >= claimant->claim.share)
-		claimant->gives_back = false;
-	if (claimant->gives_back || gives_back(claims, claimant, used, sending->now)) {
-		rf_claim_table_move(&claims->table, claimant, RF_CLAIM_LOWERS);
-		return;
-	}
-	claims->counts.given_back++;
-	report(sending, claimant, used);
+	claimant->received_ns = read_ns;
+	claimant->received = received;
 }
 
-static int report_settled(struct rf_claims *claims, uint64_t now)
+/* ---- single claims: where they go next ---- */
+
+void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t until_ns)
 {
-	struct sending sending = {.claims = claims, .now = now};
-	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0};
-	const uint32_t count = take(&claims->table.settles, claimant, RF_FLEET_BATCH);
-	struct rf_visit visit;
-	const int err = rf_claims_visit(claims, claimant, count, RF_VISIT_READS, now, &visit);
-
-	for (uint32_t i = 0; i < count && !err; i++)
-		place_settled(&sending, claimant[i], visit.used[i]);
-	send_batches(&sending);
-	return err;
+	claimant->due_ns = until_ns;
+	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_WAITS);
 }
-
-void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now)
-{
-	int err = is_known ? 0 : -1;
-
-	claims->is_settling = false;
-	while (!TAILQ_EMPTY(&claims->table.settles) && !err)
-		err = report_settled(claims, now);
-	move_all(claims, &claims->table.settles, RF_CLAIM_LOWERS); /* again, from the start */
-}
-
-/* ---- answers ---- */
 
 /*
- * Whoever wants in vain asks after a quarter more of the time that it has waited already. Where it
- * has got much, more may follow soon: the source has come from a host that gives it back piece by
- * piece. Whoever leaves some to others wants it in vain from the start.
+ * Others have to wait for what a source has here that moves to them. So it is looked at more often
+ * if that is most of the pool, or if it has begun to leave. For a sum over all hosts, what it has
+ * received is to be known all the time.
  */
-static void be_patient(struct rf_claims *claims, struct rf_claimant *claimant,
-		       const struct rf_report_item *item, const struct rf_ledger_answer *answer,
-		       uint64_t now)
+void rf_claims_look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
 {
-	const uint64_t much = claims->limit[claimant->key.limit].limit / 16;
-	uint64_t patience_ns;
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
+	const bool is_awaited = claimant->claim.share > limit->pool / 2 || !claimant->asked_ns;
+	const uint64_t each_ns = limit->window_ns / (is_awaited ? 8 : 4);
+	const uint64_t reads_ns = claims_reads_each_ns(claims, limit);
+	const uint64_t look_ns = now + (each_ns < reads_ns ? each_ns : reads_ns);
+	const bool looks = claimant->claim.share && look_ns < claimant->report_ns;
 
-	if (answer->share >= item->report.wants) {
-		if (!rf_claims_yields(claimant, now))
-			claimant->vain_since_ns = 0;
-		return;
-	}
-	claims->counts.in_vain++;
-	if (!claimant->vain_since_ns || answer->share > item->report.has + much)
-		claimant->vain_since_ns = now;
-	patience_ns = (now - claimant->vain_since_ns) / 4;
-	if (patience_ns < PATIENCE_NS)
-		patience_ns = PATIENCE_NS;
-	if (patience_ns > RF_CLAIM_PATIENCE_NS)
-		patience_ns = RF_CLAIM_PATIENCE_NS;
-	claimant->patient_until_ns = now + patience_ns;
+	rf_claims_wait(claims, claimant, looks ? look_ns : claimant->report_ns);
 }
 
-static void rest(struct rf_claims *claims, struct rf_claimant *claimant, bool has_grown,
-		 uint64_t now)
+void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant)
 {
-	const uint64_t least = claims->limit[claimant->key.limit].window_ns / 4;
-	const uint64_t most = least > RF_CLAIM_REST_NS ? least : RF_CLAIM_REST_NS;
-	const struct rf_claim *claim = &claimant->claim;
-	uint64_t until_ns;
+	const bool settles = claimant->gives_back || claimant->was_retagged;
 
-	claimant->rest_ns = has_grown || claims->is_leaving || !claimant->rest_ns
-				    ? least
-				    : 2 * claimant->rest_ns;
-	if (claimant->rest_ns > most)
-		claimant->rest_ns = most;
-	until_ns = now + claimant->rest_ns;
-	if (claim->held && !claim->has && !claimant->incarnation && claim->held_until > until_ns)
-		until_ns = claim->held_until;
-	if (until_ns > now + RF_CLAIM_RENEW_NS)
-		until_ns = now + RF_CLAIM_RENEW_NS;
-	claimant->report_ns = until_ns;
-	rf_claims_look_later(claims, claimant, now);
+	claimant->report_ns = 0;
+	rf_claim_table_move(&claims->table, claimant, settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
 }
 
-/* Where it goes after a report, whatever came of that. */
-static void place_after(struct rf_claims *claims, struct rf_claimant *claimant,
-			const struct rf_report_item *item, bool has_grown, uint64_t now)
+void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant)
 {
-	const struct rf_claim *claim = &claimant->claim;
-
-	claimant->state = RF_CLAIM_REPORTED;
-	if (claimant->again || claimant->gives_back || claimant->was_retagged) {
-		claimant->again = false;
+	if (claimant->state == RF_CLAIM_REPORTED)
+		claimant->again = true;
+	else if (claimant->state != RF_CLAIM_SETTLES) /* it is reported after that */
 		rf_claims_queue(claims, claimant);
-	} else if (!claim->has && !claim->covers && !claim->held && !item->report.wants) {
-		rf_claim_table_remove(&claims->table, claimant);
-	} else {
-		rest(claims, claimant, has_grown, now);
-	}
 }
 
-/* An answer; true: its share has grown, and is to be written. */
-static bool take_answer(struct rf_claims *claims, const struct rf_report_item *item,
-			const struct rf_ledger_answer *answer, uint64_t now)
+void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t to)
 {
-	struct rf_claimant *claimant = item->claimant;
-	const struct rf_member *member = &claims->member[claimant->bucket];
-	struct rf_claim *claim = &claimant->claim;
-	const bool is_mine = claim->seq == answer->seq && claim->asked_in == member->joined;
-	const bool has_grown = rf_claim_answered(claim, member, answer);
-	uint32_t lower_to;
-
-	claims->counts.answers++;
-	if (!is_mine || answer->status != RF_LEDGER_DONE)
-		return false;
-	claimant->answered_ns = now;
-	if (member->is_complete)
-		be_patient(claims, claimant, item, answer, now);
-	lower_to = answer->lower_to > claim->held ? answer->lower_to - claim->held : 0;
-	if (lower_to < claim->share) {
-		claimant->lower_to = claimant->yields_to = lower_to;
-		claimant->gives_back = true;
-		claimant->yields_until_ns = now + YIELD_NS;
-		if (!claimant->vain_since_ns)
-			claimant->vain_since_ns = now;
-	}
-	return has_grown;
+	if (!claimant->gives_back || to < claimant->lower_to)
+		claimant->lower_to = to;
+	claimant->gives_back = true;
+	rf_claims_touch(claims, claimant);
 }
 
-/* A share of an older definition in the window had to end first: it is written after a wait. */
-static void write_shares(struct rf_claims *claims, struct rf_claimant *const *grown, uint32_t count,
-			 uint64_t now)
+void rf_claims_lose(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
 {
-	struct rf_visit visit;
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
 
-	/* An error leaves smaller shares in force; the next look writes them again. */
-	if (!count || rf_claims_visit(claims, grown, count, RF_VISIT_WRITES, now, &visit))
+	if (!claimant->incarnation)
 		return;
-	for (uint32_t i = 0; i < count; i++)
-		grown[i]->was_retagged =
-			visit.result[i] == RF_SHARE_RETAGGED || visit.result[i] == RF_SHARE_BUSY;
+	claims->counts.lost += claimant->claim.covers != 0;
+	rf_claim_lost(&claimant->claim, now, limit->window_ns);
+	claimant->incarnation = 0;
+	claimant->gives_back = false;
+	claimant->counted_ns = claimant->received_ns = 0;
 }
 
-void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
-			const struct rf_ledger_answer *answer, uint64_t now)
+void rf_claims_lose_all(struct rf_claims *claims, uint64_t now)
 {
-	struct rf_claimant *grown[RF_REPORT_ITEMS];
-	bool has_grown[RF_REPORT_ITEMS];
-	uint32_t count = 0;
+	struct rf_claimant *claimant = NULL;
 
-	for (uint32_t i = 0; i < batch->count; i++) {
-		has_grown[i] = take_answer(claims, &batch->item[i], &answer[i], now);
-		if (has_grown[i])
-			grown[count++] = batch->item[i].claimant;
+	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
+		rf_claims_lose(claims, claimant, now);
+		rf_claims_touch(claims, claimant);
 	}
-	write_shares(claims, grown, count, now);
-	for (uint32_t i = 0; i < batch->count; i++)
-		place_after(claims, batch->item[i].claimant, &batch->item[i], has_grown[i], now);
-	batch->count = 0;
-	claims->under_way[batch->node].count--;
-	send_more(&claims->under_way[batch->node]);
 }
 
-/* Its reports are made again. */
-static void put_back(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
+void rf_claims_leave(struct rf_claims *claims)
 {
-	claims->counts.failed += batch->count;
-	for (uint32_t i = 0; i < batch->count; i++) {
-		struct rf_claimant *claimant = batch->item[i].claimant;
+	struct rf_claimant *claimant = NULL;
 
-		claimant->claim.seq = 0; /* whatever comes late is void */
-		if (claimant->again)
-			place_after(claims, claimant, &batch->item[i], false, now);
-		else
-			rf_claims_wait(claims, claimant, now + AGAIN_NS);
-	}
-	batch->count = 0;
-	claims->under_way[batch->node].count--;
+	claims->is_leaving = true;
+	while ((claimant = rf_claim_table_next(&claims->table, claimant)))
+		rf_claims_take_back(claims, claimant, 0);
 }
 
-void rf_claims_unanswered(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now)
+/* ---- how large a share a source would like, and how small a one is enough, in units ---- */
+
+static uint32_t most_of(const struct rf_fleet_limit *limit)
 {
-	put_back(claims, batch, now);
-	send_fewer(&claims->under_way[batch->node], now);
+	const uint32_t beyond = limit->limit > limit->first ? limit->limit - limit->first : 0;
+
+	return beyond < limit->pool ? beyond : limit->pool;
 }
 
-/* ---- time ---- */
-
-static bool is_any_ready(const struct rf_claims *claims)
+static uint32_t capped(uint64_t share, const struct rf_fleet_limit *limit)
 {
-	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		if (!TAILQ_EMPTY(&claims->table.ready[i]) && room_of(claims, i))
+	return share < most_of(limit) ? share : most_of(limit);
+}
+
+/* So many units would come in W, at the rate since the ask before. */
+static uint64_t demand(const struct rf_claimant *claimant, const struct rf_fleet_limit *limit,
+		       const struct rf_fleet_ask *ask)
+{
+	const uint64_t packets = ask->passed + ask->dropped - claimant->passed - claimant->dropped;
+	const uint64_t time_ns = ask->time_ns - claimant->counted_ns;
+	const double units = (double)packets * claimant->unit_used / (1 << UNIT_SHIFT) *
+			     limit->window_ns / (time_ns ? time_ns : 1);
+
+	if (!claimant->counted_ns || (int64_t)time_ns <= 0)
+		return 0;
+	return units < RF_LIMIT_MAX ? (uint64_t)units : RF_LIMIT_MAX;
+}
+
+/* The first ask of a window shows how many units a packet has: what it used, it has passed. */
+static void note_counts(struct rf_claimant *claimant, const struct rf_fleet_ask *ask)
+{
+	if (claimant->counted_ns && ask->time_ns < claimant->counted_ns + COUNT_NS)
+		return;
+	if (!claimant->counted_ns)
+		claimant->unit_used = 1 << UNIT_SHIFT;
+	if (!claimant->counted_ns && ask->passed && ask->used / ask->passed)
+		claimant->unit_used = (uint64_t)ask->used * (1 << UNIT_SHIFT) / ask->passed;
+	claimant->counted_ns = ask->time_ns;
+	claimant->passed = ask->passed;
+	claimant->dropped = ask->dropped;
+}
+
+/*
+ * Half more than its rate takes, so that a source of an even rate asks once. As long as there is no
+ * rate: a part of the limit, or twice what it has used.
+ */
+static uint32_t claims_wants(struct rf_claimant *claimant, const struct rf_fleet_limit *limit,
+			     const struct rf_fleet_ask *ask)
+{
+	const uint64_t rate = demand(claimant, limit, ask);
+	uint64_t wants = limit->limit / 16 + 1;
+
+	note_counts(claimant, ask);
+	if (wants < 2ULL * ask->used)
+		wants = 2ULL * ask->used;
+	if (wants < rate + rate / 2)
+		wants = rate + rate / 2;
+	return capped(wants, limit);
+}
+
+bool rf_claims_yields(const struct rf_claimant *claimant, uint64_t now)
+{
+	return now < claimant->yields_until_ns && claimant->yields_to < claimant->wants;
+}
+
+uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now)
+{
+	return rf_claims_yields(claimant, now) ? claimant->yields_to : claimant->wants;
+}
+
+bool rf_claims_falls(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t used)
+{
+	return seen > used && seen - used > seen / 8 && seen - used > limit->limit / 16;
+}
+
+/* What was used stays claimed as long as it is in the window, so a share of that costs nobody more.
+ */
+uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used, bool falls)
+{
+	const uint64_t spare = limit->limit / 64 + 1;
+
+	if (used <= limit->first / 2)
+		return 0;
+	if (falls)
+		return capped((used > limit->first ? used - limit->first : 0) + spare, limit);
+	return capped(used + used / 2 + spare, limit);
+}
+
+void rf_claims_show(struct rf_claimant *claimant, uint64_t passed, uint64_t dropped, uint64_t now)
+{
+	if (!claimant->since_ns)
+		claimant->since_ns = now;
+	claimant->shown_ns = now;
+	claimant->shown_passed = passed;
+	claimant->shown_dropped = dropped;
+}
+
+/* ---- limits ---- */
+
+static bool is_same(const struct rf_fleet_limit *limit, const struct rf_fleet_limit *other)
+{
+	return limit->definition == other->definition && strcmp(limit->name, other->name) == 0;
+}
+
+static bool has_claims(const struct rf_claims *claims, uint32_t number)
+{
+	struct rf_claimant *claimant = NULL;
+
+	while ((claimant = rf_claim_table_next(&claims->table, claimant)))
+		if (claimant->key.limit == number)
 			return true;
 	return false;
 }
 
-/* Not while nobody could be told what comes of it. */
-static bool may_take_back(const struct rf_claims *claims)
+/* Its shares count no more: the windows have another definition now. */
+static void end_claims(struct rf_claims *claims, uint32_t number, uint64_t now)
 {
-	bool any = false;
+	struct rf_claimant *claimant = NULL;
 
-	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		any = any || room_of(claims, i);
-	return any && !TAILQ_EMPTY(&claims->table.lowers) && !claims->is_settling;
+	while ((claimant = rf_claim_table_next(&claims->table, claimant)))
+		if (claimant->key.limit == number) {
+			rf_claims_lose(claims, claimant, now);
+			rf_claims_touch(claims, claimant);
+		}
 }
 
-void rf_claims_turn(struct rf_claims *claims, uint64_t now)
+static struct rf_fleet_limit *place_for(struct rf_claims *claims,
+					const struct rf_fleet_limit *limit)
 {
-	rf_claim_table_turn(&claims->table, now);
-	if (is_any_ready(claims) && now - claims->reported_ns >= RF_CLAIM_COLLECT_NS)
-		report_ready(claims, now);
-	if (may_take_back(claims) && now - claims->settled_ns >= RF_CLAIM_SETTLE_NS)
-		begin_settling(claims, now);
-	rf_claims_send_sums(claims, now);
+	struct rf_fleet_limit *free = NULL;
+
+	for (uint32_t i = 0; i < RF_FLEET_LIMITS_MAX; i++)
+		if (*claims->limit[i].name && is_same(&claims->limit[i], limit))
+			return &claims->limit[i];
+	for (uint32_t i = 0; i < RF_FLEET_LIMITS_MAX && !free; i++)
+		if (!*claims->limit[i].name ||
+		    (!claims->limit[i].in_force && !has_claims(claims, i)))
+			free = &claims->limit[i];
+	if (free)
+		*free = (struct rf_fleet_limit){};
+	return free;
 }
 
-uint64_t rf_claims_due_ns(const struct rf_claims *claims)
+static bool is_among(const struct rf_fleet_limit *limit, const struct rf_fleet_limit *limits,
+		     uint32_t count)
 {
-	const uint64_t looks_ns = rf_claim_table_due_ns(&claims->table);
-	const uint64_t sums_ns = rf_claims_sums_due_ns(claims);
-	uint64_t due_ns = looks_ns < sums_ns ? looks_ns : sums_ns;
-	const uint64_t ready_ns = claims->reported_ns + RF_CLAIM_COLLECT_NS;
-	const uint64_t lowers_ns = claims->settled_ns + RF_CLAIM_SETTLE_NS;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_same(limit, &limits[i]) && limit->limit_id == limits[i].limit_id &&
+		    limit->tag == limits[i].tag)
+			return true;
+	return false;
+}
 
-	if (ready_ns < due_ns && is_any_ready(claims))
-		due_ns = ready_ns;
-	if (lowers_ns < due_ns && may_take_back(claims))
-		due_ns = lowers_ns;
-	return due_ns;
+void rf_claims_take_limits(struct rf_claims *claims, uint64_t now,
+			   const struct rf_fleet_limit *limits, uint32_t count)
+{
+	struct rf_fleet_limit *place;
+
+	for (uint32_t i = 0; i < RF_FLEET_LIMITS_MAX; i++) {
+		if (!claims->limit[i].in_force || is_among(&claims->limit[i], limits, count))
+			continue;
+		claims->limit[i].in_force = false;
+		end_claims(claims, i, now);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		place = place_for(claims, &limits[i]);
+		if (!place)
+			continue; /* until claims of others have ended, nothing is asked for it */
+		*place = limits[i];
+		place->in_force = true;
+	}
+}
+
+static int claims_limit_of(const struct rf_claims *claims, uint32_t limit_id, uint32_t tag)
+{
+	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
+		if (claims->limit[i].in_force && claims->limit[i].limit_id == limit_id &&
+		    claims->limit[i].tag == tag)
+			return i;
+	return -1;
+}
+
+uint64_t rf_claims_window_ns(const struct rf_claims *claims)
+{
+	uint64_t longest = 0;
+
+	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
+		if (*claims->limit[i].name && claims->limit[i].window_ns > longest)
+			longest = claims->limit[i].window_ns;
+	return longest;
+}
+
+/* ---- one membership in each bucket, and what a new one means for the claims ---- */
+
+/*
+ * Shares stay in force until the deadline of the old membership, in which their claims are kept.
+ * Nothing is known of the new one, so it takes no slot back from others: it resumes nothing.
+ */
+void rf_claims_take_slot(struct rf_claims *claims, uint32_t slot, uint64_t nonce, uint64_t grace)
+{
+	for (int i = 0; i < RF_BUCKETS; i++) {
+		claims->member[i].slot = slot;
+		claims->member[i].nonce = nonce;
+		claims->member[i].grace = grace;
+		claims->member[i].joined = 0;
+		claims->member[i].is_complete = false;
+	}
+}
+
+bool rf_claims_are_alone(const struct rf_claims *claims, uint64_t now)
+{
+	for (int i = 0; i < RF_BUCKETS; i++)
+		if (!rf_member_is_alone(&claims->member[i], now))
+			return false;
+	return true;
+}
+
+static bool all_are_known(const struct rf_claims *claims, uint32_t bucket, uint64_t now)
+{
+	const struct rf_member *member = &claims->member[bucket];
+	struct rf_claimant *claimant = NULL;
+
+	if (now < claims->blind_until_ns)
+		return false;
+	if (member->is_complete)
+		return true;
+	while ((claimant = rf_claim_table_next(&claims->table, claimant)))
+		if (claimant->bucket == bucket &&
+		    (claimant->gives_back || !rf_claim_is_known(&claimant->claim, member)))
+			return false;
+	return true;
+}
+
+struct rf_ledger_beat rf_claims_beat(struct rf_claims *claims, uint32_t bucket, uint64_t now)
+{
+	struct rf_ledger_beat beat =
+		rf_member_beat(&claims->member[bucket], now, all_are_known(claims, bucket, now));
+
+	beat.key = claims->fingerprint;
+	return beat;
+}
+
+static void tell_again(struct rf_claims *claims, uint32_t bucket, bool emptied)
+{
+	struct rf_claimant *claimant = NULL;
+
+	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
+		if (claimant->bucket != bucket)
+			continue;
+		claimant->vain_since_ns = claimant->patient_until_ns = 0;
+		if (emptied && claimant->claim.has)
+			rf_claims_take_back(claims, claimant, 0);
+		else
+			rf_claims_touch(claims, claimant);
+	}
+}
+
+/*
+ * By another key the same source is in another bucket. So where one bucket is that of hosts with
+ * another key, this host is alone in all of them: it hears nothing, and its deadlines come.
+ */
+static void note_key(struct rf_claims *claims, uint32_t bucket, const struct rf_ledger_heard *heard)
+{
+	const uint32_t bit = 1U << bucket;
+
+	if (heard->status == RF_LEDGER_FOREIGN) {
+		if (!bucket || !claims->foreign)
+			claims->fleet_key = heard->key;
+		claims->foreign |= bit;
+	} else {
+		claims->foreign &= ~bit;
+	}
+}
+
+/* The first bucket says whose key is the fleet's: a host that is foreign there leaves the others.
+ */
+bool rf_claims_may_beat(const struct rf_claims *claims, uint32_t bucket)
+{
+	return !bucket || !(claims->foreign & 1);
+}
+
+enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, uint64_t now,
+				    uint32_t beat, uint64_t sent,
+				    const struct rf_ledger_heard *heard)
+{
+	enum rf_member_news news;
+
+	note_key(claims, bucket, heard);
+	if (claims->foreign)
+		return heard->status == RF_LEDGER_FOREIGN ? RF_MEMBER_FOREIGN : RF_MEMBER_SAME;
+	news = rf_member_heard(&claims->member[bucket], now, beat, sent, heard);
+	if (news == RF_MEMBER_EMPTIED)
+		claims->ended |= 1U << bucket;
+	if (news == RF_MEMBER_REJOINED || news == RF_MEMBER_EMPTIED)
+		tell_again(claims, bucket, news == RF_MEMBER_EMPTIED);
+	return news;
+}
+
+/* ---- asks, and windows that are found to have a share ---- */
+
+static bool may_send_ask(struct rf_claims *claims, uint64_t now)
+{
+	const uint64_t most = claims->asks_each_s; /* those of a second at once, no more */
+	const uint64_t more = (now - claims->asks_left_ns) * claims->asks_each_s / RF_NS_PER_S;
+
+	if (now - claims->asks_left_ns >= RF_NS_PER_S)
+		claims->asks_left = most;
+	else if (claims->asks_left + more < most)
+		claims->asks_left += more;
+	else
+		claims->asks_left = most;
+	if (more)
+		claims->asks_left_ns = now;
+	if (!claims->asks_left)
+		return false;
+	claims->asks_left--;
+	return true;
+}
+
+uint32_t rf_claims_bucket(const struct rf_claims *claims, uint64_t first, uint64_t second)
+{
+	const __u64 key[2] = {claims->key[0], claims->key[1]};
+
+	return rf_bucket_by(key, first, second);
+}
+
+static struct rf_claimant *claimant_of(struct rf_claims *claims, int limit,
+				       const struct rf_fleet_ask *ask)
+{
+	const struct rf_claim_key key = {
+		.source = {ask->source[0], ask->source[1]},
+		.limit = limit,
+		.is_ipv6 = ask->is_ipv6,
+	};
+	struct rf_claimant *claimant = rf_claim_table_find(&claims->table, &key);
+
+	if (!claimant)
+		claimant = rf_claim_table_add(
+			&claims->table, &key,
+			rf_claims_bucket(claims, ask->source[0], ask->source[1]));
+	if (!claimant)
+		claims->counts.asks_no_room++;
+	return claimant;
+}
+
+/* Incarnations count up. False: the ask is of a window that is known to be gone. */
+static bool note_incarnation(struct rf_claims *claims, struct rf_claimant *claimant,
+			     uint32_t incarnation, uint64_t now)
+{
+	if (claimant->incarnation && (int32_t)(incarnation - claimant->incarnation) < 0)
+		return false;
+	if (claimant->incarnation != incarnation)
+		rf_claims_lose(claims, claimant, now);
+	claimant->incarnation = incarnation;
+	return true;
+}
+
+/* Is it patient, and will be reported as soon as it no longer is? */
+static bool is_patient(const struct rf_claimant *claimant, uint64_t now)
+{
+	return now < claimant->patient_until_ns &&
+	       claimant->report_ns <= claimant->patient_until_ns;
+}
+
+/* It asked before its time: it is reported then. */
+static void report_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
+{
+	claimant->report_ns = claimant->patient_until_ns;
+	rf_claims_look_later(claims, claimant, now);
+}
+
+bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *ask)
+{
+	const int limit = claims_limit_of(claims, ask->limit_id, ask->tag);
+	struct rf_claimant *claimant;
+
+	claims->counts.asks++;
+	if (limit < 0)
+		return false;
+	/* Nothing can be given yet; it asks again. */
+	if (claims->is_leaving ||
+	    !claims->member[rf_claims_bucket(claims, ask->source[0], ask->source[1])].is_complete)
+		return true;
+	claimant = claimant_of(claims, limit, ask);
+	if (!claimant || !note_incarnation(claims, claimant, ask->incarnation, now))
+		return true;
+	claimant->wants = claims_wants(claimant, &claims->limit[limit], ask);
+	claimant->asked_ns = now;
+	rf_claims_show(claimant, ask->passed, ask->dropped, now);
+	rf_claims_received(claims, claimant, ask->received, ask->time_ns);
+	if (claimant->state != RF_CLAIM_WAITS || is_patient(claimant, now) ||
+	    rf_claims_may_want(claimant, now) <= claimant->claim.has)
+		return true;
+	if (!may_send_ask(claims, now)) {
+		claims->counts.asks_put_off++;
+		return true;
+	}
+	claims->counts.asks_sent++;
+	if (now < claimant->patient_until_ns)
+		report_later(claims, claimant, now);
+	else
+		rf_claims_touch(claims, claimant);
+	return true;
+}
+
+void rf_claims_found(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *window)
+{
+	const int limit = claims_limit_of(claims, window->limit_id, window->tag);
+	struct rf_claimant *claimant = limit < 0 ? NULL : claimant_of(claims, limit, window);
+
+	if (!claimant) {
+		claims->blind_until_ns = now + rf_claims_window_ns(claims);
+		return;
+	}
+	if (claimant->incarnation != window->incarnation)
+		claimant->received_ns = 0;
+	claimant->incarnation = window->incarnation;
+	claimant->claim.covers = 1; /* until its use is read: not known to the ledger */
+	rf_claims_touch(claims, claimant);
 }

@@ -138,17 +138,15 @@ int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_
 		   uint64_t now);
 void rf_claims_free(struct rf_claims *claims);
 
-/* ---- limits (claims_limits.c) ---- */
+/* ---- limits ---- */
 
 /* The limits in force, by their definitions. Claims under others end. */
 void rf_claims_take_limits(struct rf_claims *claims, uint64_t now,
 			   const struct rf_fleet_limit *limits, uint32_t count);
-/* Their number, of those in force; -1: there is no such one. */
-int rf_claims_limit_of(const struct rf_claims *claims, uint32_t limit_id, uint32_t tag);
 /* The longest W, also of definitions that claims still refer to. */
 uint64_t rf_claims_window_ns(const struct rf_claims *claims);
 
-/* ---- membership (claims_member.c) ---- */
+/* ---- membership ---- */
 
 /* Another slot, or the first one, under a nonce of its own: a new member in each bucket. */
 void rf_claims_take_slot(struct rf_claims *claims, uint32_t slot, uint64_t nonce, uint64_t grace);
@@ -160,7 +158,7 @@ enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, u
 				    uint32_t beat, uint64_t sent,
 				    const struct rf_ledger_heard *heard);
 
-/* ---- asks (claims_asks.c) ---- */
+/* ---- asks ---- */
 
 /* Of a source, as the fence computes it. */
 uint32_t rf_claims_bucket(const struct rf_claims *claims, uint64_t first, uint64_t second);
@@ -170,7 +168,7 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 /* A window that an agent before this one may have given a share: its use is to be told. */
 void rf_claims_found(struct rf_claims *claims, uint64_t now, const struct rf_fleet_ask *window);
 
-/* ---- windows and reports (claims.c) ---- */
+/* ---- windows and reports (reports.c) ---- */
 
 /* All windows are gone, with their fence. */
 void rf_claims_lose_all(struct rf_claims *claims, uint64_t now);
@@ -189,7 +187,7 @@ void rf_claims_answered(struct rf_claims *claims, struct rf_report_batch *batch,
 /* An engine may have taken them. They are made again, and fewer are sent at a time. */
 void rf_claims_unanswered(struct rf_claims *claims, struct rf_report_batch *batch, uint64_t now);
 
-/* ---- what all hosts received together (claims_sums.c) ---- */
+/* ---- what all hosts received together ---- */
 
 struct rf_sum_report rf_claims_sum_report(const struct rf_claims *claims,
 					  const struct rf_sum_batch *batch, uint32_t i);
