@@ -148,7 +148,7 @@ build/%.skel.h: build/%.bpf.o
 
 # What follows from the tables of user/schema/ outside of C: rows of the manuals, labels of the page, lists
 # for the tests.
-SCHEMA := $(addprefix build/schema/,map_errors page.js reasons $(addprefix metrics_,packets limits state fleet daemon))
+SCHEMA := $(addprefix build/schema/,events map_errors ringfence-event.schema.json page.js reasons $(addprefix metrics_,packets limits state fleet daemon))
 
 build/schema/print: $(wildcard user/schema/*.c user/schema/*.h user/schema/*.def) $(wildcard include/ringfence/*.h)
 	@mkdir -p $(@D)
@@ -403,7 +403,7 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 	packaging/fail2ban/ringfence.conf:644:share/ringfence/fail2ban/ringfence.conf \
 	packaging/grafana/ringfence.json:644:share/ringfence/grafana/ringfence.json \
 	packaging/prometheus/ringfence.rules.yml:644:share/ringfence/prometheus/ringfence.rules.yml \
-	docs/ringfence-event.schema.json:644:share/ringfence/ringfence-event.schema.json \
+	build/schema/ringfence-event.schema.json:644:share/ringfence/ringfence-event.schema.json \
 	build/ringfence.lua:644:share/ringfence/ringfence.lua \
 	packaging/upgrade-fences:755:lib/ringfence/upgrade-fences \
 	packaging/sysusers/ringfence.conf:644:lib/sysusers.d/ringfence.conf \

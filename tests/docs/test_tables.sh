@@ -24,10 +24,6 @@ complained() {
 
 is "$(complaints; echo $?)" 0 'the tree as it is has a row for each member'
 
-sed -i '/\[RF_EVENT_FLOOD_ENDED\] = "flood_ended"/d' "$tree/user/watch/event.c"
-complained "table 'names' has no row for RF_EVENT_FLOOD_ENDED" 'an event without a name'
-sed -i 's/^\tRF_EVENT_TYPES,/\tRF_EVENT_NEW,\n&/' "$tree/user/watch/event.h"
-complained "table 'message_ids' has no row for RF_EVENT_NEW" 'a new event'
 sed -i 's/\[RF_SETTLED\] = "settled",//' "$tree/user/daemon/live.c"
 complained "table 'words' has no row for RF_SETTLED" 'a state without a word'
 sed -i 's/, \[RF_TELL_FULL\] = "full"//' "$tree"/user/*/*.[ch]
@@ -61,6 +57,16 @@ sed -i 's/ROW(RF_BANNED, DROP,/ROW(RF_BANNED, PASS,/' "$reasons"
 refused schema/reasons.c 'reasons that drop come behind those that pass' 'a reason in the wrong place'
 sed -i 's/"more than eight VLAN tags", *\\$/\\/' "$reasons"
 refused schema/reasons.c 'requires' 'a reason without help'
+
+events=$tree/user/schema/events.def
+check 'the events compile' assembles schema/events.c
+check 'their keys compile' assembles watch/event.c
+sed -i 's/"the flood is over")/)/; s/, "the ban is over"//' "$events"
+refused schema/events.c 'requires 7 arguments' 'an event without help'
+sed -i 's/ NOTICE, / , /' "$events"
+refused schema/events.c "'RF_EVENT_' undeclared" 'an event without a priority'
+sed -i 's/_FIELD(reason, TEXT, GIVEN, reason/_FIELD(reason, TEXT, GIVEN, because/' "$events"
+refused watch/event.c "has no member named 'because'" 'a key without a value'
 
 metrics=$tree/user/schema/metrics.def
 check 'the metrics compile' assembles watch/metrics_text.c

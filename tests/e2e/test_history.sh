@@ -119,7 +119,7 @@ matches "$(ringfence events of flood_ended)" $'fence eth0\n  [-0-9]{10}\n  [0-9:
 is "$(ringfence events of map_errors)" $'fence eth0\n  no such events; \'ringfence history list\' shows how far the history reaches' \
 	'events says that there are none, and where to look'
 is "$(build/ringfence help events | sed -n 's/^  of \([a-z_]*\).*/\1/p' | grep . | sort)" \
-	"$(jq -r '.properties.type.enum[]' docs/ringfence-event.schema.json | sort)" 'events takes every type that there is'
+	"$(jq -r '.properties.type.enum[]' build/schema/ringfence-event.schema.json | sort)" 'events takes every type that there is'
 fails 'events of a type that is mistyped' 2 "ringfence: 'source_limitd': not a word for 'of'; did you mean 'source_limited'?" \
 	ringfence events of ban_ended,source_limitd
 fails 'events of an unknown type' 2 "ringfence: 'x': 'of' expects types of events, like source_limited; 'ringfence help events' \

@@ -292,7 +292,7 @@ static void the_journal_gets_fields(void **state)
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(fields); i++)
 		if (!strstr(text, fields[i]))
 			fail_msg("%s is not in\n%s", fields[i], text);
-	snprintf(id, sizeof(id), "\nMESSAGE_ID=%s\n", rf_event_message_id(event.type));
+	snprintf(id, sizeof(id), "\nMESSAGE_ID=%s\n", rf_event_rows[event.type].message_id);
 	assert_non_null(strstr(text, id));
 	close(fd);
 }
@@ -301,9 +301,10 @@ static void each_type_has_its_own_id(void **state)
 {
 	(void)state;
 	for (int i = 0; i < RF_EVENT_TYPES; i++) {
-		assert_int_equal(strspn(rf_event_message_id(i), "0123456789abcdef"), 32);
+		assert_int_equal(strspn(rf_event_rows[i].message_id, "0123456789abcdef"), 32);
 		for (int j = 0; j < i; j++)
-			assert_string_not_equal(rf_event_message_id(i), rf_event_message_id(j));
+			assert_string_not_equal(rf_event_rows[i].message_id,
+						rf_event_rows[j].message_id);
 	}
 }
 

@@ -35,8 +35,6 @@ void rf_sink_file_close(struct rf_sink_file *file);
 
 #define RF_JOURNAL_SOCKET "/run/systemd/journal/socket"
 
-/* Each type has its own; they never change. */
-const char *rf_event_message_id(enum rf_event_type type);
 /* `socket` is RF_JOURNAL_SOCKET but for tests. -ENOENT: no journal runs. */
 int rf_sink_journal_write(const char *socket, const struct rf_event *event, struct rf_error *error);
 

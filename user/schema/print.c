@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/units.h"
+#include "schema/events.h"
 #include "schema/reasons.h"
 
 static void print_reason_rows(void)
@@ -65,12 +66,122 @@ static void print_metrics(const char *wanted)
 #include "schema/metrics.def"
 }
 
-/* The labels of the page. */
+static void print_event_rows(void)
+{
+	for (int i = 0; i < RF_EVENT_TYPES; i++)
+		printf("%s|%s\n", rf_event_rows[i].name, rf_event_rows[i].help);
+}
+
+static void print_event_names(const char *before)
+{
+	printf("%s[", before);
+	for (int i = 0; i < RF_EVENT_TYPES; i++)
+		printf("%s\"%s\"", i ? ", " : "", rf_event_rows[i].name);
+	printf("]");
+}
+
+#define COUNT_SCHEMA "\"type\": \"integer\", \"minimum\": 0"
+
+/* What a value must be. */
+static void print_event_kind(enum rf_event_kind kind)
+{
+	switch (kind) {
+	case RF_EVENT_IS_SCHEMA:
+		printf("\"const\": %d", RF_EVENT_SCHEMA);
+		break;
+	case RF_EVENT_IS_TYPE:
+		print_event_names("\"enum\": ");
+		break;
+	case RF_EVENT_IS_TEXT:
+	case RF_EVENT_IS_SOURCE:
+		printf("\"type\": \"string\"");
+		break;
+	case RF_EVENT_IS_COUNT:
+	case RF_EVENT_IS_SUM:
+		printf(COUNT_SCHEMA);
+		break;
+	case RF_EVENT_IS_TIME:
+		printf("\"type\": \"string\", \"format\": \"date-time\"");
+		break;
+	case RF_EVENT_IS_SECONDS:
+		printf("\"type\": \"number\"");
+		break;
+	case RF_EVENT_IS_COUNTS:
+		print_event_names("\"type\": \"object\", \"propertyNames\": {\"enum\": ");
+		printf("}, \"additionalProperties\": {" COUNT_SCHEMA "}");
+		break;
+	case RF_EVENT_IS_WORST:
+		printf("\"type\": \"array\", \"maxItems\": %d, \"items\": {\"type\": \"object\",\n"
+		       "      \"required\": [\"dropped\"], \"additionalProperties\": false,\n"
+		       "      \"properties\": {\"source\": {\"type\": \"string\", \"description\": "
+		       "\"" RF_EVENT_SOURCE_HELP "\"},\n      \"limit\": {\"type\": \"string\"}, "
+		       "\"dropped\": {" COUNT_SCHEMA "}}}",
+		       RF_EVENT_WORST);
+		break;
+	}
+}
+
+static const struct {
+	const char *key;
+	enum rf_event_kind kind;
+	enum rf_event_when when;
+	const char *help;
+} event_fields[] = {
+#define EVENT_FIELD(key, kind, when, member, help) \
+	{#key, RF_EVENT_IS_##kind, RF_EVENT_##when, help},
+#define RECORDED_FIELD EVENT_FIELD
+#include "schema/events.def"
+};
+
+/* The keys that are there `when`: `before`, then each as `format` says, with commas between. */
+static void print_event_keys(enum rf_event_when when, const char *before, const char *format,
+			     const char *after)
+{
+	const char *comma = "";
+
+	printf("%s", before);
+	for (size_t i = 0; i < ARRAY_SIZE(event_fields); i++) {
+		if (event_fields[i].when != when)
+			continue;
+		printf("%s", comma);
+		printf(format, event_fields[i].key);
+		comma = ", ";
+	}
+	printf("%s", after);
+}
+
+/* A JSON schema of a line of the events file. */
+static void print_event_schema(void)
+{
+	printf("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+	       "  \"title\": \"An event of ringfence-watch: one line of its events file\",\n"
+	       "  \"type\": \"object\",\n  \"additionalProperties\": false,\n");
+	print_event_keys(RF_EVENT_ALWAYS, "  \"required\": [", "\"%s\"", "],\n");
+	printf("  \"properties\": {");
+	for (size_t i = 0; i < ARRAY_SIZE(event_fields); i++) {
+		printf("%s\n    \"%s\": {", i ? "," : "", event_fields[i].key);
+		print_event_kind(event_fields[i].kind);
+		if (*event_fields[i].help)
+			printf(", \"description\": \"%s\"", event_fields[i].help);
+		printf("}");
+	}
+	printf("\n  },\n  \"if\": {\"properties\": {\"type\": {\"const\": \"%s\"}}},\n",
+	       rf_event_rows[RF_EVENT_SUPPRESSED].name);
+	print_event_keys(RF_EVENT_SUPPRESSED_ONLY, "  \"then\": {\"required\": [", "\"%s\"",
+			 "]},\n");
+	print_event_keys(RF_EVENT_SUPPRESSED_ONLY, "  \"else\": {\"properties\": {",
+			 "\"%s\": false", "}}\n}\n");
+}
+
+/* The labels of the page, and colours of events. */
 static void print_page(void)
 {
 	printf("const REASONS = {\n");
 	for (int i = 0; i < RF_REASON_COUNT; i++)
 		printf("\t%s: '%s',\n", rf_reasons[i].name, rf_reasons[i].text);
+	printf("};\nconst EVENT_TAGS = {\n");
+	for (int i = 0; i < RF_EVENT_TYPES; i++)
+		printf("\t%s: '%s',\n", rf_event_rows[i].name, rf_event_rows[i].colour);
 	printf("};\n");
 }
 
@@ -83,6 +194,8 @@ int main(int argc, char **argv)
 	} tables[] = {
 		{"reasons", print_reason_rows, NULL},
 		{"map_errors", print_map_error_rows, NULL},
+		{"events", print_event_rows, NULL},
+		{"ringfence-event.schema.json", print_event_schema, NULL},
 		{"page.js", print_page, NULL},
 		{"metrics_", NULL, print_metrics},
 	};

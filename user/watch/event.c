@@ -9,61 +9,25 @@
 #include "base/units.h"
 #include "watch/event.h"
 
-static const char *const names[RF_EVENT_TYPES] = {
-	[RF_EVENT_SOURCE_LIMITED] = "source_limited",
-	[RF_EVENT_SOURCE_RELEASED] = "source_released",
-	[RF_EVENT_BAN_STARTED] = "ban_started",
-	[RF_EVENT_BAN_ENDED] = "ban_ended",
-	[RF_EVENT_NEWCOMERS_LIMITED] = "newcomers_limited",
-	[RF_EVENT_NEWCOMERS_RELEASED] = "newcomers_released",
-	[RF_EVENT_FLOOD_STARTED] = "flood_started",
-	[RF_EVENT_FLOOD_ENDED] = "flood_ended",
-	[RF_EVENT_WINDOWS_FULL] = "windows_full",
-	[RF_EVENT_MAP_ERRORS] = "map_errors",
-	[RF_EVENT_RULES_CHANGED] = "rules_changed",
-	[RF_EVENT_TRIAL_REVERTED] = "trial_reverted",
-	[RF_EVENT_ATTACHED] = "attached",
-	[RF_EVENT_DETACHED] = "detached",
-	[RF_EVENT_ACTION] = "action",
-	[RF_EVENT_FLEET_ALONE] = "fleet_alone",
-	[RF_EVENT_FLEET_BACK] = "fleet_back",
-	[RF_EVENT_MEMBER_GONE] = "member_gone",
-	[RF_EVENT_BYPASS_STARTED] = "bypass_started",
-	[RF_EVENT_BYPASS_ENDED] = "bypass_ended",
-	[RF_EVENT_PAUSED] = "paused",
-	[RF_EVENT_RESUMED] = "resumed",
-	[RF_EVENT_SUPPRESSED] = "suppressed",
-};
-
 const char *rf_event_type_name(enum rf_event_type type)
 {
-	return names[type];
+	return rf_event_rows[type].name;
 }
 
 enum rf_event_type rf_event_type_find(const char *name)
 {
 	int type = 0;
 
-	while (type < RF_EVENT_TYPES && strcmp(names[type], name) != 0)
+	while (type < RF_EVENT_TYPES && strcmp(rf_event_rows[type].name, name) != 0)
 		type++;
 	return type;
 }
 
 bool rf_event_is_end(const char *name)
 {
-	switch (rf_event_type_find(name)) {
-	case RF_EVENT_SOURCE_RELEASED:
-	case RF_EVENT_BAN_ENDED:
-	case RF_EVENT_NEWCOMERS_RELEASED:
-	case RF_EVENT_FLOOD_ENDED:
-	case RF_EVENT_DETACHED:
-	case RF_EVENT_FLEET_BACK:
-	case RF_EVENT_BYPASS_ENDED:
-	case RF_EVENT_RESUMED:
-		return true;
-	default:
-		return false;
-	}
+	const enum rf_event_type type = rf_event_type_find(name);
+
+	return type < RF_EVENT_TYPES && rf_event_rows[type].part == RF_EVENT_END;
 }
 
 /* ---- privacy ---- */
@@ -89,7 +53,8 @@ static void describe_left_out(struct rf_event *event)
 	for (int type = 0; type < RF_EVENT_TYPES; type++) {
 		if (!event->left_out[type])
 			continue;
-		add(event->detail, "%s%" PRIu64 " %s", before, event->left_out[type], names[type]);
+		add(event->detail, "%s%" PRIu64 " %s", before, event->left_out[type],
+		    rf_event_rows[type].name);
 		before = ", ";
 	}
 	before = "; worst: ";
@@ -165,47 +130,104 @@ static json_t *worst_json(const struct rf_event *event)
 	return list;
 }
 
-static void set_left_out(json_t *json, const struct rf_event *event)
+static json_t *counts_json(const struct rf_event *event)
 {
 	json_t *counts = json_object();
+
+	for (int type = 0; type < RF_EVENT_TYPES; type++)
+		if (event->left_out[type])
+			json_object_set_new(counts, rf_event_rows[type].name,
+					    json_integer(event->left_out[type]));
+	return counts;
+}
+
+static uint64_t sum_left_out(const struct rf_event *event)
+{
 	uint64_t sum = 0;
 
-	for (int type = 0; type < RF_EVENT_TYPES; type++) {
+	for (int type = 0; type < RF_EVENT_TYPES; type++)
 		sum += event->left_out[type];
-		if (event->left_out[type])
-			json_object_set_new(counts, names[type],
-					    json_integer(event->left_out[type]));
+	return sum;
+}
+
+struct field {
+	const char *key;
+	enum rf_event_kind kind;
+	enum rf_event_when when;
+	size_t at; /* in struct rf_event */
+};
+
+#define EVENT_FIELD(key, kind, when, member, help) \
+	{#key, RF_EVENT_IS_##kind, RF_EVENT_##when, offsetof(struct rf_event, member)},
+#define RECORDED_FIELD EVENT_FIELD
+static const struct field fields[] = {
+#include "schema/events.def"
+};
+
+static bool is_told(const struct rf_event *event, const struct field *field)
+{
+	switch (field->when) {
+	case RF_EVENT_SEEN:
+		return event->first_seen_ns;
+	case RF_EVENT_SUPPRESSED_ONLY:
+		return event->type == RF_EVENT_SUPPRESSED;
+	case RF_EVENT_GIVEN:
+		if (field->kind == RF_EVENT_IS_SOURCE)
+			return event->has_source;
+		return field->kind != RF_EVENT_IS_SECONDS || event->interval_ns;
+	case RF_EVENT_ALWAYS:
+		break;
 	}
-	json_object_set_new(json, "left_out", json_integer(sum));
-	json_object_set_new(json, "counts", counts);
-	json_object_set_new(json, "worst", worst_json(event));
+	return true;
+}
+
+static void set_field(json_t *json, const struct rf_event *event, const struct field *field)
+{
+	const void *at = (const char *)event + field->at;
+	const char *key = field->key;
+
+	switch (field->kind) {
+	case RF_EVENT_IS_SCHEMA:
+		json_object_set_new(json, key, json_integer(RF_EVENT_SCHEMA));
+		break;
+	case RF_EVENT_IS_TYPE:
+		set_text(json, key, rf_event_rows[event->type].name);
+		break;
+	case RF_EVENT_IS_TEXT:
+		set_text(json, key, at);
+		break;
+	case RF_EVENT_IS_COUNT:
+		json_object_set_new(json, key, json_integer(*(const uint64_t *)at));
+		break;
+	case RF_EVENT_IS_TIME:
+		set_time(json, key, *(const uint64_t *)at);
+		break;
+	case RF_EVENT_IS_SECONDS:
+		json_object_set_new(
+			json, key,
+			json_real((double)(*(const uint64_t *)at / RF_NS_PER_MS) / 1000));
+		break;
+	case RF_EVENT_IS_SOURCE:
+		json_object_set_new(json, key, prefix_json(at));
+		break;
+	case RF_EVENT_IS_SUM:
+		json_object_set_new(json, key, json_integer(sum_left_out(event)));
+		break;
+	case RF_EVENT_IS_COUNTS:
+		json_object_set_new(json, key, counts_json(event));
+		break;
+	case RF_EVENT_IS_WORST:
+		json_object_set_new(json, key, worst_json(event));
+		break;
+	}
 }
 
 json_t *rf_event_json(const struct rf_event *event)
 {
 	json_t *json = json_object();
 
-	json_object_set_new(json, "schema", json_integer(RF_EVENT_SCHEMA));
-	json_object_set_new(json, "seq", json_integer(event->seq));
-	set_time(json, "time", event->time_ns);
-	set_text(json, "type", names[event->type]);
-	set_text(json, "id", event->id);
-	set_text(json, "fence", event->fence);
-	set_text(json, "limit", event->limit);
-	if (event->has_source)
-		json_object_set_new(json, "source", prefix_json(&event->source));
-	set_text(json, "reason", event->reason);
-	set_text(json, "rate", event->rate);
-	if (event->first_seen_ns) {
-		json_object_set_new(json, "dropped", json_integer(event->dropped));
-		json_object_set_new(json, "passed", json_integer(event->passed));
-		set_time(json, "first_seen", event->first_seen_ns);
-	}
-	if (event->interval_ns)
-		json_object_set_new(json, "interval",
-				    json_real((double)(event->interval_ns / RF_NS_PER_MS) / 1000));
-	set_text(json, "detail", event->detail);
-	if (event->type == RF_EVENT_SUPPRESSED)
-		set_left_out(json, event);
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (is_told(event, &fields[i]))
+			set_field(json, event, &fields[i]);
 	return json;
 }

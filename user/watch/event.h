@@ -10,41 +10,13 @@
 #include "base/prefix.h"
 #include "ringfence/abi.h"
 #include "rules/grammar.h"
+#include "schema/events.h"
 #include "schema/reasons.h"
 #include "watch/privacy.h"
 
-#define RF_EVENT_SCHEMA 1		   /* docs/ringfence-event.schema.json */
 #define RF_EVENT_SEQ_MAX ((1LL << 53) - 1) /* what a reader of JSON takes as it is */
 #define RF_EVENT_ID_SIZE 64
 #define RF_EVENT_DETAIL_SIZE 256
-#define RF_EVENT_WORST 5
-
-enum rf_event_type {
-	RF_EVENT_SOURCE_LIMITED,
-	RF_EVENT_SOURCE_RELEASED,
-	RF_EVENT_BAN_STARTED,
-	RF_EVENT_BAN_ENDED,
-	RF_EVENT_NEWCOMERS_LIMITED,
-	RF_EVENT_NEWCOMERS_RELEASED,
-	RF_EVENT_FLOOD_STARTED,
-	RF_EVENT_FLOOD_ENDED,
-	RF_EVENT_WINDOWS_FULL,
-	RF_EVENT_MAP_ERRORS,
-	RF_EVENT_RULES_CHANGED,
-	RF_EVENT_TRIAL_REVERTED,
-	RF_EVENT_ATTACHED,
-	RF_EVENT_DETACHED,
-	RF_EVENT_ACTION,
-	RF_EVENT_FLEET_ALONE,
-	RF_EVENT_FLEET_BACK,
-	RF_EVENT_MEMBER_GONE,
-	RF_EVENT_BYPASS_STARTED,
-	RF_EVENT_BYPASS_ENDED,
-	RF_EVENT_PAUSED,
-	RF_EVENT_RESUMED,
-	RF_EVENT_SUPPRESSED,
-	RF_EVENT_TYPES,
-};
 
 /* One of the sources that RF_EVENT_SUPPRESSED left out. */
 struct rf_event_worst {
@@ -83,7 +55,7 @@ bool rf_event_is_end(const char *name);
 enum rf_event_type rf_event_type_find(const char *name);
 /* The same event, with what may be told of its sources; the detail of what was left out. */
 void rf_event_tell(enum rf_told told, const struct rf_event *event, struct rf_event *result);
-/* As docs/ringfence-event.schema.json says. NULL: no memory. */
+/* As ringfence-event.schema.json says. NULL: no memory. */
 json_t *rf_event_json(const struct rf_event *event);
 
 #endif /* RINGFENCE_EVENT_H */

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/time.h"
+#include "base/units.h"
 #include "rules/moment.h"
+#include "schema/events.h"
 #include "watch/event_file.h"
 
 #define LINE_SIZE (64 << 10) /* longer lines are none of the daemon's */
@@ -92,27 +94,43 @@ static const char *source_of(const json_t *json, char text[RF_PREFIX_TEXT_SIZE])
 	return text;
 }
 
+#define RECORDED_FIELD(key, kind, when, member, help) \
+	{#key, RF_EVENT_IS_##kind, offsetof(struct rf_recorded_event, member)},
+static const struct {
+	const char *key;
+	enum rf_event_kind kind;
+	size_t at;
+} fields[] = {
+#include "schema/events.def"
+};
+
+static void read_fields(const json_t *json, struct rf_recorded_event *event,
+			char source[RF_PREFIX_TEXT_SIZE])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		const char *key = fields[i].key;
+		void *into = (char *)event + fields[i].at;
+
+		if (fields[i].kind == RF_EVENT_IS_COUNT)
+			*(uint64_t *)into = number_of(json, key);
+		else if (fields[i].kind == RF_EVENT_IS_TIME)
+			*(uint64_t *)into = time_of(json, key);
+		else if (fields[i].kind == RF_EVENT_IS_SOURCE)
+			*(const char **)into = source_of(json, source);
+		else
+			*(const char **)into = text_of(json, key);
+	}
+}
+
 static int visit_line(struct rf_event_file *file, rf_event_line_visit visit, void *context)
 {
 	json_t *json = json_loadb(file->line, file->length, 0, NULL);
 	char source[RF_PREFIX_TEXT_SIZE];
+	struct rf_recorded_event event = {};
 	int result = 0;
-	const struct rf_recorded_event event = {
-		.seq = number_of(json, "seq"),
-		.time_ns = time_of(json, "time"),
-		.first_seen_ns = time_of(json, "first_seen"),
-		.passed = number_of(json, "passed"),
-		.dropped = number_of(json, "dropped"),
-		.type = text_of(json, "type"),
-		.id = text_of(json, "id"),
-		.limit = text_of(json, "limit"),
-		.source = source_of(json, source),
-		.reason = text_of(json, "reason"),
-		.rate = text_of(json, "rate"),
-		.detail = text_of(json, "detail"),
-	};
 	const char *fence = text_of(json, "fence");
 
+	read_fields(json, &event, source);
 	if (event.time_ns && *event.type && *fence)
 		result = visit(context, fence, &event);
 	else if (file->length)

@@ -155,12 +155,6 @@ function showSources() {
 
 // ---- events ----
 
-const EVENT_TAGS = {
-	source_limited: 'bad', flood_started: 'bad', ban_started: 'warn', windows_full: 'bad', map_errors: 'bad',
-	newcomers_limited: 'warn', rules_changed: '', trial_reverted: 'warn', detached: 'warn',
-	fleet_alone: 'bad', member_gone: 'warn', bypass_started: 'bad', paused: 'warn',
-};
-
 function eventText(event) {
 	const parts = [];
 
