@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Running beside other XDP programs. libxdp's dispatcher is attached to the interface, and calls
- * the component programs one after the other. This file changes chains; kernel/chains reads them.
+ * the component programs one after the other. This file changes chains; kernel/interfaces reads
+ * them.
  *
  * Our component is our program, loaded as an extension of the dispatcher. It uses the maps of its
  * fence, so a fence is found by a component as by a program that is alone. libxdp's pins tell which
@@ -19,7 +20,7 @@
 #include <xdp/libxdp.h>
 
 #include "attach/private.h"
-#include "kernel/privileges.h"
+#include "kernel/info.h"
 
 /*
  * Lower numbers run first. Plain filters take 10 and run before us, so that the packets they drop

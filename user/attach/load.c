@@ -20,7 +20,6 @@
 #include "kernel/info.h"
 #include "kernel/log.h"
 #include "kernel/needs.h"
-#include "kernel/privileges.h"
 
 /* Last: they use the types of abi.h. */
 #include "build/ringfence.skel.h"

@@ -23,4 +23,10 @@ uint32_t rf_map_id(int fd);
 /* Is the map a plain array, with one value for all CPUs, and its value size plausible? */
 bool rf_map_is_plain(const struct bpf_map_info *info);
 
+/*
+ * Does this process have that capability? True also if that cannot be read: the kernel refuses
+ * later, where it must.
+ */
+bool rf_has_capability(int capability);
+
 #endif /* RINGFENCE_INFO_H */

@@ -80,10 +80,8 @@ struct rf_occupant {
 
 int rf_occupant_find(const char *dev, struct rf_occupant *occupant, struct rf_error *error);
 
-/* ---- chains (chains.c) ---- */
+/* ---- chains ---- */
 
-/* Where the program is a dispatcher, reads its chain, and sets `program_id` to our component. */
-void rf_chain_find(struct rf_interface *interface);
 /* The chain of an interface; NULL: it cannot be read. Close the chain with libxdp. */
 struct xdp_multiprog *rf_chain_open(unsigned int index);
 /* Counts the components of that fence. There are two after an upgrade that was killed. */

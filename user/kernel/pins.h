@@ -87,11 +87,7 @@ bool rf_pins_is_bpffs(const char *path);
  */
 bool rf_pins_mounts_are_private(void);
 
-/* The path of a temporary pin, which is then renamed to `entry`. */
-struct rf_pin_path rf_pins_fresh(const struct rf_pin_path *directory, const char *entry);
-void rf_pins_name_trie(int family, int bank, char name[32]);
-
-/* ---- removing pins (pins_remove.c) ---- */
+/* ---- removing pins ---- */
 
 /* An error where something that is not ours has the name of one of our pins. */
 int rf_pins_check(const struct rf_pin_path *directory, struct rf_error *error);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "kernel/privileges.h"
+#include "kernel/info.h"
 #include "rules/near.h"
 #include "rules/policy.h"
 #include "screen/session.h"
