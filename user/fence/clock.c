@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/time.h"
 #include "base/units.h"
 #include "build/clock.skel.h"
 #include "fence/private.h"
@@ -13,14 +14,6 @@
 
 #define EDGE_SHARP_NS (50 * 1000)
 #define EDGES_MAX 8
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now); /* the clock of bpf_ktime_get_ns() */
-	return now.tv_sec * RF_NS_PER_S + now.tv_nsec;
-}
 
 /* Callers read the value once: the owner of the memory may set it to 0 at any moment. */
 static uint32_t tick_of(const struct rf_fence *fence)
@@ -45,8 +38,8 @@ uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *pol
 	const uint32_t tick_ns = tick_of(fence);
 
 	if (policy->clock == RF_KTIME || !tick_ns)
-		return monotonic_ns();
-	return config->base.jiffies + (monotonic_ns() - config->base.ktime_ns) / tick_ns;
+		return rf_time_awake();
+	return config->base.jiffies + (rf_time_awake() - config->base.ktime_ns) / tick_ns;
 }
 
 uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,
@@ -100,7 +93,7 @@ static int read_clocks(struct rf_clock_reading *reading)
  */
 static int find_jiffy_edge(struct rf_clock_reading *edge)
 {
-	const uint64_t deadline_ns = monotonic_ns() + RF_NS_PER_S;
+	const uint64_t deadline_ns = rf_time_awake() + RF_NS_PER_S;
 	struct rf_clock_reading before = {}, now = {};
 	uint64_t least = UINT64_MAX;
 	int edges = 0, err = read_clocks(&before);

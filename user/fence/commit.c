@@ -12,12 +12,79 @@
 
 #include "base/time.h"
 #include "base/units.h"
+#include "fence/lists.h"
 #include "fence/newcomers.h"
 #include "fence/private.h"
 #include "fence/tries.h"
 #include "kernel/info.h"
 #include "rules/definition.h"
 #include "rules/policy.h"
+
+/* ---- owners ---- */
+
+/* The owners of entries of the lists, as the configuration of a fence numbers them. */
+
+/* Adds the owners of a bank's entries, but for those that have expired: every reader skips them. */
+static int add_used(const struct rf_fence *fence, int bank, struct rf_owner_set *used,
+		    struct rf_error *error)
+{
+	struct rf_ruleset ruleset = RF_RULESET_NONE;
+	const int err = rf_fence_ruleset_of(fence, bank, &ruleset, error);
+
+	if (!err)
+		rf_ruleset_expire(&ruleset, rf_fence_jiffies(fence));
+	for (size_t i = 0; i < ruleset.listed_count && !err; i++)
+		for (int j = 0; j < RF_LIST_CLAIMS; j++)
+			if (ruleset.listed[i].claim[j].until)
+				rf_owner_set_add(used, ruleset.listed[i].claim[j].owner);
+	rf_ruleset_free(&ruleset);
+	return err;
+}
+
+/* Frees the names of owners without an entry in the rules in force or in those on trial. */
+static int sweep_owners(struct rf_fence *fence, struct rf_error *error)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+	const int in_force = standing.in_force & 1;
+	struct rf_owner_set used = {};
+	int err = add_used(fence, in_force, &used, error);
+
+	if (!err && standing.state == RF_ON_TRIAL)
+		err = add_used(fence, !in_force, &used, error);
+	for (int owner = RF_OWNERS_FIXED; owner < RF_OWNERS_MAX && !err; owner++)
+		if (!rf_owner_set_has(&used, owner))
+			memset(fence->config->owners.name[owner - RF_OWNERS_FIXED], 0,
+			       RF_OWNER_SIZE);
+	return err;
+}
+
+/*
+ * Numbers the owners of rules as the fence does, which learns those that are new. Names that only
+ * expired entries use, or none, make room for them. Only with the lock held.
+ */
+static int join_owners(struct rf_fence *fence, struct rf_ruleset *ruleset, struct rf_error *error)
+{
+	int err = rf_ruleset_join_owners(ruleset, &fence->config->owners, error);
+
+	if (err == -ENOSPC && !sweep_owners(fence, error))
+		err = rf_ruleset_join_owners(ruleset, &fence->config->owners, error);
+	return err;
+}
+
+int rf_fence_join_changes(struct rf_fence *fence, struct rf_list_changes *changes,
+			  struct rf_error *error)
+{
+	int err = rf_list_changes_join(changes, &fence->config->owners, error);
+
+	if (err == -ENOSPC && !sweep_owners(fence, error))
+		err = rf_list_changes_join(changes, &fence->config->owners, error);
+	return err;
+}
+
+/*
+ * Changes the rules of a fence. The idle bank, with its ports and its tries, may be written once
+ * every program that may still read it is done. Then one store puts that bank in force.
+ */
 
 /* The rules that are to be put in force, and the present rules. */
 struct commit {
@@ -388,7 +455,7 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 	rf_ruleset_expire(ruleset, rf_fence_jiffies(fence));
 	err = check_trial(&commit, error);
 	if (!err)
-		err = rf_fence_join_owners(fence, ruleset, error);
+		err = join_owners(fence, ruleset, error);
 	if (!err)
 		err = check_fleet(fence, &ruleset->bank, error);
 	if (!err)

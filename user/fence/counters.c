@@ -1,24 +1,389 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Typed access to the counters and the windows in a fence's maps. */
+/*
+ * The counters of a fence: sums over all CPUs, by reason, by limit and by interface, since the last
+ * reset. What leases hold is added, see windows.c.
+ */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/netlink.h"
+#include "base/time.h"
 #include "fence/by_interface.h"
+#include "fence/members.h"
 #include "fence/pending.h"
 #include "fence/private.h"
 #include "rules/grouping.h"
 #include "rules/policy.h"
+
+/* ---- sums over all CPUs ---- */
+
+/* Adds up the values of all CPUs. A per-CPU value consists of 64-bit counters only. */
+static int sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key, size_t size,
+		    void *result, struct rf_error *error)
+{
+	size_t words = size / sizeof(__u64);
+	int cpus = libbpf_num_possible_cpus();
+	__u64 *sum = result, *values;
+
+	if (cpus < 0)
+		return rf_error_failed(error, cpus, "cannot count the CPUs: %s", strerror(-cpus));
+	values = calloc(cpus, size);
+	if (!values)
+		return rf_fence_fail_map(error, map, -ENOMEM);
+	if (bpf_map_lookup_elem(fence->map_fd[map], &key, values)) {
+		int err = -errno;
+
+		free(values);
+		return rf_fence_fail_map(error, map, err);
+	}
+	memset(sum, 0, size);
+	for (size_t i = 0; i < words * cpus; i++)
+		sum[i % words] += values[i];
+	free(values);
+	return 0;
+}
+
+/* ---- by interface ---- */
+
+/*
+ * Counters by interface. The places are told apart by index and network namespace. The program
+ * cannot tell namespaces apart: interfaces of the same index in two of them share a place, which
+ * then counts for neither.
+ *
+ * A member of a bond has a place too, since the program gets the member's index. Readers add it to
+ * the bond's.
+ */
+
+#define NO_PLACE (-1)
+
+static uint32_t load_index(const struct rf_interface_place *place)
+{
+	return __atomic_load_n(&place->index, __ATOMIC_ACQUIRE);
+}
+
+/* ---- reading ---- */
+
+/*
+ * Of counters that consist of 64-bit words only. A sum may be a moment behind what is subtracted:
+ * then the difference is 0.
+ */
+static void subtract(const void *less, void *result, size_t size)
+{
+	const __u64 *before = less;
+	__u64 *sum = result;
+
+	for (size_t i = 0; i < size / sizeof(*sum); i++)
+		sum[i] = sum[i] > before[i] ? sum[i] - before[i] : 0;
+}
+
+static int read_place(const struct rf_fence *fence, int place, struct rf_interface_counters *sum,
+		      struct rf_error *error)
+{
+	return sum_cpus(fence, RF_MAP_INTERFACES, place, sizeof(*sum), sum, error);
+}
+
+/* What a place counted for its interface. `before` may have wrapped: see hand_over(). */
+static int read_counted(const struct rf_fence *fence, int number, struct rf_interface_counters *sum,
+			struct rf_error *error)
+{
+	const struct rf_interface_counters *before = &fence->config->interface[number].before;
+	const int err = read_place(fence, number, sum, error);
+
+	sum->passed.packets -= before->passed.packets;
+	sum->passed.bytes -= before->passed.bytes;
+	sum->dropped.packets -= before->dropped.packets;
+	sum->dropped.bytes -= before->dropped.bytes;
+	return err;
+}
+
+/* The nth place that an interface may have. */
+static int nth_place(unsigned int index, int n)
+{
+	return (index + n) % RF_INTERFACE_PLACES;
+}
+
+static int find_place(const struct rf_config *config, unsigned int index)
+{
+	for (int n = 0; n < RF_INTERFACE_PROBES; n++) {
+		const int place = nth_place(index, n);
+
+		if (load_index(&config->interface[place]) == index)
+			return place;
+	}
+	return NO_PLACE;
+}
+
+/* The place of the interface that a member counts for; NO_PLACE for any other interface. */
+static int find_master(const struct rf_config *config, int member)
+{
+	const struct rf_interface_place *place = &config->interface[member];
+	const int master = place->counts_for == place->index
+				   ? NO_PLACE
+				   : find_place(config, place->counts_for);
+
+	if (master == NO_PLACE || config->interface[master].namespace != place->namespace)
+		return NO_PLACE;
+	return master;
+}
+
+static void add_counters(struct rf_interface_counters *sum,
+			 const struct rf_interface_counters *counters)
+{
+	sum->passed.packets += counters->passed.packets;
+	sum->passed.bytes += counters->passed.bytes;
+	sum->dropped.packets += counters->dropped.packets;
+	sum->dropped.bytes += counters->dropped.bytes;
+}
+
+static void add_members(const struct rf_config *config, struct rf_by_interface *sums)
+{
+	for (int i = 0; i < RF_INTERFACE_PLACES; i++) {
+		const int master =
+			load_index(&config->interface[i]) ? find_master(config, i) : NO_PLACE;
+
+		if (master != NO_PLACE)
+			add_counters(&sums->place[master], &sums->place[i]);
+	}
+}
+
+int rf_fence_by_interface(const struct rf_fence *fence, struct rf_by_interface *sums,
+			  struct rf_error *error)
+{
+	const struct rf_config *config = fence->config;
+	int err = 0;
+
+	*sums = (struct rf_by_interface){};
+	rf_map_refresh(fence, RF_MAP_CONFIG);
+	sums->is_counted = __atomic_load_n(&config->by_interface, __ATOMIC_ACQUIRE);
+	for (int i = 0; i < RF_INTERFACE_PLACES && sums->is_counted && !err; i++) {
+		if (!load_index(&config->interface[i]))
+			continue;
+		err = read_counted(fence, i, &sums->place[i], error);
+	}
+	add_members(config, sums);
+	return err;
+}
+
+const struct rf_interface_counters *rf_by_interface_of(const struct rf_fence *fence,
+						       const struct rf_by_interface *sums,
+						       unsigned int index)
+{
+	const int place = sums->is_counted ? find_place(fence->config, index) : NO_PLACE;
+
+	if (place == NO_PLACE || fence->config->interface[place].namespace != rf_net_namespace())
+		return NULL;
+	return &sums->place[place];
+}
+
+struct rf_interface_counters rf_by_interface_rest(const struct rf_fence *fence,
+						  const struct rf_by_interface *sums,
+						  const struct rf_interface_counters *totals)
+{
+	struct rf_interface_counters rest = *totals;
+
+	for (int i = 0; i < fence->interfaces; i++) {
+		const struct rf_interface_counters *counters =
+			rf_by_interface_of(fence, sums, fence->interface[i].index);
+
+		if (counters)
+			subtract(counters, &rest, sizeof(rest));
+	}
+	return rest;
+}
+
+/* ---- members ---- */
+
+static int keep_member(const struct nlmsghdr *message, void *context)
+{
+	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
+	struct rf_link link = {.index = header->ifi_index};
+	struct rf_link_state state;
+
+	rf_netlink_parse_state(message, &state);
+	link.master = state.master;
+	memcpy(link.kind, state.kind, sizeof(link.kind));
+	return rf_links_add(context, &link) ? MNL_CB_ERROR : MNL_CB_OK;
+}
+
+/* Adds the members of all links of the list from number `i` on, and theirs. */
+static int add_all_members(struct rf_links *links)
+{
+	int err = 0, ignored;
+
+	for (int i = 0; i < links->count && !err; i++)
+		if (rf_kind_has_members(links->link[i].kind))
+			err = rf_netlink_members(links->link[i].index, keep_member, links,
+						 &ignored);
+	return err;
+}
+
+/* An interface that is just deleted has no members. */
+static int add_attached(struct rf_links *links, unsigned int index)
+{
+	struct rf_link link = {.index = index, .is_attached = true};
+	struct rf_link_state state;
+
+	if (!index)
+		return 0;
+	if (!rf_netlink_state(index, &state))
+		memcpy(link.kind, state.kind, sizeof(link.kind));
+	return rf_links_add(links, &link);
+}
+
+static int list_links(const struct rf_fence *fence, unsigned int joining, struct rf_links *links)
+{
+	int err = joining ? add_attached(links, joining) : 0;
+
+	for (int i = 0; i < fence->interfaces && !err; i++)
+		err = add_attached(links, fence->interface[i].index);
+	return err ? err : add_all_members(links);
+}
+
+static bool has_place(const struct rf_config *config, unsigned int index, unsigned int counts_for)
+{
+	const int place = find_place(config, index);
+
+	return place != NO_PLACE && config->interface[place].namespace == rf_net_namespace() &&
+	       config->interface[place].counts_for == counts_for;
+}
+
+bool rf_by_interface_is_whole(const struct rf_fence *fence, unsigned int index)
+{
+	struct rf_links links = {};
+	bool is_whole = !add_attached(&links, index) && !add_all_members(&links);
+
+	for (int i = 0; i < links.count && is_whole; i++)
+		is_whole = !rf_link_counts_for(&links, &links.link[i]) ||
+			   has_place(fence->config, links.link[i].index, index);
+	rf_links_free(&links);
+	return is_whole;
+}
+
+/* ---- giving places ---- */
+
+/* Has the fence left the place's interface? Of other namespaces, that is not known here. */
+static bool is_left(const struct rf_interface_place *place, const struct rf_links *links)
+{
+	const struct rf_link *link = rf_links_find(links, place->index);
+
+	return place->namespace == rf_net_namespace() &&
+	       (!link || !rf_link_counts_for(links, link));
+}
+
+/* A free place, or else one of an interface that the fence has left. */
+static int choose_place(const struct rf_config *config, unsigned int index,
+			const struct rf_links *links)
+{
+	int left = NO_PLACE;
+
+	for (int n = 0; n < RF_INTERFACE_PROBES; n++) {
+		const int place = nth_place(index, n);
+
+		if (!load_index(&config->interface[place]))
+			return place;
+		if (left == NO_PLACE && is_left(&config->interface[place], links))
+			left = place;
+	}
+	return left;
+}
+
+/* A bond keeps what a member counted that loses its place: its counters never go back. */
+static int hand_over(struct rf_fence *fence, int number, struct rf_error *error)
+{
+	struct rf_config *config = fence->config;
+	const int master =
+		load_index(&config->interface[number]) ? find_master(config, number) : NO_PLACE;
+	struct rf_interface_counters counted, *before;
+	const int err = master == NO_PLACE ? 0 : read_counted(fence, number, &counted, error);
+
+	__atomic_store_n(&config->interface[number].index, 0, __ATOMIC_RELEASE);
+	if (err || master == NO_PLACE)
+		return err;
+	before = &config->interface[master].before;
+	before->passed.packets -= counted.passed.packets;
+	before->passed.bytes -= counted.passed.bytes;
+	before->dropped.packets -= counted.dropped.packets;
+	before->dropped.bytes -= counted.dropped.bytes;
+	return 0;
+}
+
+/*
+ * The counters go on from what they are, since no other process can set those of a CPU. The index
+ * is written last: a command that is killed before leaves a place that is free.
+ */
+static int take_place(struct rf_fence *fence, int number, unsigned int index,
+		      unsigned int counts_for, struct rf_error *error)
+{
+	struct rf_config *config = fence->config;
+	struct rf_interface_place *place = &config->interface[number];
+	struct rf_interface_counters before;
+	int err = hand_over(fence, number, error);
+
+	if (!err)
+		err = read_place(fence, number, &before, error);
+	if (err)
+		return err;
+	place->before = before;
+	place->namespace = rf_net_namespace();
+	place->counts_for = counts_for;
+	for (int i = 0; i < 2; i++)
+		config->baseline[i].interface[number] = (struct rf_interface_counters){};
+	__atomic_store_n(&place->index, index, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* An interface stays in its place while it counts for the same one. */
+static int give_place(struct rf_fence *fence, const struct rf_links *links, unsigned int index,
+		      unsigned int counts_for, struct rf_error *error)
+{
+	struct rf_config *config = fence->config;
+	int place = find_place(config, index);
+
+	if (place != NO_PLACE && config->interface[place].namespace != rf_net_namespace()) {
+		config->interface[place].namespace = 0;
+		return 0;
+	}
+	if (place != NO_PLACE && config->interface[place].counts_for == counts_for)
+		return 0;
+	if (place == NO_PLACE)
+		place = choose_place(config, index, links);
+	return place == NO_PLACE ? 0 : take_place(fence, place, index, counts_for, error);
+}
+
+int rf_fence_count_interfaces(struct rf_fence *fence, unsigned int joining, struct rf_error *error)
+{
+	struct rf_links links = {};
+	int err = list_links(fence, joining, &links);
+
+	if (err)
+		rf_error_failed(error, err, "cannot list the members of interfaces: %s",
+				strerror(-err));
+	for (int i = 0; i < links.count && !err; i++) {
+		const unsigned int counts_for = rf_link_counts_for(&links, &links.link[i]);
+
+		if (counts_for)
+			err = give_place(fence, &links, links.link[i].index, counts_for, error);
+	}
+	if (!err)
+		__atomic_store_n(&fence->config->by_interface, 1, __ATOMIC_RELEASE);
+	rf_links_free(&links);
+	return err;
+}
+
+/* ---- totals and limits ---- */
+
+/* Typed access to the counters and the windows in a fence's maps. */
 
 #define READS_MAX 4 /* tries to read what is reset meanwhile */
 
 static int sum_reasons(const struct rf_fence *fence, struct rf_counters *sum,
 		       struct rf_error *error)
 {
-	return rf_fence_sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
+	return sum_cpus(fence, RF_MAP_COUNTERS, 0, sizeof(*sum), sum, error);
 }
 
 static int sum_limits(const struct rf_fence *fence, const struct rf_bank *bank,
@@ -29,9 +394,8 @@ static int sum_limits(const struct rf_fence *fence, const struct rf_bank *bank,
 	memset(sum, 0, RF_LIMITS_MAX * sizeof(*sum));
 	for (int slot = 0; slot < RF_LIMITS_MAX && !err; slot++)
 		if (bank->policy[slot].id)
-			err = rf_fence_sum_cpus(fence, RF_MAP_LIMIT_COUNTERS,
-						bank->policy[slot].counters, sizeof(*sum),
-						&sum[slot], error);
+			err = sum_cpus(fence, RF_MAP_LIMIT_COUNTERS, bank->policy[slot].counters,
+				       sizeof(*sum), &sum[slot], error);
 	return err;
 }
 
@@ -140,16 +504,6 @@ void rf_fence_baseline(const struct rf_fence *fence, struct rf_baseline *baselin
 	}
 }
 
-/* Of counters that consist of 64-bit words only. */
-static void subtract(const void *baseline, void *result, size_t size)
-{
-	const __u64 *before = baseline;
-	__u64 *sum = result;
-
-	for (size_t i = 0; i < size / sizeof(*sum); i++)
-		sum[i] = sum[i] > before[i] ? sum[i] - before[i] : 0;
-}
-
 void rf_baseline_subtract(const struct rf_baseline *baseline, struct rf_counters *sum)
 {
 	subtract(&baseline->counters, sum, sizeof(*sum));
@@ -195,7 +549,6 @@ int rf_fence_reset(struct rf_fence *fence, struct rf_error *error)
 	struct rf_baseline *baseline = &config->baseline[~config->resets & 1];
 	struct rf_by_interface interfaces = {};
 	struct rf_bank bank, other;
-	struct timespec now;
 	uint64_t noted = 0;
 	int err = rf_fence_bank(fence, &bank, error);
 
@@ -213,205 +566,7 @@ int rf_fence_reset(struct rf_fence *fence, struct rf_error *error)
 	if (err)
 		return err;
 	memcpy(baseline->interface, interfaces.place, sizeof(baseline->interface));
-	clock_gettime(CLOCK_REALTIME, &now);
-	baseline->time_ns = now.tv_sec * RF_NS_PER_S + now.tv_nsec;
+	baseline->time_ns = rf_time_wall();
 	__atomic_store_n(&config->resets, config->resets + 1, __ATOMIC_RELEASE);
 	return 0;
-}
-
-/* ---- sources ---- */
-
-/* How windows are visited: the callback, and the pending packets that are added to each window. */
-struct visitor {
-	struct rf_bank rules;
-	struct rf_pending pending;
-	rf_source_visit visit;
-	void *context;
-	bool without_leases;
-};
-
-/*
- * Reads the pending packets after the windows were read. A packet that a lease hands over in
- * between is missing from the sum, rather than counted twice.
- */
-static int read_pending(struct visitor *visitor, const struct rf_fence *fence)
-{
-	struct rf_error ignored;
-	int err;
-
-	if (visitor->without_leases)
-		return 0;
-	err = rf_fence_bank(fence, &visitor->rules, &ignored);
-	if (err)
-		return err;
-	free(visitor->pending.row);
-	return rf_leases_snapshot(fence, &visitor->rules, &visitor->pending);
-}
-
-static void add_pending(const struct visitor *visitor, const struct rf_address *source,
-			uint32_t limit_id, struct rf_source *state)
-{
-	int slot = visitor->without_leases ? -1 : rf_bank_find_id(&visitor->rules, limit_id);
-
-	if (slot >= 0)
-		rf_leases_add_source(&visitor->pending, source, &visitor->rules, slot, state);
-}
-
-int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy,
-		    struct rf_address *source, struct rf_source *state, struct rf_error *error)
-{
-	enum rf_map map = source->version == 4 ? RF_MAP_WINDOWS4 : RF_MAP_WINDOWS6;
-	struct rf_key4 key4 = {.limit_id = policy->id};
-	struct rf_key6 key6 = {.limit_id = policy->id};
-	void *key = source->version == 4 ? (void *)&key4 : (void *)&key6;
-	struct visitor visitor = {};
-	int err;
-
-	rf_policy_mask(policy, source);
-	key4.source = source->word[0];
-	memcpy(key6.source, source->word, sizeof(key6.source));
-	err = rf_fence_look_up(fence, map, key, state);
-	if (err)
-		return err == -ENOENT ? err : rf_fence_fail_map(error, map, err);
-	err = read_pending(&visitor, fence);
-	if (!err)
-		add_pending(&visitor, source, policy->id, state);
-	free(visitor.pending.row);
-	return err ? rf_fence_fail_map(error, RF_MAP_LEASES, err) : 0;
-}
-
-/*
- * A walk over one windows map, in batches. Batches are large, since all leases are read for each.
- */
-#define BATCH 65536
-
-struct walk {
-	enum rf_map map;
-	size_t key_size;
-	__u32 capacity; /* entries of a batch */
-	unsigned char *keys;
-	size_t value_size;
-	unsigned char *values;
-};
-
-/* A batch must hold the largest bucket of the hash; the kernel answers ENOSPC until it does. */
-static int resize_walk(struct walk *walk, __u32 capacity)
-{
-	free(walk->keys);
-	free(walk->values);
-	walk->capacity = capacity;
-	walk->keys = calloc(capacity, walk->key_size);
-	walk->values = calloc(capacity, walk->value_size);
-	return walk->keys && walk->values ? 0 : -ENOMEM;
-}
-
-static int visit_batch(const struct walk *walk, __u32 count, const struct visitor *visitor)
-{
-	int err = 0;
-
-	for (__u32 i = 0; i < count && !err; i++) {
-		const unsigned char *key = walk->keys + i * walk->key_size;
-		struct rf_source *state = (void *)(walk->values + i * walk->value_size);
-		struct rf_address source = {.version = walk->map == RF_MAP_WINDOWS4 ? 4 : 6};
-		size_t length = source.version == 4 ? sizeof(__be32) : sizeof(source.word);
-		__u32 limit_id;
-
-		memcpy(source.word, key, length);
-		memcpy(&limit_id, key + length, sizeof(limit_id));
-		add_pending(visitor, &source, limit_id, state);
-		err = visitor->visit(&source, limit_id, state, visitor->context);
-	}
-	return err < 0 ? err : 0;
-}
-
-static int walk_map(const struct rf_fence *fence, struct walk *walk, struct visitor *visitor)
-{
-	const int fd = fence->map_fd[walk->map];
-	__u32 in, out;
-	bool first = true, last = false;
-	int err;
-
-	walk->value_size = fence->source_size;
-	err = resize_walk(walk, BATCH);
-
-	while (!err && !last) {
-		__u32 count = walk->capacity;
-
-		err = bpf_map_lookup_batch(fd, first ? NULL : &in, &out, walk->keys, walk->values,
-					   &count, NULL)
-			      ? -errno
-			      : 0;
-		if (err == -ENOSPC) {
-			err = resize_walk(walk, walk->capacity * 2);
-			continue;
-		}
-		if (err && err != -ENOENT)
-			return err;
-		last = err == -ENOENT; /* ENOENT comes with the last entries */
-		err = read_pending(visitor, fence);
-		if (!err)
-			err = visit_batch(walk, count, visitor);
-		in = out;
-		first = false;
-	}
-	return err;
-}
-
-static int walk_all(const struct rf_fence *fence, struct visitor *visitor, struct rf_error *error)
-{
-	struct walk walks[] = {{.map = RF_MAP_WINDOWS4, .key_size = sizeof(struct rf_key4)},
-			       {.map = RF_MAP_WINDOWS6, .key_size = sizeof(struct rf_key6)}};
-	int err = 0;
-
-	for (int i = 0; i < 2 && !err; i++) {
-		err = walk_map(fence, &walks[i], visitor);
-		free(walks[i].keys);
-		free(walks[i].values);
-		if (err)
-			rf_fence_fail_map(error, walks[i].map, err);
-	}
-	free(visitor->pending.row);
-	return err;
-}
-
-int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
-			 struct rf_error *error)
-{
-	struct visitor visitor = {.visit = visit, .context = context};
-
-	return walk_all(fence, &visitor, error);
-}
-
-/* A walk that shows windows without what leases hold. */
-struct sighting {
-	const struct rf_fence *fence;
-	const struct rf_bank *rules;
-	rf_window_visit visit;
-	void *context;
-};
-
-static int visit_sight(const struct rf_address *source, uint32_t limit_id,
-		       const struct rf_source *state, void *context)
-{
-	const struct sighting *sighting = context;
-	const int slot = rf_bank_find_id(sighting->rules, limit_id);
-	struct rf_window_sight sight;
-
-	if (slot < 0)
-		return 0;
-	rf_window_sight(sighting->fence, &sighting->rules->policy[slot], source, state, &sight);
-	return sighting->visit(&sight, sighting->context);
-}
-
-int rf_fence_each_window(const struct rf_fence *fence, const struct rf_bank *rules,
-			 rf_window_visit visit, void *context, struct rf_error *error)
-{
-	struct sighting sighting = {fence, rules, visit, context};
-	struct visitor visitor = {
-		.visit = visit_sight,
-		.context = &sighting,
-		.without_leases = true,
-	};
-
-	return walk_all(fence, &visitor, error);
 }

@@ -55,7 +55,7 @@ struct rf_fence {
 
 #define RF_FENCE_NONE ((struct rf_fence){.map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
-/* ---- finding and reading (fence.c, counters.c, rules.c) ---- */
+/* ---- finding and reading (fence.c, find.c, rules.c) ---- */
 
 /*
  * Opens the fence that `dev` names, see rf_dev_resolve(), or the only fence if `dev` is NULL.
@@ -132,8 +132,6 @@ int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
  */
 int rf_fence_ruleset_confirmed(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 			       struct rf_error *error);
-/* The bank of either; -1: there are no rules. */
-int rf_standing_bank(const struct rf_standing *standing, bool confirmed);
 
 /* Looks up a source in the tries. The value is all 0 if the source is in no prefix. */
 int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
@@ -149,7 +147,7 @@ int rf_fence_listed_prefix(const struct rf_fence *fence, const struct rf_address
 			   enum rf_list list, uint64_t until, struct rf_prefix *prefix,
 			   struct rf_error *error);
 
-/* What the program knows of the fleet, in a fence with shares (fleet.c). */
+/* What the program knows of the fleet, in a fence with shares (shares.c). */
 struct rf_fleet_standing {
 	uint32_t alone; /* buckets of sources, of RF_BUCKETS, about which nothing is heard */
 	/* Until the first bucket is alone, or since when one is; INT64_MIN: nothing was heard yet.
@@ -179,7 +177,7 @@ uint64_t rf_fence_cell_ns(const struct rf_fence *fence, const struct rf_policy *
 uint64_t rf_fence_cell_start_ns(const struct rf_fence *fence, const struct rf_policy *policy,
 				uint64_t epoch);
 
-/* ---- single values of the shared memory (shared.c) ---- */
+/* ---- single values of the shared memory ---- */
 
 /* The length of a jiffy; 0: never measured, so no rule has a time. */
 uint32_t rf_fence_tick_ns(const struct rf_fence *fence);

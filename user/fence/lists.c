@@ -3,13 +3,428 @@
  * Changes of the lists. What cannot be done in place is done by a commit. While rules are on trial
  * a commit is impossible, since both banks are in use: then both get new tries under their limits.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "fence/lists_private.h"
+#include "base/sort.h"
+#include "fence/lists.h"
 #include "fence/private.h"
 #include "fence/tries.h"
 #include "kernel/info.h"
+
+/* The banks whose lists are changed: the one in force, and with it the one it may fall back to. */
+struct sides {
+	int bank[2];
+	int count;
+};
+
+/* ---- in place ---- */
+
+/*
+ * Changes a list within the tries in force. First all entries that change are worked out, then they
+ * are written one by one: to the data path each is as it was, or as it is. While they are written
+ * the bank is in doubt: an entry may not follow from those around it yet. Last, the bank gets
+ * another generation, and with it all leases are void. A bank that stays in doubt, since the
+ * command was killed, gets new tries with the next change.
+ */
+
+#define WITHIN_MAX 100		   /* entries within a region, beside its own */
+#define CHANGES_MAX 65536	   /* of more, new tries are no dearer */
+#define GENERATIONS_MAX (1U << 19) /* of one bank; leases tell 2^22 apart */
+
+/* What is to be written into one bank. */
+struct plan {
+	const struct rf_bank *bank;
+	struct rf_tries tries;
+	struct rf_trie_entry *entry;
+	bool *is_gone; /* of each entry */
+	size_t count;
+	size_t capacity;
+	long listed[RF_LIST_COUNT]; /* by how many prefixes each list grows */
+};
+
+/* A change, and the region in which it changes entries. */
+struct located {
+	struct rf_prefix region;
+	const struct rf_list_change *change;
+};
+
+struct located_changes {
+	struct located *located;
+	struct rf_list_change *change; /* in the order of their regions */
+	size_t count;
+};
+
+static int fail_memory(struct rf_error *error)
+{
+	return rf_error_failed(error, -ENOMEM, "out of memory for the prefixes");
+}
+
+/* ---- regions ---- */
+
+static int compare_located(const void *a, const void *b)
+{
+	const struct located *left = a, *right = b;
+	int order = rf_prefix_compare(&left->region, &right->region);
+
+	return order ? order : (left->change > right->change) - (left->change < right->change);
+}
+
+/* Sorts the changes by region. One within another becomes part of it. */
+static int locate(const struct rf_list_changes *changes, struct located_changes *by_region)
+{
+	const struct rf_prefix *outer = NULL;
+
+	by_region->count = changes->count;
+	by_region->located = calloc(changes->count + 1, sizeof(*by_region->located));
+	by_region->change = calloc(changes->count + 1, sizeof(*by_region->change));
+	if (!by_region->located || !by_region->change)
+		return -ENOMEM;
+	for (size_t i = 0; i < changes->count; i++)
+		by_region->located[i] = (struct located){rf_region_of(&changes->change[i].prefix),
+							 &changes->change[i]};
+	rf_sort(by_region->located, changes->count, sizeof(*by_region->located), compare_located);
+	for (size_t i = 0; i < changes->count; i++) {
+		struct located *located = &by_region->located[i];
+
+		if (outer && rf_prefix_contains(outer, &located->region))
+			located->region = *outer;
+		else
+			outer = &located->region;
+	}
+	rf_sort(by_region->located, changes->count, sizeof(*by_region->located), compare_located);
+	for (size_t i = 0; i < changes->count; i++)
+		by_region->change[i] = *by_region->located[i].change;
+	return 0;
+}
+
+static void free_located(struct located_changes *by_region)
+{
+	free(by_region->located);
+	free(by_region->change);
+}
+
+/* The value of the longest prefix around `root`. */
+static void read_around(int fd, const struct rf_prefix *root, struct rf_prefix_value *value)
+{
+	struct rf_prefix around = *root;
+
+	*value = (struct rf_prefix_value){};
+	if (!root->length)
+		return;
+	around.length--;
+	rf_trie_look_up(fd, &around, value);
+}
+
+/* ---- plans ---- */
+
+static int add_write(struct plan *plan, const struct rf_trie_entry *entry, bool is_gone)
+{
+	if (plan->count == plan->capacity) {
+		const size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
+		struct rf_trie_entry *grown = reallocarray(plan->entry, capacity, sizeof(*grown));
+		bool *gone;
+
+		if (!grown)
+			return -ENOMEM;
+		plan->entry = grown;
+		gone = reallocarray(plan->is_gone, capacity, sizeof(*gone));
+		if (!gone)
+			return -ENOMEM;
+		plan->is_gone = gone;
+		plan->capacity = capacity;
+	}
+	plan->entry[plan->count] = *entry;
+	plan->is_gone[plan->count++] = is_gone;
+	return 0;
+}
+
+/* A lease tells sources apart by the mask of the bank. */
+static bool fits_lease_mask(const struct rf_bank *bank, const struct rf_prefix *prefix)
+{
+	const unsigned int length = prefix->length < 64 ? prefix->length : 64;
+
+	if (prefix->version == 4)
+		return !(rf_prefix_mask(prefix->length, 0) & ~bank->lease_mask4);
+	return !((rf_prefix_mask(length, 0) | (__u64)rf_prefix_mask(length, 1) << 32) &
+		 ~bank->lease_mask6);
+}
+
+static void count_listed(struct plan *plan, const struct rf_trie_entry *entry, size_t count, int by)
+{
+	for (size_t i = 0; i < count; i++)
+		for (int list = 0; list < RF_LIST_COUNT; list++)
+			plan->listed[list] +=
+				rf_list_claims_until(entry[i].value.own_claim, list) ? by : 0;
+}
+
+/* Plans what differs between the entries of a region before and after. */
+static int plan_difference(struct plan *plan, const struct rf_region *region,
+			   const struct rf_trie_entry *after, size_t count, struct rf_error *error)
+{
+	size_t before = 0;
+	int err = 0;
+
+	count_listed(plan, region->entry, region->count, -1);
+	count_listed(plan, after, count, 1);
+	for (size_t i = 0; (i < count || before < region->count) && !err;) {
+		const int order = i == count ? -1
+				  : before == region->count
+					  ? 1
+					  : rf_prefix_compare(&region->entry[before].prefix,
+							      &after[i].prefix);
+
+		if (order < 0)
+			err = add_write(plan, &region->entry[before], true);
+		else if (order > 0 && !fits_lease_mask(plan->bank, &after[i].prefix))
+			return -EAGAIN;
+		else if (order > 0 || memcmp(&region->entry[before].value, &after[i].value,
+					     sizeof(after[i].value)) != 0)
+			err = add_write(plan, &after[i], false);
+		before += order <= 0;
+		i += order >= 0;
+	}
+	return err ? fail_memory(error) : 0;
+}
+
+/* The first change so far that is refused; NULL: none is. */
+struct first_refused {
+	const struct rf_list_change *change;
+	struct rf_list_refused why;
+};
+
+static int plan_region(struct plan *plan, const struct rf_prefix *root,
+		       const struct rf_list_changes *changes, uint64_t now,
+		       struct first_refused *first, struct rf_error *error)
+{
+	const int fd = plan->tries.fd[root->version == 6];
+	struct rf_trie_entry within[WITHIN_MAX + 1], *after = NULL;
+	struct rf_region region = {.root = *root, .entry = within};
+	struct rf_list_refused refused;
+	size_t count, at;
+	int err;
+
+	if (fd < 0)
+		return -EAGAIN;
+	if (rf_trie_read_within(fd, root, within, WITHIN_MAX + 1, &region.count))
+		return -EAGAIN;
+	if (region.count > WITHIN_MAX && rf_prefix_compare(&within[0].prefix, root) != 0)
+		return -EAGAIN;
+	read_around(fd, root, &region.around);
+	err = rf_region_change(&region, changes, now, &after, &count, &at, &refused, error);
+	if (!err && at < changes->count &&
+	    (!first->change || changes->change[at].line < first->change->line))
+		*first = (struct first_refused){&changes->change[at], refused};
+	if (!err)
+		err = plan_difference(plan, &region, after, count, error);
+	free(after);
+	return err;
+}
+
+static int make_plan(struct plan *plan, const struct rf_fence *fence,
+		     const struct located_changes *by_region, bool may_be_missing,
+		     struct first_refused *first, struct rf_error *error)
+{
+	const uint64_t now = rf_fence_jiffies(fence);
+	int err = 0;
+
+	for (size_t from = 0, to; from < by_region->count && !err; from = to) {
+		const struct rf_prefix *root = &by_region->located[from].region;
+
+		for (to = from + 1; to < by_region->count; to++)
+			if (rf_prefix_compare(root, &by_region->located[to].region) != 0)
+				break;
+		err = plan_region(plan, root,
+				  &(struct rf_list_changes){.change = by_region->change + from,
+							    .count = to - from,
+							    .may_be_missing = may_be_missing},
+				  now, first, error);
+	}
+	return err;
+}
+
+static bool has_limit_in_force(const struct rf_bank *bank)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && !(bank->policy[slot].flags & RF_SHADOW))
+			return true;
+	return false;
+}
+
+/* Would flags of the bank change? */
+static bool changes_flags(const struct plan *plan)
+{
+	const struct rf_bank *bank = plan->bank;
+
+	return !has_limit_in_force(bank) &&
+	       !bank->listed[RF_DENY] != !(bank->listed[RF_DENY] + plan->listed[RF_DENY]);
+}
+
+static bool is_same_plan(const struct plan *a, const struct plan *b)
+{
+	if (a->count != b->count)
+		return false;
+	return !a->count || (memcmp(a->entry, b->entry, a->count * sizeof(*a->entry)) == 0 &&
+			     memcmp(a->is_gone, b->is_gone, a->count * sizeof(*a->is_gone)) == 0);
+}
+
+/* Both banks may have the same trie. Then both plans must be the same, and one of them is made. */
+static int settle_shared(struct plan *plan)
+{
+	bool shared = false;
+
+	for (int family = 0; family < RF_FAMILIES; family++)
+		shared |= plan[0].tries.id[family] &&
+			  plan[0].tries.id[family] == plan[1].tries.id[family];
+	return shared && !is_same_plan(&plan[0], &plan[1]) ? -EAGAIN : 0;
+}
+
+/* ---- writing ---- */
+
+static void set_doubt(struct rf_fence *fence, const struct sides *sides, bool in_doubt)
+{
+	for (int i = 0; i < sides->count; i++) {
+		__u32 *flags = &fence->config->bank[sides->bank[i]].flags;
+		const __u32 now = in_doubt ? *flags | RF_BANK_IN_DOUBT : *flags & ~RF_BANK_IN_DOUBT;
+
+		__atomic_store_n(flags, now, __ATOMIC_SEQ_CST);
+	}
+}
+
+/* Makes leases of both banks void, after what they answer by was changed. */
+static void begin_generation(struct rf_fence *fence)
+{
+	/* By two: the lowest bit names the bank. */
+	__atomic_store_n(&fence->config->active, fence->config->active + 2, __ATOMIC_SEQ_CST);
+}
+
+/* Shorter prefixes come first: a /64 is known to be divided before it is. */
+static int write_plan(const struct plan *plan)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < plan->count && !err; i++) {
+		const int fd = plan->tries.fd[plan->entry[i].prefix.version == 6];
+
+		err = plan->is_gone[i] ? rf_trie_remove(fd, &plan->entry[i].prefix)
+				       : rf_trie_put(fd, &plan->entry[i]);
+	}
+	return err;
+}
+
+static void keep_counts(struct rf_fence *fence, const struct sides *sides, const struct plan *plan)
+{
+	for (int i = 0; i < sides->count; i++)
+		for (int list = 0; list < RF_LIST_COUNT; list++)
+			fence->config->bank[sides->bank[i]].listed[list] += plan[i].listed[list];
+}
+
+/* An empty trie costs look-ups for nothing: then the bank gets none. */
+static bool has_empty_trie(const struct plan *plan)
+{
+	for (int family = 0; family < RF_FAMILIES; family++)
+		if (plan->tries.fd[family] >= 0 && rf_trie_is_empty(plan->tries.fd[family]))
+			return true;
+	return false;
+}
+
+static int make_changes(struct rf_fence *fence, const struct sides *sides, const struct plan *plan,
+			struct rf_lists_outcome *outcome)
+{
+	int err = 0;
+
+	if (!plan[0].count && !(sides->count > 1 && plan[1].count))
+		return 0;
+	set_doubt(fence, sides, true);
+	outcome->in_place = true;
+	for (int i = 0; i < sides->count && !err; i++) {
+		err = write_plan(&plan[i]);
+		outcome->writes += plan[i].count;
+	}
+	if (err)
+		return -EAGAIN;
+	keep_counts(fence, sides, plan);
+	begin_generation(fence);
+	set_doubt(fence, sides, false);
+	for (int i = 0; i < sides->count; i++)
+		if (has_empty_trie(&plan[i]))
+			return -EAGAIN;
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static bool may_be_in_place(const struct rf_fence *fence, const struct sides *sides,
+			    const struct rf_list_changes *changes)
+{
+	if (changes->count > CHANGES_MAX || changes->releases)
+		return false;
+	for (int i = 0; i < sides->count; i++) {
+		const struct rf_bank *bank = &fence->config->bank[sides->bank[i]];
+
+		if (bank->flags & RF_BANK_IN_DOUBT ||
+		    (__u32)fence->config->active - bank->since_generation > GENERATIONS_MAX)
+			return false;
+	}
+	return true;
+}
+
+static int plan_sides(struct rf_fence *fence, const struct sides *sides,
+		      const struct located_changes *by_region, struct plan *plan,
+		      struct rf_error *error)
+{
+	struct first_refused first = {};
+	int err = 0;
+
+	for (int i = 0; i < sides->count && !err; i++) {
+		plan[i].bank = &fence->config->bank[sides->bank[i]];
+		err = rf_tries_open(fence, sides->bank[i], &plan[i].tries, error);
+		if (!err)
+			err = make_plan(&plan[i], fence, by_region, i > 0, &first, error);
+		if (!err && changes_flags(&plan[i]))
+			err = -EAGAIN;
+		if (!err && first.change)
+			return rf_list_fail(first.change, &first.why, &fence->config->owners,
+					    error);
+	}
+	return !err && sides->count > 1 ? settle_shared(plan) : err;
+}
+
+/*
+ * Changes the tries in force. -EAGAIN: it cannot be done so, or was not finished; then the caller
+ * makes the tries anew. Sets `outcome->in_place` as soon as something was written.
+ */
+static int change_in_place(struct rf_fence *fence, const struct sides *sides,
+			   const struct rf_list_changes *changes, struct rf_lists_outcome *outcome,
+			   struct rf_error *error)
+{
+	struct plan plan[2] = {{.tries = RF_TRIES_NONE}, {.tries = RF_TRIES_NONE}};
+	struct located_changes by_region = {};
+	int err = -EAGAIN;
+
+	if (!may_be_in_place(fence, sides, changes))
+		return err;
+	err = locate(changes, &by_region) ? fail_memory(error) : 0;
+	if (!err)
+		err = plan_sides(fence, sides, &by_region, plan, error);
+	if (!err)
+		err = make_changes(fence, sides, plan, outcome);
+	for (int i = 0; i < 2; i++) {
+		rf_tries_close(&plan[i].tries);
+		free(plan[i].entry);
+		free(plan[i].is_gone);
+	}
+	free_located(&by_region);
+	return err;
+}
+
+/* ---- by a commit, or on trial ---- */
+
+/*
+ * Changes of the lists. What cannot be done in place is done by a commit. While rules are on trial
+ * a commit is impossible, since both banks are in use: then both get new tries under their limits.
+ */
 
 /* Changes the rules of a bank, without those that have expired. */
 static int change_rules(const struct rf_fence *fence, const struct rf_list_changes *changes,
@@ -130,25 +545,25 @@ static int put_in_force(struct rf_fence *fence, const struct side *side, struct 
 	return 0;
 }
 
-static int put_all_in_force(struct rf_fence *fence, const struct rf_sides *sides,
+static int put_all_in_force(struct rf_fence *fence, const struct sides *sides,
 			    const struct side *side, struct rf_error *error)
 {
 	int err;
 
-	rf_lists_set_doubt(fence, sides, true);
+	set_doubt(fence, sides, true);
 	for (int i = 0; i < sides->count; i++)
 		refine_leases(fence, &side[i]);
 	err = rf_wait_for_programs(error);
 	for (int i = 0; i < sides->count && !err; i++)
 		err = put_in_force(fence, &side[i], error);
-	rf_lists_next_generation(fence);
+	begin_generation(fence);
 	if (err)
 		return err;
-	rf_lists_set_doubt(fence, sides, false);
+	set_doubt(fence, sides, false);
 	return rf_wait_for_programs(error);
 }
 
-static int change_sides(struct rf_fence *fence, const struct rf_sides *sides,
+static int change_sides(struct rf_fence *fence, const struct sides *sides,
 			const struct rf_list_changes *changes, bool unfinished,
 			const struct rf_progress *progress, struct rf_error *error)
 {
@@ -184,9 +599,9 @@ static bool is_on_trial(const struct rf_standing *standing)
 	return standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_BACK;
 }
 
-static struct rf_sides sides_of(const struct rf_standing *standing)
+static struct sides sides_of(const struct rf_standing *standing)
 {
-	return (struct rf_sides){
+	return (struct sides){
 		.bank = {standing->in_force & 1, ~standing->in_force & 1},
 		.count = is_on_trial(standing) ? 2 : 1,
 	};
@@ -211,7 +626,7 @@ int rf_fence_check_lists(struct rf_fence *fence, struct rf_list_changes *changes
 			 struct rf_list_refused *refused, struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
-	const struct rf_sides sides = sides_of(&standing);
+	const struct sides sides = sides_of(&standing);
 	int err = rf_fence_join_changes(fence, changes, error);
 
 	*refused = (struct rf_list_refused){};
@@ -230,7 +645,7 @@ int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *change
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
 	const bool both = is_on_trial(&standing);
-	struct rf_sides sides = sides_of(&standing);
+	struct sides sides = sides_of(&standing);
 	int err = rf_fence_join_changes(fence, changes, error);
 
 	*outcome = (struct rf_lists_outcome){};
@@ -239,7 +654,7 @@ int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *change
 	/* After a trial that failed, a commit settles it first. */
 	err = -EAGAIN;
 	if (standing.state != RF_FELL_BACK)
-		err = rf_lists_change_in_place(fence, &sides, changes, outcome, error);
+		err = change_in_place(fence, &sides, changes, outcome, error);
 	if (err == -EAGAIN && both)
 		err = change_sides(fence, &sides, changes, outcome->in_place, progress, error);
 	else if (err == -EAGAIN)

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,8 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/time.h"
+#include "base/units.h"
 #include "fence/fence.h"
 
 #define LOCK_ROOT "/run/ringfence.lock"
@@ -110,10 +111,7 @@ static void describe_holder(int fd, char text[HOLDER_TEXT_SIZE])
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
+	return rf_time_awake() / RF_NS_PER_MS;
 }
 
 static void note_holder(int fd)

@@ -15,7 +15,7 @@ struct rf_leases {
 
 /*
  * In the order of the map. The counters that are added to are read before. -ENOMEM, or the error of
- * the map. (leases.c)
+ * the map.
  */
 int rf_leases_read(const struct rf_fence *fence, struct rf_leases *leases);
 void rf_leases_free(struct rf_leases *leases);
@@ -48,7 +48,5 @@ int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *bank,
 int rf_fence_all_counters(const struct rf_fence *fence, const struct rf_bank *bank,
 			  struct rf_counters *sum, struct rf_limit_counters limit[RF_LIMITS_MAX],
 			  struct rf_leases *leases, struct rf_error *error);
-void rf_leases_add_source(const struct rf_pending *pending, const struct rf_address *source,
-			  const struct rf_bank *bank, int slot, struct rf_source *state);
 
 #endif /* RINGFENCE_PENDING_H */

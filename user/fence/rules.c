@@ -48,7 +48,8 @@ int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_
 
 /* ---- ports ---- */
 
-void rf_ports_note(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t slots)
+/* Adds a port to the sets of these limits, where they have one; `limits` is a bit set of slots. */
+static void ports_note(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t slots)
 {
 	for (; slots; slots &= slots - 1) {
 		uint64_t *set = ports[__builtin_ctz(slots)];
@@ -69,10 +70,10 @@ static void read_ports(struct rf_ruleset *ruleset, const struct rf_ports *ports)
 	const struct rf_bank *bank = &ruleset->bank;
 
 	for (uint32_t port = 0; port < RF_PORTS; port++)
-		rf_ports_note(ruleset->ports, port,
-			      limits_of(bank, ports->packet_class[RF_PORTS_TCP][port]) |
-				      limits_of(bank, ports->packet_class[RF_PORTS_SYN][port]) |
-				      limits_of(bank, ports->packet_class[RF_PORTS_UDP][port]));
+		ports_note(ruleset->ports, port,
+			   limits_of(bank, ports->packet_class[RF_PORTS_TCP][port]) |
+				   limits_of(bank, ports->packet_class[RF_PORTS_SYN][port]) |
+				   limits_of(bank, ports->packet_class[RF_PORTS_UDP][port]));
 }
 
 static void read_sports(struct rf_ruleset *ruleset, const struct rf_shape_tables *tables)
@@ -80,10 +81,11 @@ static void read_sports(struct rf_ruleset *ruleset, const struct rf_shape_tables
 	const struct rf_shapes *shapes = &ruleset->bank.shapes;
 
 	for (uint32_t port = 0; port < RF_PORTS; port++)
-		rf_ports_note(ruleset->sports, port, shapes->sport_limits[tables->sport[port]]);
+		ports_note(ruleset->sports, port, shapes->sport_limits[tables->sport[port]]);
 }
 
-int rf_ports_make(struct rf_ruleset *ruleset)
+/* Makes empty bit sets of ports for the limits that have ports. */
+static int ports_make(struct rf_ruleset *ruleset)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		const struct rf_limit *limit = &ruleset->bank.limit[slot];
@@ -146,7 +148,7 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 	err = rf_bank_check(&ruleset->bank, error);
 	if (err)
 		return err;
-	err = rf_ports_make(ruleset);
+	err = ports_make(ruleset);
 	if (err)
 		return rf_error_failed(error, err, "cannot read the rules: %s", strerror(-err));
 	rf_map_refresh(fence, RF_MAP_PORTS);
@@ -174,7 +176,8 @@ static bool in_doubt(const struct rf_fence *fence, int bank)
 	return __atomic_load_n(flags, __ATOMIC_RELAXED) & RF_BANK_IN_DOUBT;
 }
 
-int rf_standing_bank(const struct rf_standing *standing, bool confirmed)
+/* The bank of either; -1: there are no rules. */
+static int standing_bank(const struct rf_standing *standing, bool confirmed)
 {
 	if (confirmed && (standing->state == RF_FELL_OPEN ||
 			  (standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_OPEN)))
@@ -194,7 +197,7 @@ static int read_ruleset(const struct rf_fence *fence, bool confirmed, struct rf_
 		rf_ruleset_free(ruleset);
 		*ruleset = RF_RULESET_NONE;
 		standing = rf_fence_standing(fence);
-		bank = rf_standing_bank(&standing, confirmed);
+		bank = standing_bank(&standing, confirmed);
 		if (bank < 0)
 			return 0;
 		was_in_doubt = in_doubt(fence, bank);
