@@ -73,11 +73,16 @@ static int check(struct rf_history *history)
 	struct rf_db *db = &history->db;
 	sqlite3_stmt *stmt = rf_db_begin(db, "PRAGMA quick_check(1)", "");
 	bool is_fine = rf_db_row(db, stmt) && !strcmp(rf_db_text(stmt, 0), "ok");
+	int version;
 
 	if (!is_fine)
 		return rf_db_is_damage(db->failed) || !db->failed ? SQLITE_CORRUPT : db->failed;
 	rf_db_end(stmt);
-	return rf_schema_make(db);
+	version = rf_schema_version(db);
+	history->format = version < 0 ? RF_SCHEMA_NONE : rf_schema_format(db, version);
+	if (db->failed)
+		return db->failed;
+	return history->format == RF_SCHEMA_NONE ? rf_schema_make(db) : SQLITE_OK;
 }
 
 /* SQLite follows a link in place of its log, and gives the target to the file's owner. */
@@ -171,7 +176,19 @@ static int rename_all(const struct rf_history *history, const char *aside)
 	return 0;
 }
 
-int rf_history_put_aside(struct rf_history *history, struct rf_error *error)
+/* What is said of a file that is put aside, and the name that it gets. */
+struct aside {
+	const char *word, *what, *rest;
+};
+
+static const struct aside damaged = {"damaged", "was damaged",
+				     "'sqlite3 FILE .recover' may save what is left in it"};
+static const struct aside other = {
+	"other",
+	"was written by another build of ringfence, in a format that this one does not read",
+	"delete it, or read it by that build"};
+
+static int put_aside(struct rf_history *history, const struct aside *why, struct rf_error *error)
 {
 	char aside[sizeof(history->path) + 64], date[32];
 	const time_t now = time(NULL);
@@ -179,17 +196,20 @@ int rf_history_put_aside(struct rf_history *history, struct rf_error *error)
 	int err;
 
 	strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
-	snprintf(aside, sizeof(aside), "%s.damaged-%s", history->path, date);
+	snprintf(aside, sizeof(aside), "%s.%s-%s", history->path, why->word, date);
 	rf_history_file_close(history);
 	err = rename_all(history, aside);
 	if (err)
-		return rf_error_failed(error, err, "%.200s is damaged, and cannot be renamed: %s",
-				       history->path, strerror(-err));
-	rf_history_say(history,
-		       "%.150s was damaged: it is now %.200s, and a new history begins. 'sqlite3 "
-		       "FILE .recover' may save what is left in it",
-		       history->path, aside);
+		return rf_error_failed(error, err, "%.200s %s, and cannot be renamed: %s",
+				       history->path, why->what, strerror(-err));
+	rf_history_say(history, "%.150s %s: it is now %.200s, and a new history begins. %s",
+		       history->path, why->what, aside, why->rest);
 	return rf_history_file_open(history, error);
+}
+
+int rf_history_put_aside(struct rf_history *history, struct rf_error *error)
+{
+	return put_aside(history, &damaged, error);
 }
 
 int rf_history_file_open(struct rf_history *history, struct rf_error *error)
@@ -202,10 +222,12 @@ int rf_history_file_open(struct rf_history *history, struct rf_error *error)
 		return err;
 	code = open_database(history);
 	if (rf_db_is_damage(code) && !history->notes)
-		return rf_history_put_aside(history, error);
+		return put_aside(history, &damaged, error);
 	if (code)
 		return rf_db_fail(&history->db, history->path, error);
-	if (rf_schema_version(&history->db) > RF_SCHEMA_VERSION)
+	if (history->format == RF_SCHEMA_OTHER)
+		return put_aside(history, &other, error);
+	if (history->format == RF_SCHEMA_LATER)
 		return rf_error_failed(
 			error, -EPROTO,
 			"%.300s was written by a later version of ringfence; move it "

@@ -45,25 +45,33 @@ static int ask_version(struct rf_reader *reader)
 	return version;
 }
 
-static int check_version(struct rf_reader *reader, struct rf_error *error)
+static int check_format(struct rf_reader *reader, struct rf_error *error)
 {
 	const int version = ask_version(reader);
+	const enum rf_schema_format format =
+		version < 0 ? RF_SCHEMA_NONE : rf_schema_format(&reader->db, version);
 
-	if (version < 0)
+	if (version < 0 || reader->db.failed)
 		return rf_reader_fail(reader, error);
-	if (!version)
+	switch (format) {
+	case RF_SCHEMA_OURS:
+		return 0;
+	case RF_SCHEMA_NONE:
 		return rf_error_failed(error, -ENODATA,
 				       "%.300s has no history yet; ringfence-watch writes it",
 				       reader->path);
-	reader->has_sums = version >= RF_SCHEMA_SUMS;
-	if (version < RF_SCHEMA_READABLE || version > RF_SCHEMA_VERSION)
-		return rf_error_failed(
-			error, -EPROTO, "%.300s was written by %s version of ringfence; %s",
-			reader->path, version > RF_SCHEMA_VERSION ? "a later" : "an older",
-			version > RF_SCHEMA_VERSION
-				? "use that version"
-				: "ringfence-watch brings it forward when it starts");
-	return 0;
+	case RF_SCHEMA_LATER:
+		return rf_error_failed(error, -EPROTO,
+				       "%.300s was written by a later version of ringfence; use "
+				       "that version",
+				       reader->path);
+	default:
+		return rf_error_failed(error, -EPROTO,
+				       "%.300s was written by another build of ringfence, in a "
+				       "format that this one does not read; ringfence-watch puts "
+				       "it aside when it starts, or delete it",
+				       reader->path);
+	}
 }
 
 int rf_reader_open(struct rf_reader **result, const char *directory, const char *fence,
@@ -84,7 +92,7 @@ int rf_reader_open(struct rf_reader **result, const char *directory, const char 
 		err = rf_reader_fail(reader, error);
 	else
 		err = sqlite3_busy_timeout(reader->db.sqlite, BUSY_MS),
-		err = check_version(reader, error);
+		err = check_format(reader, error);
 	if (err) {
 		rf_reader_close(reader);
 		return err;

@@ -11,7 +11,7 @@
 
 #define COLUMNS "source, number, passed, dropped, would_drop, used, banned "
 
-/* The rows alone: a file of version 2 knows no sums, and a short range has none inside. */
+/* The rows alone: a short range has no sums inside. */
 static sqlite3_stmt *begin_rows(struct rf_reader *reader, int64_t from, int64_t to)
 {
 	return rf_db_begin(&reader->db,
@@ -44,10 +44,10 @@ static sqlite3_stmt *begin_sums(struct rf_reader *reader, int64_t from, int64_t 
 /* Where none is, begin_sums() would look at the scans of all times. */
 static bool has_sums_inside(struct rf_reader *reader, int64_t from, int64_t to)
 {
-	return reader->has_sums && rf_db_int(&reader->db, 0,
-					     "SELECT EXISTS (SELECT 1 FROM sums WHERE kept AND "
-					     "min_time > ?1 AND max_start < ?2)",
-					     "ii", from, to);
+	return rf_db_int(&reader->db, 0,
+			 "SELECT EXISTS (SELECT 1 FROM sums WHERE kept AND "
+			 "min_time > ?1 AND max_start < ?2)",
+			 "ii", from, to);
 }
 
 int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
@@ -88,7 +88,7 @@ static bool differ(struct rf_reader *reader, int64_t first)
 static uint64_t find_different(struct rf_reader *reader)
 {
 	struct rf_db *db = &reader->db;
-	int64_t first = reader->has_sums ? -1 : INT64_MAX;
+	int64_t first = -1;
 
 	do
 		first = rf_db_int(db, INT64_MAX, "SELECT min(first) FROM sums WHERE first > ?", "i",

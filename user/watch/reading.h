@@ -15,7 +15,6 @@ struct rf_reader {
 	struct rf_db db;
 	char path[PATH_MAX + RF_NAME_SIZE + 8];
 	char fence[RF_NAME_SIZE];
-	bool has_sums; /* of sources */
 };
 
 static inline int64_t rf_to_ms(uint64_t ns)

@@ -56,6 +56,7 @@ struct rf_history {
 	char path[PATH_MAX + RF_NAME_SIZE + 8];
 	char fence[RF_NAME_SIZE];
 	int lock_fd;
+	enum rf_schema_format format; /* of the file as it was found */
 
 	bool in_scan, has_failed; /* a transaction is open; some step of it failed */
 	const char *stopped;	  /* why nothing is recorded: disk or reader; NULL: it is */

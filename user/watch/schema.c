@@ -3,27 +3,11 @@
 
 #include "watch/schema.h"
 
-#define SUMS                                                                                       \
-	"-- Sums of the rows of sources, an hour at a time, once it is over. first, last: of\n"    \
-	"-- the scans that are summed up; min_time: the least time of their samples; max_start:\n" \
-	"-- the greatest time less ms. kept: 0, where samples of the hour were deleted, or "       \
-	"where\n"                                                                                  \
-	"-- sums would be nearly as many as rows; then there are none in source_sums.\n"           \
-	"CREATE TABLE sums(\n"                                                                     \
-	"  first INTEGER PRIMARY KEY, last INTEGER NOT NULL, min_time INTEGER NOT NULL,\n"         \
-	"  max_start INTEGER NOT NULL, kept INTEGER NOT NULL);\n"                                  \
-	"-- first: of the sums. used, banned: the greatest.\n"                                     \
-	"CREATE TABLE source_sums(\n"                                                              \
-	"  first INTEGER NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,\n"               \
-	"  passed INTEGER NOT NULL, dropped INTEGER NOT NULL, would_drop INTEGER NOT NULL,\n"      \
-	"  used INTEGER NOT NULL, banned INTEGER NOT NULL,\n"                                      \
-	"  PRIMARY KEY(first, number, source)) WITHOUT ROWID;\n"
-
 const char rf_schema_text[] =
-	"-- The history of a fence. PRAGMA user_version is 3. Times are milliseconds since\n"
-	"-- 1970, in UTC, and the ends of their intervals. Counts are of one interval. An id\n"
-	"-- is a scan or a minute, times 65536, plus a number within it. Scans count up, also\n"
-	"-- when the clock is set back.\n"
+	"-- The history of a fence. PRAGMA application_id is 0x72666831, PRAGMA user_version 1.\n"
+	"-- Times are milliseconds since 1970, in UTC, and the ends of their intervals. Counts\n"
+	"-- are of one interval. An id is a scan or a minute, times 65536, plus a number within\n"
+	"-- it. Scans count up, also when the clock is set back.\n"
 	"\n"
 	"-- Each second, for 48 hours: what the scan saw, and the length of the interval.\n"
 	"CREATE TABLE totals(\n"
@@ -62,7 +46,21 @@ const char rf_schema_text[] =
 	"  id INTEGER PRIMARY KEY, source TEXT NOT NULL, number INTEGER NOT NULL,\n"
 	"  why INTEGER NOT NULL, passed INTEGER NOT NULL, dropped INTEGER NOT NULL,\n"
 	"  would_drop INTEGER NOT NULL, used INTEGER NOT NULL, banned INTEGER NOT NULL);\n"
-	"\n" SUMS "\n"
+	"\n"
+	"-- Sums of the rows of sources, an hour at a time, once it is over. first, last: of\n"
+	"-- the scans that are summed up; min_time: the least time of their samples; max_start:\n"
+	"-- the greatest time less ms. kept: 0, where samples of the hour were deleted, or\n"
+	"-- where sums would be nearly as many as rows; then there are none in source_sums.\n"
+	"CREATE TABLE sums(\n"
+	"  first INTEGER PRIMARY KEY, last INTEGER NOT NULL, min_time INTEGER NOT NULL,\n"
+	"  max_start INTEGER NOT NULL, kept INTEGER NOT NULL);\n"
+	"-- first: of the sums. used, banned: the greatest.\n"
+	"CREATE TABLE source_sums(\n"
+	"  first INTEGER NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,\n"
+	"  passed INTEGER NOT NULL, dropped INTEGER NOT NULL, would_drop INTEGER NOT NULL,\n"
+	"  used INTEGER NOT NULL, banned INTEGER NOT NULL,\n"
+	"  PRIMARY KEY(first, number, source)) WITHOUT ROWID;\n"
+	"\n"
 	"-- Cells of up to 512 sources, for 2 hours; packed, 'ringfence show' prints them.\n"
 	"-- id: scan * 65536 + part. number: of the limit.\n"
 	"CREATE TABLE cells(\n"
@@ -92,47 +90,43 @@ const char rf_schema_text[] =
 	"-- What ringfence-watch remembers over a restart; sample: the key that chooses it.\n"
 	"CREATE TABLE state(key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;\n";
 
-/* What brings a file of version i + 1 to version i + 2. */
-static const char *const migrations[RF_SCHEMA_VERSION - 1] = {
-	"UPDATE sources SET used = used * 1000", /* it was in thousandths */
-	SUMS,					 /* of what is there, they are made hour by hour */
-};
-
 int rf_schema_version(struct rf_db *db)
 {
 	return rf_db_int(db, -1, "PRAGMA user_version", "");
 }
 
-static int set_version(struct rf_db *db, int version)
+enum rf_schema_format rf_schema_format(struct rf_db *db, int version)
 {
-	char *sql = sqlite3_mprintf("PRAGMA user_version = %d", version);
-	const int code = sql ? rf_db_exec(db, sql) : SQLITE_NOMEM;
+	const int64_t application = rf_db_int(db, 0, "PRAGMA application_id", "");
 
-	sqlite3_free(sql);
-	return code;
+	if (application == RF_SCHEMA_APPLICATION)
+		return version == RF_SCHEMA_VERSION  ? RF_SCHEMA_OURS
+		       : version > RF_SCHEMA_VERSION ? RF_SCHEMA_LATER
+						     : RF_SCHEMA_OTHER;
+	if (application || version || rf_db_int(db, 0, "SELECT count(*) FROM sqlite_schema", ""))
+		return RF_SCHEMA_OTHER;
+	return RF_SCHEMA_NONE;
 }
 
-static int bring_forward(struct rf_db *db, int version)
+/* The marks are a part of the transaction: a file has all of it, or is empty. */
+static int make(struct rf_db *db)
 {
-	int code = version ? SQLITE_OK : rf_db_exec(db, rf_schema_text);
+	char *marks = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+				      RF_SCHEMA_APPLICATION, RF_SCHEMA_VERSION);
+	int code = marks ? rf_db_exec(db, rf_schema_text) : SQLITE_NOMEM;
 
-	for (int from = version; from && from < RF_SCHEMA_VERSION && !code; from++)
-		code = rf_db_exec(db, migrations[from - 1]);
-	return code ? code : set_version(db, RF_SCHEMA_VERSION);
+	if (!code)
+		code = rf_db_exec(db, marks);
+	sqlite3_free(marks);
+	return code;
 }
 
 int rf_schema_make(struct rf_db *db)
 {
-	const int version = rf_schema_version(db);
-	int code;
+	int code = rf_db_exec(db, "BEGIN IMMEDIATE");
 
-	if (version < 0)
-		return db->failed ?: SQLITE_ERROR;
-	if (version >= RF_SCHEMA_VERSION)
-		return SQLITE_OK;
-	code = rf_db_exec(db, "BEGIN IMMEDIATE");
 	if (!code)
-		code = bring_forward(db, version);
+		code = make(db);
 	if (!code)
 		return rf_db_exec(db, "COMMIT");
 	sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
