@@ -49,6 +49,15 @@ refused() {
 	cp -r include user "$tree"
 }
 
+cp "$scratch/commands" "$tree/user/rules/commands.def"
+
+limit=$tree/user/rules/limit.def
+check 'the attributes of a limit compile' assembles rules/attribute.c
+sed -i '/^PART(EXACT,/,/^$/s/, NO("[^"]*")//' "$limit"
+refused rules/attribute.c 'requires 9 arguments' "an attribute of which 'no' makes nothing"
+sed -i '/^PART(EXACT,/,/^$/s/, EACH_HOST//' "$limit"
+refused rules/definition.c 'requires 9 arguments' 'an attribute that is neither of each host nor of the fleet'
+
 reasons=$tree/include/ringfence/counters.h
 check 'the reasons compile' assembles schema/reasons.c
 sed -i 's/ RF_REASON_COUNT,$/ RF_NEW_REASON, RF_REASON_COUNT,/' "$reasons"

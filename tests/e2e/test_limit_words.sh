@@ -156,6 +156,11 @@ does 'nor does a first limit under which all of COUNT is safe' '' \
 	ringfence limit add first rate 100/1h algorithm token
 ringfence limit del first
 
+ringfence limit add short rate 5/1s match udp ban 1200ms >"$scratch/log"
+does 'a change of a part of a second is a change' "limit 'short': ban 1200ms → 1500ms" \
+	ringfence limit change short ban 1500ms
+ringfence limit del short
+
 # Each packet matches four of these at most.
 while read -ra words; do
 	does "the usual limits on TCP flags fit together: ${words[*]}" '' \

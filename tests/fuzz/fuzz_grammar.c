@@ -293,7 +293,7 @@ static void check_limit_written(const struct rf_definition *definition)
 	uint32_t next_id = 1;
 
 	memset(head, UNTOUCHED, sizeof(head));
-	rf_format_limit(&definition->limit, RF_LIMIT_WHOLE, head);
+	rf_format_limit(&definition->limit, head);
 	REQUIRE(strnlen(head, sizeof(head)) < sizeof(head) - 1); /* not cut, either */
 	if (definition->from_file) {
 		REQUIRE(rf_ruleset_put_limit(&ruleset, 0, definition, NULL, TICK_NS, &next_id,

@@ -69,11 +69,11 @@ static inline void check_written(const struct rf_limit *limit, char text[RF_LIMI
 	struct rf_definition again;
 	struct line line;
 
-	rf_format_limit(limit, RF_LIMIT_WHOLE, text);
+	rf_format_limit(limit, text);
 	assert_accepted(parse_definition(text, &line, &again, &error), &error);
 	assert_memory_equal(&again.limit, limit, sizeof(*limit));
 	assert_only_limit(&again);
-	rf_format_limit(&again.limit, RF_LIMIT_WHOLE, again_text);
+	rf_format_limit(&again.limit, again_text);
 	assert_string_equal(again_text, text);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/limit_change.h"
 #include "cli/limit_edit.h"
@@ -11,8 +12,8 @@
 #include "cli/rules_file.h"
 #include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
-#include "cli/view.h"
 #include "ringfence/fleet.h"
+#include "rules/attribute.h"
 #include "rules/near.h"
 #include "rules/policy.h"
 
@@ -207,45 +208,12 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 
 /* ---- list ---- */
 
-static json_t *from_json(const struct rf_ruleset *rules, int slot)
-{
-	json_t *list;
-
-	if (!rules->bank.limit[slot].has_from)
-		return json_null();
-	list = json_array();
-	for (size_t i = 0; i < rules->listed_count; i++) {
-		char text[RF_PREFIX_TEXT_SIZE];
-
-		if (!(rules->listed[i].from >> slot & 1))
-			continue;
-		rf_format_prefix(&rules->listed[i].prefix, text);
-		json_array_append_new(list, json_string(text));
-	}
-	return list;
-}
-
 /* What all hosts together pass; 0: it is not of the fleet, or the number of hosts is not told. */
 static uint64_t bound_of(const struct rf_bank *bank, const struct rf_limit *limit)
 {
 	if (!(limit->flags & RF_FLEET) || !bank->hosts)
 		return 0;
 	return rf_fleet_bound(limit->rate, bank->hosts, rf_bank_first(bank, limit));
-}
-
-static json_t *fleet_json(const struct rf_ruleset *rules, int slot)
-{
-	const struct rf_limit *limit = &rules->bank.limit[slot];
-	const uint64_t first = rf_bank_first(&rules->bank, limit);
-
-	if (!(limit->flags & RF_FLEET))
-		return json_pack("{s:n}", "fleet");
-	return json_pack("{s:{s:I, s:I, s:I, s:I}}", "fleet", "first", (json_int_t)first, "alone",
-			 (json_int_t)(limit->flags & RF_ALONE_FIRST ? first
-				      : limit->alone		    ? limit->alone
-								    : limit->rate),
-			 "hosts", (json_int_t)rules->bank.hosts, "bound",
-			 (json_int_t)bound_of(&rules->bank, limit));
 }
 
 /* Behind the command, as a remark of the shell: it can be typed again. */
@@ -259,28 +227,126 @@ static void print_bound(const struct rf_bank *bank, const struct rf_limit *limit
 		rf_out("  # at most %s over %" PRIu32 " hosts", text, bank->hosts);
 }
 
-static json_t *limit_json(const struct rf_ruleset *rules, int slot)
+/* ---- JSON: each attribute under its key ---- */
+
+static void add_number(json_t *object, const char *key, enum rf_limit_option part,
+		       const struct rf_ruleset *rules, int slot)
+{
+	json_object_set_new(object, key,
+			    json_integer(rf_attribute_value(part, &rules->bank.limit[slot])));
+}
+
+static void add_flag(json_t *object, const char *key, enum rf_limit_option part,
+		     const struct rf_ruleset *rules, int slot)
+{
+	json_object_set_new(object, key,
+			    json_boolean(rf_attribute_value(part, &rules->bank.limit[slot])));
+}
+
+/* As saved rules have it; null: none. */
+static void add_text(json_t *object, const char *key, enum rf_limit_option part,
+		     const struct rf_ruleset *rules, int slot)
+{
+	char *text = rf_attribute_text(part, rules, slot);
+
+	json_object_set_new(object, key, text && *text ? json_string(text) : json_null());
+	free(text);
+}
+
+static void add_list(json_t *object, const char *key, enum rf_limit_option part,
+		     const struct rf_ruleset *rules, int slot)
+{
+	char *text = rf_attribute_text(part, rules, slot), *rest = text, *item;
+	json_t *list = rf_attribute_is_default(part, &rules->bank.limit[slot]) ? json_null()
+									       : json_array();
+
+	while (text && *text && (item = strsep(&rest, ",")))
+		json_array_append_new(list, json_string(item));
+	json_object_set_new(object, key, list);
+	free(text);
+}
+
+static void add_rate(json_t *object, const char *key, enum rf_limit_option part,
+		     const struct rf_ruleset *rules, int slot)
 {
 	const struct rf_limit *limit = &rules->bank.limit[slot];
-	char match[RF_MATCH_TEXT_SIZE];
 
-	rf_format_match(limit, match);
-	json_t *object = json_pack(
-		"{s:s, s:I, s:I, s:s, s:s, s:s, s:i, s:o, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:b, "
-		"s:o, s:b}",
-		"name", limit->name, "rate", (json_int_t)limit->rate, "window_ms",
-		(json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit", rf_unit_name(limit->unit),
-		"algorithm", rf_algorithm_name(limit->algorithm), "edge", rf_edge_name(limit->edge),
-		"cells", limit->cells, "burst",
-		rf_has_burst(limit) ? json_integer(limit->burst) : json_null(), "match", match,
-		"dport", rf_view_ports(rules->ports[slot]), "from", from_json(rules, slot), "per",
-		limit->per4, "per6", limit->per6, "shadow", (limit->flags & RF_SHADOW) != 0,
-		"count_rejected", (limit->flags & RF_COUNT_REJECTED) != 0, "exact",
-		(limit->flags & RF_EXACT) != 0, "ban_ms",
-		limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS) : json_null(), "ban_all",
-		(limit->flags & RF_BAN_ALL) != 0);
+	(void)part;
+	json_object_set_new(object, key, json_integer(limit->rate));
+	json_object_set_new(object, "window_ms", json_integer(limit->window_ns / RF_NS_PER_MS));
+	json_object_set_new(object, "unit", json_string(rf_unit_name(limit->unit)));
+}
 
-	return rf_view_merged(rf_view_with_shape(object, rules, slot), fleet_json(rules, slot));
+static void add_burst(json_t *object, const char *key, enum rf_limit_option part,
+		      const struct rf_ruleset *rules, int slot)
+{
+	if (rf_has_burst(&rules->bank.limit[slot]))
+		add_number(object, key, part, rules, slot);
+	else
+		json_object_set_new(object, key, json_null());
+}
+
+static void add_ban(json_t *object, const char *key, enum rf_limit_option part,
+		    const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+
+	(void)part;
+	json_object_set_new(object, key,
+			    limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS)
+					  : json_null());
+	json_object_set_new(object, "ban_all", json_boolean(limit->flags & RF_BAN_ALL));
+}
+
+/* With `first` and `alone`, whether they were written or not. */
+static void add_fleet(json_t *object, const char *key, enum rf_limit_option part,
+		      const struct rf_ruleset *rules, int slot)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+	const uint64_t first = rf_bank_first(&rules->bank, limit);
+	const uint64_t alone = limit->alone ? limit->alone : limit->rate;
+
+	(void)part;
+	if (!(limit->flags & RF_FLEET)) {
+		json_object_set_new(object, key, json_null());
+		return;
+	}
+	json_object_set_new(object, key,
+			    json_pack("{s:I, s:I, s:I, s:I}", "first", (json_int_t)first, "alone",
+				      (json_int_t)(limit->flags & RF_ALONE_FIRST ? first : alone),
+				      "hosts", (json_int_t)rules->bank.hosts, "bound",
+				      (json_int_t)bound_of(&rules->bank, limit)));
+}
+
+#define JSON(add, key)   \
+	{                \
+		add, key \
+	}
+#define IN_FLEET           \
+	{                  \
+		NULL, NULL \
+	}
+#define PART(id, word, option, store, no, text, json, ...) [RF_OPT_##id] = json,
+#define HEAD(id, word, option, store, text, json, ...) [RF_OPT_##id] = json,
+#define WORD(...)
+
+static const struct {
+	void (*add)(json_t *object, const char *key, enum rf_limit_option part,
+		    const struct rf_ruleset *rules, int slot);
+	const char *key;
+} keys[RF_LIMIT_OPTIONS] = {
+#include "rules/limit.def"
+};
+
+static json_t *limit_json(const struct rf_ruleset *rules, int slot)
+{
+	json_t *object = json_pack("{s:s}", "name", rules->bank.limit[slot].name);
+
+	for (int place = RF_PLACE_FIRST; place <= RF_PLACE_LAST; place++)
+		for (int part = 0; part < RF_LIMIT_OPTIONS; part++)
+			if (keys[part].add && rf_attributes[part].place == place)
+				keys[part].add(object, keys[part].key, part, rules, slot);
+	return object;
 }
 
 static int print_json(const struct rf_ruleset *rules, struct rf_error *error)

@@ -5,17 +5,17 @@
 
 #include <jansson.h>
 
+#include "rules/grammar_table.h"
 #include "rules/ruleset.h"
 
-#define RF_LIMIT_PARTS 21
 #define RF_LIMIT_PART_SIZE 128
 
-/* A limit in words: its rate, then the other parts in the order of the grammar. */
+/* A limit in words: its attributes, by their rows. */
 struct rf_limit_parts {
-	uint32_t id;			  /* of its windows */
-	uint32_t is_default;		  /* of burst, cells and edge: bit set */
-	uint64_t ports, sports, to, from; /* hashes: the text may leave out some */
-	char text[RF_LIMIT_PARTS][RF_LIMIT_PART_SIZE];
+	uint32_t id;			 /* of its windows */
+	uint32_t is_default;		 /* bit set of rows whose default goes with the algorithm */
+	uint64_t hash[RF_LIMIT_OPTIONS]; /* of the whole text: what is shown may leave out some */
+	char text[RF_LIMIT_OPTIONS][RF_LIMIT_PART_SIZE];
 };
 
 void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts);

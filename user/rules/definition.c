@@ -1,53 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/siphash.h"
 #include "ringfence/share.h"
+#include "rules/attribute.h"
 #include "rules/definition.h"
 #include "rules/destination.h"
 #include "rules/policy.h"
 
-#define TEXT_SIZE 256
-
 /* Not secret: all hosts have the same. The last digit is the version of the text. */
 static const uint64_t key[2] = {0x72696e6766656e63, 0x6520666c65657401};
 
-static void write_word(FILE *stream, const char *word, const char *value)
+/* ---- what each attribute is, apart from how it was written ---- */
+
+__attribute__((format(printf, 2, 3))) static void append(struct rf_writing *to, const char *format,
+							 ...)
 {
-	fputs(" ", stream);
-	fputs(word, stream);
-	fputs(" ", stream);
-	fputs(value, stream);
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(to->stream, format, args);
+	va_end(args);
 }
 
-static void write_ports(FILE *stream, const char *word, const uint64_t *ports)
+static void define_rate(struct rf_writing *to)
 {
-	char range[RF_PORT_RANGE_TEXT_SIZE];
-
-	for (int first = 0; ports && rf_format_port_range(ports, &first, range);)
-		write_word(stream, word, range);
+	append(to, "rate %" PRIu64 "/%" PRIu64 " unit %d", (uint64_t)to->limit->rate,
+	       (uint64_t)to->limit->window_ns, to->limit->unit);
 }
 
-static void write_prefix(FILE *stream, const char *word, const struct rf_prefix *prefix)
+static void define_match(struct rf_writing *to)
 {
-	char text[RF_PREFIX_TEXT_SIZE];
+	append(to, " match %d proto %d", to->limit->match,
+	       to->limit->match == RF_MATCH_PROTOCOL ? to->limit->protocol : 0);
+}
 
-	rf_format_prefix(prefix, text);
-	write_word(stream, word, text);
+static void define_lengths(struct rf_writing *to)
+{
+	append(to, " length %d-%d", to->limit->length_min, to->limit->length_max);
+}
+
+static void define_flags(struct rf_writing *to)
+{
+	append(to, " flags %d/%d", to->limit->tcp_flags, to->limit->tcp_mask);
+}
+
+static void define_number(struct rf_writing *to)
+{
+	append(to, " %s %" PRIu64, rf_limit_options[to->part].word,
+	       rf_attribute_value(to->part, to->limit));
+}
+
+static void define_first(struct rf_writing *to)
+{
+	const struct rf_bank *bank = &to->ruleset->bank;
+
+	append(to, " first %" PRIu64 " hosts %" PRIu32, rf_bank_first(bank, to->limit),
+	       bank->hosts);
+}
+
+/* Each item of a list by itself, with the word. */
+static void define_items(struct rf_writing *to)
+{
+	char before[RF_NAME_SIZE];
+
+	snprintf(before, sizeof(before), " %s ", rf_limit_options[to->part].word);
+	to->before = to->between = before;
+	rf_attributes[to->part].write(to);
 }
 
 /* In the order of the prefixes, whatever it is in the rules. */
-static void write_to(FILE *stream, const struct rf_ruleset *ruleset, int slot)
+static void define_to(struct rf_writing *to)
 {
+	const struct rf_shapes *shapes = &to->ruleset->bank.shapes;
 	struct rf_prefix prefix, last, next = {};
+	char text[RF_PREFIX_TEXT_SIZE];
 
 	for (bool is_first = true;; is_first = false) {
 		bool found = false;
 
-		for (int at = 0; rf_to_next(&ruleset->bank.shapes, slot, &at, &prefix);) {
+		for (int at = 0; rf_to_next(shapes, to->slot, &at, &prefix);) {
 			if (!is_first && rf_prefix_compare(&prefix, &last) <= 0)
 				continue;
 			if (!found || rf_prefix_compare(&prefix, &next) < 0)
@@ -56,30 +92,39 @@ static void write_to(FILE *stream, const struct rf_ruleset *ruleset, int slot)
 		}
 		if (!found)
 			return;
-		write_prefix(stream, "to", &next);
+		rf_format_prefix(&next, text);
+		append(to, " to %s", text);
 		last = next;
 	}
 }
 
+/* ---- all of it ---- */
+
+#define DEFINED(by) by
+#define EACH_HOST NULL
+#define PART(id, word, option, store, no, text, json, define, ...) [RF_OPT_##id] = define,
+#define HEAD(id, word, option, store, text, json, define, ...) [RF_OPT_##id] = define,
+#define WORD(...)
+
+/* NULL: each host decides it for itself. */
+static void (*const definitions[RF_LIMIT_OPTIONS])(struct rf_writing *to) = {
+#include "rules/limit.def"
+};
+
+/* Single values come first, then lists. */
 static void write_text(FILE *stream, const struct rf_ruleset *ruleset, int slot)
 {
-	const struct rf_limit *limit = &ruleset->bank.limit[slot];
-	char text[TEXT_SIZE];
+	struct rf_writing to = {.stream = stream,
+				.limit = &ruleset->bank.limit[slot],
+				.ruleset = ruleset,
+				.slot = slot};
 
-	snprintf(text, sizeof(text),
-		 "rate %" PRIu64 "/%" PRIu64 " unit %d match %d proto %d length %d-%d flags %d/%d "
-		 "per %d per6 %d first %" PRIu64 " hosts %" PRIu32,
-		 (uint64_t)limit->rate, (uint64_t)limit->window_ns, limit->unit, limit->match,
-		 limit->match == RF_MATCH_PROTOCOL ? limit->protocol : 0, limit->length_min,
-		 limit->length_max, limit->tcp_flags, limit->tcp_mask, limit->per4, limit->per6,
-		 rf_bank_first(&ruleset->bank, limit), ruleset->bank.hosts);
-	fputs(text, stream);
-	write_ports(stream, "dport", ruleset->ports[slot]);
-	write_ports(stream, "sport", ruleset->sports[slot]);
-	write_to(stream, ruleset, slot);
-	for (size_t i = 0; i < ruleset->listed_count; i++)
-		if (ruleset->listed[i].from >> slot & 1)
-			write_prefix(stream, "from", &ruleset->listed[i].prefix);
+	for (int i = 0; i < 2 * RF_LIMIT_OPTIONS; i++) {
+		to.part = i % RF_LIMIT_OPTIONS;
+		if (definitions[to.part] &&
+		    rf_option_is_list(&rf_limit_options[to.part]) == (i >= RF_LIMIT_OPTIONS))
+			definitions[to.part](&to);
+	}
 }
 
 int rf_ruleset_definition(const struct rf_ruleset *ruleset, int slot, uint64_t *definition)

@@ -346,22 +346,12 @@ uint64_t rf_default_burst(const struct rf_limit *limit);
 uint8_t rf_default_cells(const struct rf_limit *limit);
 /* any, tcp, tcp syn, udp, icmp, proto N or other. */
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
-/* Parts of a limit's text: `dport`, `sport` and `to` follow the first, `from` the second. */
-#define RF_LIMIT_HEAD (1U << 0)	 /* NAME rate COUNT/TIME, the algorithm, `match` */
-#define RF_LIMIT_SHAPE (1U << 1) /* `length`, `flags` */
-#define RF_LIMIT_REST (1U << 2)	 /* from `per` on */
-#define RF_LIMIT_WHOLE (RF_LIMIT_HEAD | RF_LIMIT_SHAPE | RF_LIMIT_REST)
 /*
- * These parts, with all options that differ from their defaults, in the order of
- * ringfence-rules(5). rf_ruleset_format_limit() adds what lies between. rf_parse_limit() reads all
- * parts back.
+ * NAME rate COUNT/TIME, with all options that differ from their defaults, in the order of
+ * ringfence-rules(5); without ports and prefixes, which rf_ruleset_format_limit() adds.
+ * rf_parse_limit() reads it back.
  */
-void rf_format_limit(const struct rf_limit *limit, unsigned int parts,
-		     char text[RF_LIMIT_TEXT_SIZE]);
-/* `first` of a limit of the fleet; empty: it follows from the number of hosts. */
-void rf_format_first(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE]);
-/* first, or COUNT/TIME: what passes while a host is alone; empty: the limit's own rate. */
-void rf_format_alone(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE]);
+void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
 /* A or A-B, the lengths of a limit; empty: it has none. */
 void rf_format_length(const struct rf_limit *limit, char text[RF_LENGTH_TEXT_SIZE]);
 /* VALUE/MASK, the TCP flags of a limit, like SYN/SYN,ACK; empty: it has none. */
@@ -371,6 +361,8 @@ bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_R
 const char *rf_newcomers_then_name(enum rf_newcomers_then then);
 /* A count with the largest suffix that leaves it whole. */
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
+/* A time with the largest suffix that leaves it whole. */
+void rf_format_time(uint64_t time_ns, char text[RF_COUNT_TEXT_SIZE]);
 /* The burst of a limit; in bits where it was written so. */
 void rf_format_burst(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE]);
 /* COUNT/TIME as it was written: with `bytes` if COUNT counts bytes, or in bits, like 10mbit. */

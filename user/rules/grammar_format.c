@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Values to text, as the grammar reads it, and values to their words. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,7 +120,7 @@ void rf_format_burst(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE]
 		rf_format_count(limit->burst, text);
 }
 
-static void format_time(uint64_t time_ns, char text[RF_COUNT_TEXT_SIZE])
+void rf_format_time(uint64_t time_ns, char text[RF_COUNT_TEXT_SIZE])
 {
 	format_scaled(time_ns / RF_NS_PER_MS, rf_time_suffixes, ARRAY_SIZE(rf_time_suffixes), text,
 		      RF_COUNT_TEXT_SIZE);
@@ -133,7 +132,7 @@ static void format_rate(uint64_t count, uint64_t window_ns, const char *unit,
 	char count_text[RF_COUNT_TEXT_SIZE], time_text[RF_COUNT_TEXT_SIZE];
 
 	rf_format_count(count, count_text);
-	format_time(window_ns, time_text);
+	rf_format_time(window_ns, time_text);
 	snprintf(text, RF_RATE_TEXT_SIZE, "%s/%s%s", count_text, time_text, unit);
 }
 
@@ -149,7 +148,7 @@ static void format_rate_in_bits(const struct rf_limit *limit, char text[RF_RATE_
 	const bool is_second = limit->window_ns == RF_NS_PER_S;
 
 	format_bits(limit->rate, count);
-	format_time(limit->window_ns, time);
+	rf_format_time(limit->window_ns, time);
 	snprintf(text, RF_RATE_TEXT_SIZE, "%s%s%s", count, is_second ? "" : "/",
 		 is_second ? "" : time);
 }
@@ -168,18 +167,6 @@ void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_S
 		format_rate(limit->rate, limit->window_ns, unit, text);
 }
 
-/* Appends to `text`. */
-__attribute__((format(printf, 2, 3))) static void append(char text[RF_LIMIT_TEXT_SIZE],
-							 const char *format, ...)
-{
-	size_t length = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + length, RF_LIMIT_TEXT_SIZE - length, format, args);
-	va_end(args);
-}
-
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE])
 {
 	const char *name = match_name(limit->match);
@@ -188,15 +175,6 @@ void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]
 		snprintf(text, RF_MATCH_TEXT_SIZE, "%s %d", name, limit->protocol);
 	else
 		snprintf(text, RF_MATCH_TEXT_SIZE, "%s", name);
-}
-
-static void append_match(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
-{
-	char match[RF_MATCH_TEXT_SIZE];
-
-	rf_format_match(limit, match);
-	if (limit->match != RF_MATCH_ANY)
-		append(text, " match %s", match);
 }
 
 static bool has_port(const uint64_t *ports, int port)
@@ -260,112 +238,6 @@ void rf_format_tcp_flags(const struct rf_limit *limit, char text[RF_FLAGS_TEXT_S
 	append_tcp_flags(limit->tcp_flags, text);
 	strcat(text, "/");
 	append_tcp_flags(limit->tcp_mask, text);
-}
-
-static void append_flags(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
-{
-	if (limit->flags & RF_SHADOW)
-		append(text, " shadow");
-	if (limit->flags & RF_COUNT_REJECTED)
-		append(text, " count rejected");
-	if (limit->flags & RF_EXACT)
-		append(text, " exact");
-}
-
-static void append_shape(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
-{
-	char length[RF_LENGTH_TEXT_SIZE], flags[RF_FLAGS_TEXT_SIZE];
-
-	rf_format_length(limit, length);
-	rf_format_tcp_flags(limit, flags);
-	if (*length)
-		append(text, " length %s", length);
-	if (*flags)
-		append(text, " flags %s", flags);
-}
-
-void rf_format_first(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE])
-{
-	*text = '\0';
-	if (limit->flags & RF_FIRST_GIVEN)
-		rf_format_count(limit->first, text);
-}
-
-void rf_format_alone(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE])
-{
-	struct rf_limit alone = *limit;
-
-	*text = '\0';
-	if (limit->flags & RF_ALONE_FIRST) {
-		snprintf(text, RF_RATE_TEXT_SIZE, "%s",
-			 rf_limit_options[RF_OPT_ALONE].words[0].word);
-	} else if (limit->alone) {
-		alone.rate = limit->alone;
-		alone.unit = RF_PACKETS; /* the limit has said what it counts */
-		rf_format_limit_rate(&alone, text);
-	}
-}
-
-static void append_fleet(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
-{
-	char first[RF_COUNT_TEXT_SIZE], alone[RF_RATE_TEXT_SIZE];
-
-	if (!(limit->flags & RF_FLEET))
-		return;
-	rf_format_first(limit, first);
-	rf_format_alone(limit, alone);
-	append(text, " fleet");
-	if (*first)
-		append(text, " first %s", first);
-	if (*alone)
-		append(text, " alone %s", alone);
-}
-
-static void append_rate(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
-{
-	char rate[RF_RATE_TEXT_SIZE], burst[RF_COUNT_TEXT_SIZE];
-
-	rf_format_limit_rate(limit, rate);
-	rf_format_burst(limit, burst);
-	append(text, "%s rate %s", limit->name, rate);
-	if (limit->algorithm != rf_default_algorithm(limit))
-		append(text, " algorithm %s", rf_algorithm_name(limit->algorithm));
-	if (limit->cells != rf_default_cells(limit))
-		append(text, " cells %d", limit->cells);
-	if (limit->edge != RF_EDGE_STRICT)
-		append(text, " edge %s", rf_edge_name(limit->edge));
-	if (limit->burst != rf_default_burst(limit))
-		append(text, " burst %s", burst);
-}
-
-static void append_per(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE])
-{
-	if (limit->per4 != RF_PER4_DEFAULT)
-		append(text, " per /%d", limit->per4);
-	if (limit->per6 != RF_PER6_DEFAULT)
-		append(text, " per6 /%d", limit->per6);
-}
-
-void rf_format_limit(const struct rf_limit *limit, unsigned int parts,
-		     char text[RF_LIMIT_TEXT_SIZE])
-{
-	char ban[RF_COUNT_TEXT_SIZE];
-
-	*text = '\0';
-	if (parts & RF_LIMIT_HEAD) {
-		append_rate(limit, text);
-		append_match(limit, text);
-	}
-	if (parts & RF_LIMIT_SHAPE)
-		append_shape(limit, text);
-	if (!(parts & RF_LIMIT_REST))
-		return;
-	format_time(limit->ban_ns, ban);
-	append_per(limit, text);
-	append_flags(limit, text);
-	if (limit->ban_ns)
-		append(text, " ban %s%s", ban, limit->flags & RF_BAN_ALL ? " all" : "");
-	append_fleet(limit, text);
 }
 
 void rf_format_source(const struct rf_address *source, const struct rf_limit *limit,

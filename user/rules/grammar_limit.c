@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/attribute.h"
 #include "rules/draft.h"
 
 #define BAN_MIN_NS 1000000000ULL
@@ -28,36 +29,6 @@ static int parse_bytes(const char *value, void *into, struct rf_error *error)
 
 	draft->made.limit.unit = RF_BYTES;
 	return rf_has_given(draft, RF_OPT_PACKETS) ? fail_units(value, error) : 0;
-}
-
-static int parse_algorithm(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	unsigned int algorithm = RF_SLIDING;
-	int err = rf_parse_word(&rf_limit_options[RF_OPT_ALGORITHM], value, &algorithm, error);
-
-	draft->made.limit.algorithm = algorithm;
-	return err;
-}
-
-static int parse_cells(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	uint32_t cells = 0;
-	int err = rf_parse_number(value, "number of cells", 2, RF_CELLS_MAX, &cells, error);
-
-	draft->made.limit.cells = cells;
-	return err;
-}
-
-static int parse_edge(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	unsigned int edge = RF_EDGE_STRICT;
-	int err = rf_parse_word(&rf_limit_options[RF_OPT_EDGE], value, &edge, error);
-
-	draft->made.limit.edge = edge;
-	return err;
 }
 
 static int parse_burst(const char *value, void *into, struct rf_error *error)
@@ -154,35 +125,6 @@ static int parse_from(const char *value, void *into, struct rf_error *error)
 	return draft->made.from_file ? 0 : rf_fail_value(&from->words[row], NULL, error);
 }
 
-/* A prefix length with its slash. */
-static int parse_length(const char *value, const char *option, uint32_t max, uint8_t *length,
-			struct rf_error *error)
-{
-	uint32_t number = 0;
-
-	if (*value != '/')
-		return rf_error_usage(
-			error, "'%s': invalid prefix length; write it with a slash, like %s /%d",
-			value, option, max == 32 ? 24 : 48);
-	if (rf_parse_number(value + 1, "prefix length", 0, max, &number, error))
-		return rf_error_usage(error, "'%s': invalid prefix length: it must be /0-/%" PRIu32,
-				      value, max);
-	*length = number;
-	return 0;
-}
-
-static int parse_per(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	return parse_length(value, "per", 32, &draft->made.limit.per4, error);
-}
-
-static int parse_per6(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	return parse_length(value, "per6", 128, &draft->made.limit.per6, error);
-}
-
 static int parse_ban(const char *value, void *into, struct rf_error *error)
 {
 	struct rf_draft *draft = into;
@@ -194,39 +136,6 @@ static int parse_ban(const char *value, void *into, struct rf_error *error)
 	if (!err && rf_words_take(draft->words, rf_limit_options[RF_OPT_BAN].then[0].word))
 		draft->made.limit.flags |= RF_BAN_ALL;
 	return err;
-}
-
-static int parse_shadow(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	(void)value, (void)error;
-	draft->made.limit.flags |= RF_SHADOW;
-	return 0;
-}
-
-static int parse_count(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	unsigned int row;
-
-	draft->made.limit.flags |= RF_COUNT_REJECTED; /* `rejected` is the only word */
-	return rf_parse_word(&rf_limit_options[RF_OPT_COUNT], value, &row, error);
-}
-
-static int parse_exact(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	(void)value, (void)error;
-	draft->made.limit.flags |= RF_EXACT;
-	return 0;
-}
-
-static int parse_fleet(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	(void)value, (void)error;
-	draft->made.limit.flags |= RF_FLEET;
-	return 0;
 }
 
 static int parse_first(const char *value, void *into, struct rf_error *error)
@@ -261,15 +170,6 @@ static int parse_trial(const char *value, void *into, struct rf_error *error)
 	return rf_parse_trial(value, &draft->made.trial_ns, error);
 }
 
-static int parse_force(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	(void)value, (void)error;
-	draft->made.force = true;
-	return 0;
-}
-
 static int parse_no(const char *value, void *into, struct rf_error *error)
 {
 	struct rf_draft *draft = into;
@@ -301,22 +201,20 @@ static int parse_limit_rate(const char *value, void *into, struct rf_error *erro
 	return 0;
 }
 
-/* The rate precedes the others, except in a change. */
+/* ---- the rows ---- */
+
+#define PARSED(by) by
+#define STORED(member) NULL
+#define PART(id, word, option, store, ...) [RF_OPT_##id] = store,
+#define HEAD(id, word, option, store, ...) [RF_OPT_##id] = store,
+#define WORD(id, word, option, store) [RF_OPT_##id] = store,
+
+/* NULL: the value goes where its option says. The rate precedes the others, except in a change. */
 static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
-	[RF_OPT_MATCH] = parse_match,	[RF_OPT_DPORT] = parse_dport,
-	[RF_OPT_SPORT] = parse_sport,	[RF_OPT_TO] = parse_to,
-	[RF_OPT_SIZES] = parse_lengths, [RF_OPT_FLAGS] = parse_flags,
-	[RF_OPT_FROM] = parse_from,	[RF_OPT_PER] = parse_per,
-	[RF_OPT_PER6] = parse_per6,	[RF_OPT_PACKETS] = parse_packets,
-	[RF_OPT_BYTES] = parse_bytes,	[RF_OPT_ALGORITHM] = parse_algorithm,
-	[RF_OPT_BURST] = parse_burst,	[RF_OPT_CELLS] = parse_cells,
-	[RF_OPT_EDGE] = parse_edge,	[RF_OPT_SHADOW] = parse_shadow,
-	[RF_OPT_COUNT] = parse_count,	[RF_OPT_EXACT] = parse_exact,
-	[RF_OPT_BAN] = parse_ban,	[RF_OPT_SHARED] = parse_fleet,
-	[RF_OPT_FIRST] = parse_first,	[RF_OPT_ALONE] = parse_alone,
-	[RF_OPT_TRIAL] = parse_trial,	[RF_OPT_RATE] = parse_limit_rate,
-	[RF_OPT_NO] = parse_no,		[RF_OPT_FORCE] = parse_force,
+#include "rules/limit.def"
 };
+
+/* ---- the limit as a whole ---- */
 
 /*
  * A name may be a keyword: its place says what it is. But a keyword without `rate` behind it is
@@ -412,8 +310,7 @@ static int parse_options(struct rf_words *words, struct rf_draft *draft, struct 
 static void start(struct rf_draft *draft, struct rf_words *words)
 {
 	*draft = (struct rf_draft){.words = words};
-	draft->made.limit.per4 = RF_PER4_DEFAULT;
-	draft->made.limit.per6 = RF_PER6_DEFAULT;
+	rf_limit_set_defaults(&draft->made.limit);
 }
 
 /* Hands the definition over, an empty one where `err`. */

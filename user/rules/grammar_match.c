@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "rules/attribute.h"
 #include "rules/private.h"
 
 #define TCP 6
@@ -164,17 +165,13 @@ static bool match_has_ports(const struct rf_limit *limit)
 /* `match other` has one window for all its packets: they have no source and no port. */
 static int check_other(unsigned int given, struct rf_error *error)
 {
-	static const enum rf_limit_option without[] = {RF_OPT_DPORT, RF_OPT_SPORT, RF_OPT_TO,
-						       RF_OPT_SIZES, RF_OPT_FLAGS, RF_OPT_FROM,
-						       RF_OPT_PER,   RF_OPT_PER6,  RF_OPT_BAN};
-
-	for (size_t i = 0; i < ARRAY_SIZE(without); i++)
-		if (given & 1U << without[i])
+	for (int i = 0; i < RF_LIMIT_OPTIONS; i++)
+		if (rf_attributes[i].of_source && given & 1U << i)
 			return rf_error_usage(
 				error,
 				"'%s': 'match other' does not take it, since packets that are not "
 				"IP have no source and no port; leave out one of them",
-				rf_limit_options[without[i]].word);
+				rf_limit_options[i].word);
 	return 0;
 }
 

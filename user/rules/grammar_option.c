@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Commands and options by their table: parsing them, and writing them as usage and messages do. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,14 +171,88 @@ int rf_parse_word(const struct rf_option *option, const char *value, unsigned in
 	return 0;
 }
 
+uint64_t rf_field_read(const void *from, size_t size)
+{
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)from;
+	case 2:
+		return *(const uint16_t *)from;
+	case 4:
+		return *(const uint32_t *)from;
+	default:
+		return *(const uint64_t *)from;
+	}
+}
+
+void rf_field_write(void *to, size_t size, uint64_t value)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)to = value;
+		break;
+	case 2:
+		*(uint16_t *)to = value;
+		break;
+	case 4:
+		*(uint32_t *)to = value;
+		break;
+	default:
+		*(uint64_t *)to = value;
+	}
+}
+
+/* A prefix length with its slash. */
+static int parse_length(const struct rf_option *option, const char *value, uint32_t *length,
+			struct rf_error *error)
+{
+	if (*value != '/')
+		return rf_error_usage(
+			error, "'%s': invalid prefix length; write it with a slash, like %s /%d",
+			value, option->word, option->max == 32 ? 24 : 48);
+	if (rf_parse_number(value + 1, "prefix length", 0, option->max, length, error))
+		return rf_error_usage(error, "'%s': invalid prefix length: it must be /0-/%" PRIu32,
+				      value, option->max);
+	return 0;
+}
+
+/* Puts a value into the place that its option names. */
+static int take_value(const struct rf_option *option, const char *value, void *into,
+		      struct rf_error *error)
+{
+	void *to = (char *)into + option->at;
+	uint32_t number = 1; /* of a word alone */
+	int err = 0;
+
+	if (option->kind == RF_KIND_WORD)
+		err = rf_parse_word(option, value, &number, error);
+	else if (option->kind == RF_KIND_NUMBER)
+		err = rf_parse_number(value, option->what, option->min, option->max, &number,
+				      error);
+	else if (option->kind == RF_KIND_LENGTH)
+		err = parse_length(option, value, &number, error);
+	if (!err && option->bit)
+		*(uint32_t *)to |= option->bit;
+	else if (!err)
+		rf_field_write(to, option->size, number);
+	return err;
+}
+
+/* Puts a value where it belongs: by the command's parser, or else as the option says. */
+static int put_value(const struct rf_option *option, rf_option_parser parser, const char *value,
+		     void *into, struct rf_error *error)
+{
+	return parser ? parser(value, into, error) : take_value(option, value, into, error);
+}
+
 static bool ends_with_comma(const char *text)
 {
 	return *text && text[strlen(text) - 1] == ',';
 }
 
 /* `80, 443`: a list that is several words, since there is a blank at a comma. */
-static int parse_list(const char *value, rf_option_parser parser, struct rf_words *words,
-		      void *into, struct rf_error *error)
+static int parse_list(const struct rf_option *option, rf_option_parser parser, const char *value,
+		      struct rf_words *words, void *into, struct rf_error *error)
 {
 	char *list = strdup(value);
 	int err;
@@ -191,7 +266,7 @@ static int parse_list(const char *value, rf_option_parser parser, struct rf_word
 		free(list);
 		list = longer;
 	}
-	err = list ? parser(list, into, error)
+	err = list ? put_value(option, parser, list, into, error)
 		   : rf_error_failed(error, -ENOMEM, "out of memory for the rules");
 	free(list);
 	return err;
@@ -207,7 +282,7 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 		return rf_error_usage(error, "'%s': given twice", option->word);
 	*given |= 1U << row;
 	if (option->kind == RF_KIND_NONE)
-		return parser(value, into, error);
+		return put_value(option, parser, value, into, error);
 	value = rf_words_peek(words);
 	if (value && option->flags & RF_OPTION_MAY && rf_option_find(table, value) >= 0)
 		value = NULL; /* the next option */
@@ -215,10 +290,9 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 		rf_words_next(words);
 	if (!value && !(option->flags & RF_OPTION_MAY))
 		return rf_fail_value(option, NULL, error);
-	if (value && (option->kind == RF_KIND_PORTS || option->kind == RF_KIND_PREFIX ||
-		      option->kind == RF_KIND_TYPES))
-		return parse_list(value, parser, words, into, error);
-	return parser(value, into, error);
+	if (value && rf_option_is_list(option))
+		return parse_list(option, parser, value, words, into, error);
+	return put_value(option, parser, value, into, error);
 }
 
 int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 
+#include "rules/draft.h"
 #include "rules/grammar.h"
 #include "rules/grammar_table.h"
 
@@ -56,35 +57,7 @@ static const struct rf_option all_words[] = {
 	{},
 };
 
-static const struct rf_option no_words[] = {
-	{"match", .summary = "every packet"},
-	{"dport", .summary = "to every port"},
-	{"sport", .summary = "from every port"},
-	{"to", .summary = "to every address"},
-	{"length", .summary = "of any length"},
-	{"flags", .summary = "with any flags"},
-	{"from", .summary = "from every network"},
-	{"per", .summary = "per /32"},
-	{"per6", .summary = "per6 /64"},
-	{"algorithm", .summary = "the default algorithm: sliding for packets, token for bytes"},
-	{"burst", .summary = "the default burst of the algorithm"},
-	{"cells", .summary = "the default number of cells"},
-	{"edge", .summary = "edge strict"},
-	{"shadow", .summary = "in force"},
-	{"count", .summary = "only packets that pass use up the limit"},
-	{"exact", .summary = "a CPU may charge several packets at once"},
-	{"ban", .summary = "ban nobody, and end the bans of the limit"},
-	{"fleet", .summary = "each host by itself"},
-	{"first", .summary = "the default of 'first'"},
-	{"alone", .summary = "alone, COUNT passes"},
-	{},
-};
-
 /* ---- options ---- */
-
-#define FORCE_LIMIT                                                                              \
-	"also if the limit is of rate 0 and drops the peer of your SSH connection, or a subnet " \
-	"or the gateway of an interface"
 
 const struct rf_option rf_common_options[] = {
 	{"dev", RF_KIND_DEV, "IF|FENCE", .summary = "the fence on this interface, or of this name"},
@@ -93,96 +66,29 @@ const struct rf_option rf_common_options[] = {
 	{},
 };
 
-const struct rf_option rf_limit_options[] = {
-	[RF_OPT_RATE] =
-		{"rate", RF_KIND_RATE, "COUNT/TIME",
-		 .summary =
-			 "COUNT: 100, 20k, 1.5M; of bytes also 10mbit. TIME: 500ms, 1s, 10s, 5m, "
-			 "1h. 0 drops all packets",
-		 .flags = RF_OPTION_MUST},
-	[RF_OPT_MATCH] = {"match", RF_KIND_WORD, .words = rf_match_words,
-			  .heading = "Which packets the limit applies to; without these options, "
-				     "to all:"},
-	[RF_OPT_DPORT] =
-		{"dport", RF_KIND_PORTS, "P|P-Q|P,Q",
-		 .summary =
-			 "TCP and UDP packets to these ports. Later fragments have no ports: they "
-			 "are charged only to limits without 'dport' and 'syn'"},
-	[RF_OPT_SPORT] =
-		{"sport", RF_KIND_PORTS, "P|P-Q|P,Q",
-		 .summary = "TCP and UDP packets from these ports, as reflected floods come from "
-			    "53, 123 or 11211. Later fragments have none",
-		 NAMES},
-	[RF_OPT_TO] = {"to", RF_KIND_PREFIX, "PREFIX,…",
-		       .summary = "packets to these addresses. All limits together may name 8 "
-				  "prefixes of each family",
-		       NAMES},
-	[RF_OPT_SIZES] =
-		{"length", RF_KIND_SIZES, "A|A-B",
-		 .summary = "frames of that many bytes, with the Ethernet header: 14 more than "
-			    "the IP packet, and at least 60 on a wire",
-		 NAMES},
-	[RF_OPT_FLAGS] =
-		{"flags", RF_KIND_FLAGS, "VALUE/MASK",
-		 .summary = "TCP packets that have, of the flags in MASK, those in VALUE and no "
-			    "others: SYN/SYN,ACK, RST/RST, NONE/ALL. Later fragments have none",
-		 NAMES},
-	[RF_OPT_FROM] =
-		{"from", RF_KIND_PREFIX, "PREFIX,…",
-		 .summary =
-			 "packets from these networks. Of limits that differ in nothing else, only "
-			 "the one with the longest prefix applies to a packet",
-		 .words = from_words},
-	[RF_OPT_PER] = {"per", RF_KIND_LENGTH, "/N",
-			.summary = "of IPv4: a whole /N has one budget (default: /32)",
-			.heading = "What one source is:"},
-	[RF_OPT_PER6] = {"per6", RF_KIND_LENGTH, "/N", .summary = "of IPv6 (default: /64)"},
-	[RF_OPT_PACKETS] = {"packets", .summary = "COUNT counts packets (default)",
-			    .heading = "How the limit counts, and what happens over it:"},
-	[RF_OPT_BYTES] = {"bytes", .summary = "COUNT counts bytes of frames with their Ethernet "
-					      "headers. Implied by kbit, mbit and gbit; TIME is 1s "
-					      "there if it is left out"},
-	[RF_OPT_ALGORITHM] = {"algorithm", RF_KIND_WORD, .words = rf_algorithm_words},
-	[RF_OPT_BURST] = {"burst", RF_KIND_COUNT, "COUNT",
-			  .summary = "of token (default: COUNT) and leaky (default: 1 packet)"},
-	[RF_OPT_CELLS] =
-		{"cells", RF_KIND_NUMBER, "N",
-		 .summary = "of sliding: 2-31 (default: 31, and 16 where the edge is not strict); "
-			    "fewer cells drop more of even senders"},
-	[RF_OPT_EDGE] = {"edge", RF_KIND_WORD, .words = rf_edge_words},
-	[RF_OPT_SHADOW] = {"shadow", .summary = "drop nothing; count what would be dropped"},
-	[RF_OPT_COUNT] = {"count", RF_KIND_WORD, .words = count_words},
-	[RF_OPT_EXACT] = {"exact", .summary = "charge each packet by itself; else a CPU may charge "
-					      "several at once"},
-	[RF_OPT_BAN] =
-		{"ban", RF_KIND_TIME, "TIME",
-		 .summary =
-			 "a source over the limit is dropped for TIME, as far as its packets match "
-			 "the limit. Not for packets whose source can be forged: with UDP, ICMP or "
-			 "SYNs anybody can send in the name of your resolver, and have it banned. "
-			 "'allow add' protects the sources that you depend on",
-		 .then = ban_then},
-	[RF_OPT_SHARED] = {"fleet",
-			   .summary = "COUNT over all hosts of the fleet together, by way of an "
-				      "engine; 'sliding' in packets or bytes, in a fence that was "
-				      "attached with 'fleet'",
-			   .heading = "One limit over many hosts:", NAMES},
-	[RF_OPT_FIRST] = {"first", RF_KIND_COUNT, "N",
-			  .summary = "of COUNT, what each host passes unasked (default: a 64th of "
-				     "COUNT over all hosts, 1 at least); 0: nothing",
-			  NAMES},
-	[RF_OPT_ALONE] = {"alone", RF_KIND_RATE, "COUNT/TIME",
-			  .summary = "what passes while the host does not hear the engine "
-				     "(default: COUNT/TIME of the limit); TIME as the limit's",
-			  .words = alone_words, NAMES},
-	[RF_OPT_TRIAL] = {"confirm", RF_KIND_TIME, "TIME",
-			  .summary = "puts the change on trial: unless 'ringfence confirm' runs "
-				     "within TIME, the old rules are back",
-			  .heading = "Not in a rule file:"},
-	[RF_OPT_FORCE] = {"force", .summary = FORCE_LIMIT},
-	[RF_OPT_NO] = {"no", RF_KIND_WORD, .words = no_words,
-		       .heading = "What 'limit add' gives a limit without that option:",
-		       .flags = RF_OPTION_CHANGE | RF_OPTION_NAMES | RF_OPTION_MANY},
+#define NO(meaning) meaning
+#define PART(id, word, option, store, no, ...) {word, .summary = no},
+#define HEAD(...)
+#define WORD(...)
+
+static const struct rf_option no_words[] = {
+#include "rules/limit.def"
+	{},
+};
+
+#undef PART
+#undef HEAD
+#undef WORD
+
+#define OPTION(...) __VA_ARGS__
+#define PARSED(by) .size = 0
+#define STORED(member) INTO(struct rf_draft, member)
+#define PART(id, word, option, store, ...) [RF_OPT_##id] = {word, option, store},
+#define HEAD(id, word, option, store, ...) [RF_OPT_##id] = {word, option, store},
+#define WORD(id, word, option, store) [RF_OPT_##id] = {word, option, store},
+
+const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1] = {
+#include "rules/limit.def"
 	{},
 };
 
@@ -340,7 +246,7 @@ const struct rf_option rf_trial_options[] = {
 
 const struct rf_option rf_arm_options[] = {
 	{CONFIRM_RULES},
-	{"force", .summary = FORCE_LIMIT},
+	{"force", .summary = RF_FORCE_LIMIT},
 	{},
 };
 
@@ -414,6 +320,12 @@ int rf_option_find(const struct rf_option *table, const char *word)
 bool rf_is_interface(const struct rf_option *option)
 {
 	return option->kind == RF_KIND_INTERFACE || option->kind == RF_KIND_DEV;
+}
+
+bool rf_option_is_list(const struct rf_option *option)
+{
+	return option->kind == RF_KIND_PORTS || option->kind == RF_KIND_PREFIX ||
+	       option->kind == RF_KIND_TYPES;
 }
 
 bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option)

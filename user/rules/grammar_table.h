@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The kind of a value. */
 enum rf_kind {
@@ -65,7 +66,14 @@ struct rf_option {
 	const struct rf_option *then;  /* that may follow the value; an empty row ends them */
 	const char *heading;	       /* of the options from here on; NULL: the one before */
 	unsigned int flags;
+	/* Where the value goes, in what the command fills; `size` 0: a parser puts it there. */
+	size_t at, size;
+	uint32_t bit;	   /* is set there; 0: the value itself goes there */
+	uint32_t min, max; /* of a number or a length */
+	const char *what;  /* what messages call it */
 };
+
+#define INTO(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
 
 struct rf_syntax {
 	const char *words; /* one or two */
@@ -89,32 +97,13 @@ extern const struct rf_option rf_common_options[];
 
 /* Rows of the options that have a parser of their own. */
 enum rf_limit_option {
-	RF_OPT_RATE,
-	RF_OPT_MATCH,
-	RF_OPT_DPORT,
-	RF_OPT_SPORT,
-	RF_OPT_TO,
-	RF_OPT_SIZES,
-	RF_OPT_FLAGS,
-	RF_OPT_FROM,
-	RF_OPT_PER,
-	RF_OPT_PER6,
-	RF_OPT_PACKETS,
-	RF_OPT_BYTES,
-	RF_OPT_ALGORITHM,
-	RF_OPT_BURST,
-	RF_OPT_CELLS,
-	RF_OPT_EDGE,
-	RF_OPT_SHADOW,
-	RF_OPT_COUNT,
-	RF_OPT_EXACT,
-	RF_OPT_BAN,
-	RF_OPT_SHARED,
-	RF_OPT_FIRST,
-	RF_OPT_ALONE,
-	RF_OPT_TRIAL,
-	RF_OPT_FORCE,
-	RF_OPT_NO,
+#define PART(id, ...) RF_OPT_##id,
+#define HEAD(id, ...) RF_OPT_##id,
+#define WORD(id, ...) RF_OPT_##id,
+#include "rules/limit.def"
+#undef PART
+#undef HEAD
+#undef WORD
 	RF_LIMIT_OPTIONS,
 };
 
@@ -263,6 +252,8 @@ extern const struct rf_option rf_reason_words[];    /* enum rf_reason */
 int rf_option_find(const struct rf_option *table, const char *word);
 /* Is the value an interface, whose name may be any word? */
 bool rf_is_interface(const struct rf_option *option);
+/* Is its value a list, which commas divide? */
+bool rf_option_is_list(const struct rf_option *option);
 /* Does the command take this option of its table? Must it be given? */
 bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option);
 bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *option);

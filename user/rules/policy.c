@@ -11,8 +11,8 @@
 #define USED_SHIFT_STEP 2
 #define STEADY_ALL 1000
 #define BUCKET_SCALE_MAX 16
-/* Flags that no policy has, or that rf_policy_join_fleet() sets. */
-#define OF_LIMITS (RF_FLEET | RF_FIRST_GIVEN | RF_ALONE_FIRST | RF_RATE_IN_BITS | RF_BURST_IN_BITS)
+/* Flags of a limit that its policy has as well; rf_policy_join_fleet() adds its own. */
+#define OF_BOTH (RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL)
 #define BUCKET_PRODUCT_MAX ((unsigned __int128)1 << 62)
 
 static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
@@ -122,7 +122,7 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	tick_ns = tick_ns ? tick_ns : 1; /* it may come from another user's memory */
 	*policy = (struct rf_policy){
 		.id = id,
-		.flags = limit->flags & ~OF_LIMITS,
+		.flags = limit->flags & OF_BOTH,
 		.algorithm = limit->algorithm,
 		.edge = limit->edge,
 		.cells = 1,

@@ -26,13 +26,22 @@ extern const struct rf_suffix rf_bit_suffixes[RF_BIT_SUFFIXES];
 /* In milliseconds, the smallest unit. */
 extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
 
+/* Help of `force`, of limits. */
+#define RF_FORCE_LIMIT                                                                           \
+	"also if the limit is of rate 0 and drops the peer of your SSH connection, or a subnet " \
+	"or the gateway of an interface"
+
 /* `value` is the word after the option's word, or the option's word where no value follows. */
 typedef int (*rf_option_parser)(const char *value, void *into, struct rf_error *error);
 
+/* A number of `size` bytes. */
+uint64_t rf_field_read(const void *from, size_t size);
+void rf_field_write(void *to, size_t size, uint64_t value);
+
 /*
  * Takes the next words as long as they are options of `table`; each may be given once. `parser` has
- * a parser for each row. `given` is a bit set of the rows that were given, which the parsers may
- * read.
+ * a parser for each row; NULL: the value goes where the row says. `given` is a bit set
+ * of the rows that were given, which the parsers may read.
  */
 int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,
 		     struct rf_words *words, void *into, unsigned int *given,

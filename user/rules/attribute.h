@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The attributes of a limit, by the rows of limit.def: what each says as text. Saved rules,
+ * changes, JSON and the definition that a fleet compares are made of them.
+ */
+#ifndef RINGFENCE_ATTRIBUTE_H
+#define RINGFENCE_ATTRIBUTE_H
+
+#include <stdio.h>
+
+#include "rules/grammar.h"
+#include "rules/grammar_table.h"
+#include "rules/ruleset.h"
+
+/* A limit of which an attribute is written. */
+struct rf_writing {
+	FILE *stream;
+	enum rf_limit_option part;
+	const struct rf_limit *limit;
+	const struct rf_ruleset *ruleset; /* NULL: the limit stands alone, without its lists */
+	int slot;
+	const char *before;  /* the next item */
+	const char *between; /* that one and the one after it */
+};
+
+#define RF_PLACE_FIRST (-5)
+#define RF_PLACE_LAST 2
+
+struct rf_attribute {
+	void (*write)(struct rf_writing *to); /* the items of the value; NULL: the row is none */
+	const char *none;		      /* what a change says where there is no item */
+	size_t at, size;  /* in struct rf_limit; `size` 0: a bit of its flags, or elsewhere */
+	uint64_t initial; /* what is there if the option is not given */
+	uint64_t (*default_of)(const struct rf_limit *limit); /* the same, by other attributes */
+	bool (*is_default)(const struct rf_limit *limit);     /* the same, of no field */
+	const char *name;  /* what a change calls it; NULL: as its option */
+	bool of_algorithm; /* its default goes with the algorithm, so a change is silent about it */
+	bool of_source;	   /* packets without a source have none: not with 'match other' */
+	int place; /* in JSON, by rows where it is equal; below 0: saved before the others */
+};
+
+/* By the rows of rf_limit_options; sparse: words that are no attribute have no row. */
+extern const struct rf_attribute rf_attributes[RF_LIMIT_OPTIONS];
+
+/* The number or the bit of an attribute that is a field. */
+uint64_t rf_attribute_value(enum rf_limit_option part, const struct rf_limit *limit);
+/* Is it left out of saved rules? */
+bool rf_attribute_is_default(enum rf_limit_option part, const struct rf_limit *limit);
+/* The value, without its word: 53,443 or /24; empty: none. NULL: no memory. The caller frees it. */
+char *rf_attribute_text(enum rf_limit_option part, const struct rf_ruleset *ruleset, int slot);
+/* Writes an item of a value, with what comes before it. */
+void rf_write_item(struct rf_writing *to, const char *item);
+/* Sets the fields whose default does not depend on other attributes. */
+void rf_limit_set_defaults(struct rf_limit *limit);
+
+#endif /* RINGFENCE_ATTRIBUTE_H */
