@@ -90,8 +90,9 @@ require "$quick" "$newer" "$alien"
 
 does 'attach prints the mode and the fence' "${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}"
-check 'attach pins the programs, the link and the maps' \
-	is_pinned "${port[0]}" xdp frags 'link_*' config windows4
+check 'attach pins the program, the link and the maps' \
+	is_pinned "${port[0]}" xdp 'link_*' config windows4
+check 'attach pins no entry that the MTU does not need' test ! -e "$pins/${port[0]}/frags"
 is "$(program_field id pinned "$pins/${port[0]}/xdp")" "$(program_on 0)" \
 	'the pinned program is the one on the interface'
 is "$(interfaces 0)" "${port[0]}: native, ringfence" 'status shows an interface that ringfence attached'
@@ -551,19 +552,19 @@ wrong=''
 for round in {1..20}; do
 	kill_after $((attach_us * round / 20)) "$quick" attach "${port[0]}"
 	inside "$quick" attach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
-	is_pinned "${port[0]}" xdp frags 'link_*' config || wrong+=" $round: pins"
+	is_pinned "${port[0]}" xdp 'link_*' config || wrong+=" $round: pins"
 	ringfence limit add any rate 100/1h exact || wrong+=" $round: limit"
 	ringfence detach "${port[0]}" >"$scratch/log" 2>&1 || wrong+=" $round: $(<"$scratch/log")"
 	[ ! -e "$pins/${port[0]}" ] || wrong+=" $round: pins are left"
 done
 is "$wrong" '' 'attach succeeds after an attach that was killed at any point'
 
-# An attach that is killed between the pins of its two entries leaves one of them.
+# An attach that is killed before it pins its program leaves the maps.
 inside "$quick" attach "${port[0]}" >"$scratch/log"
 rm "$pins/${port[0]}/xdp" "$pins/${port[0]}"/link_*
 inside "$quick" attach "${port[0]}" >"$scratch/log" 2>&1
 check 'attach pins the entry that a killed attach left out' \
-	is_pinned "${port[0]}" xdp frags 'link_*' config
+	is_pinned "${port[0]}" xdp 'link_*' config
 ringfence detach "${port[0]}" >"$scratch/log"
 
 time_attach "$newer"

@@ -56,6 +56,13 @@ updates() { # CMD…
 	grep -c BPF_LINK_UPDATE "$scratch/trace"
 }
 
+# The entries that a command loads, of those that share a fence's maps.
+loads() { # CMD…
+	inside strace -f -e trace=bpf -s 32 -v -o "$scratch/trace" "$build" "$@" >"$scratch/out" 2>&1
+	grep -o 'BPF_PROG_LOAD.*prog_name="ringfence[_a-z]*"' "$scratch/trace" |
+		sed 's/.*prog_name=//; s/"//g' | sort -u | paste -sd ' '
+}
+
 # ---- the check ----
 
 does 'attach works' "$dev: attached in native mode, fence '$dev'" ringfence attach "$dev"
@@ -159,6 +166,8 @@ inside ip link set dev "$dev" xdp off
 
 # ---- the MTU ----
 
+is "$(loads attach "$dev")" ringfence 'attach with an MTU of 1500 loads the entry for one buffer only'
+ringfence detach "$dev" >"$scratch/stdout"
 does 'attach with an MTU of 1500 takes the entry for one buffer' \
 	"$dev: attached in native mode, fence '$dev'" ringfence attach "$dev"
 ringfence limit add any rate 5/1h exact dev "$dev" >"$scratch/log"
@@ -201,6 +210,23 @@ matches "$(ringfence attach --json "$dev" | jq -r '.interfaces[0].outcome')" cha
 	'attach changes back when the MTU is small again'
 is "$(program_on 0)" "$(bpftool -j prog show pinned "$pins/$dev/xdp" | jq .id)" \
 	'the interface then has the plain program'
+ringfence detach "$dev" >"$scratch/stdout"
+
+outside ip link set out0 mtu 9000
+inside ip link set "$dev" mtu 9000
+is "$(loads attach "$dev")" ringfence_frags \
+	'attach with a jumbo MTU loads the entry for several buffers only'
+check 'that entry alone is pinned' test -e "$pins/$dev/frags" -a ! -e "$pins/$dev/xdp"
+ringfence limit add any rate 5/1h exact dev "$dev" >"$scratch/log"
+deliver 0 src=192.0.2.1,count=20
+before=$(state)
+outside ip link set out0 mtu 1500
+inside ip link set "$dev" mtu 1500
+matches "$(ringfence attach "$dev" | unwrapped)" "$dev: changed in place to the program for frames in one buffer.*" \
+	'attach loads the other entry when the MTU needs it'
+is "$(state)" "$before" 'an entry that is loaded later has the same rules, windows and counters'
+deliver 0 src=192.0.2.1,count=20
+is "$received" '' 'a used-up window stays used up under that entry'
 ringfence detach "$dev" >"$scratch/stdout"
 
 # At this MTU the driver refuses the plain entry, so that a swap to it and back is no repair.

@@ -70,8 +70,8 @@ static int check_directory(const struct rf_pin_path *directory, const char *name
 static int pin_fence(const struct rf_fence *fence, const struct rf_program *program,
 		     const struct rf_pin_path *directory, struct rf_error *error)
 {
-	int fd[RF_ENTRY_COUNT] = {-1, -1};
-	uint8_t tag[RF_PROGRAM_TAG_SIZE];
+	int fd[RF_ENTRY_COUNT] = {-1, -1}, pinned;
+	struct bpf_prog_info info = {};
 	int err = rf_pins_make_directory(directory, error);
 
 	fd[rf_entry_of(program)] = program->fd;
@@ -83,9 +83,13 @@ static int pin_fence(const struct rf_fence *fence, const struct rf_program *prog
 		err = rf_shares_pin_missing(directory, fence, program, error);
 	if (!err)
 		rf_iterators_pin(directory, fence->map_fd);
-	if (!err && rf_pins_read_tag(directory, tag))
-		err = rf_pins_put_programs(directory, fd, error);
-	return err;
+	if (err)
+		return err;
+	pinned = rf_pins_open_any_entry(directory, &info);
+	if (pinned < 0)
+		return rf_pins_put_programs(directory, fd, error);
+	close(pinned);
+	return 0;
 }
 
 static void note(struct rf_fence *fence, const struct rf_program *program)

@@ -14,12 +14,21 @@
 #include "fence/by_interface.h"
 #include "kernel/info.h"
 
-/* Pins a new fence called `name`, which is on no interface yet. Loads it unless it is `loaded`. */
-static int create_fence(const char *name, const struct rf_pin_path *directory,
-			const struct rf_attach *attach, struct rf_loaded *loaded,
-			struct rf_error *error)
+static bool is_loaded(const struct rf_loaded *loaded)
 {
-	int err = loaded->object ? 0 : rf_load_new(loaded, name, attach, error);
+	return loaded->object[RF_PLAIN] || loaded->object[RF_FRAGS];
+}
+
+/*
+ * Pins a new fence called `name`, which is on no interface yet. Loads the entry that `interface`
+ * needs, unless one is loaded.
+ */
+static int create_fence(const char *name, const struct rf_pin_path *directory,
+			const struct rf_interface *interface, const struct rf_attach *attach,
+			struct rf_loaded *loaded, struct rf_error *error)
+{
+	const enum rf_entry entry = rf_entry_for(interface->name, attach->mode);
+	int err = is_loaded(loaded) ? 0 : rf_load_new(loaded, name, attach, entry, error);
 
 	if (err)
 		return err;
@@ -41,22 +50,24 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 
 /*
  * Attaches one of the two entries: the plain one where a frame fits in one page, the one for
- * several buffers where the MTU is larger. Where the driver refuses the first choice, tries the
- * other one. Returns the link.
+ * several buffers where the MTU is larger. Where the kernel lacks the first choice, or the driver
+ * refuses it, tries the other one. Returns the link.
  */
-static int create_link(const struct rf_loaded *loaded, const struct rf_interface *interface,
-		       enum rf_mode mode, bool *frags, struct rf_error *error)
+static int create_link(const struct rf_fence *fence, struct rf_loaded *loaded,
+		       const struct rf_interface *interface, enum rf_mode mode, bool *frags,
+		       struct rf_error *error)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = rf_xdp_flags(mode));
 	enum rf_entry first = rf_entry_for(interface->name, mode);
 	char words[RF_REFUSAL_SIZE] = "";
-	int first_err = 0, refused = -1;
+	int err = 0, first_err = 0, refused = -1;
 
-	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+	for (int i = 0; i < RF_ENTRY_COUNT && (!err || err == -EOPNOTSUPP); i++) {
 		enum rf_entry entry = i ? RF_ENTRY_COUNT - 1 - first : first;
 		int fd;
 
-		if (loaded->fd[entry] < 0)
+		err = rf_provide_entry(fence, loaded, entry, error);
+		if (err)
 			continue;
 		fd = bpf_link_create(loaded->fd[entry], interface->index, BPF_XDP, &options);
 		*frags = entry == RF_FRAGS;
@@ -69,6 +80,8 @@ static int create_link(const struct rf_loaded *loaded, const struct rf_interface
 		if (first_err == -EPERM || first_err == -EBUSY)
 			break;
 	}
+	if (!first_err)
+		return err;
 	if (first_err != -EPERM)
 		rf_refusal_ask(interface, mode, refused, words);
 	return rf_refusal_fail(interface, mode, first_err, words, error);
@@ -76,19 +89,26 @@ static int create_link(const struct rf_loaded *loaded, const struct rf_interface
 
 /*
  * The kernel attaches a link only to an interface without a program. So the foreign program is
- * taken off first, and is put back if the attach fails. Everything else is ready before: only
- * packets between the two system calls meet neither program.
+ * taken off first, and is put back if the attach fails. Everything else is ready before, also the
+ * entry that is tried if the driver refuses the other: only packets between the two system calls
+ * meet neither program.
  */
-static int replace_foreign(const struct rf_loaded *loaded, const struct rf_interface *interface,
-			   enum rf_mode mode, struct rf_attached *attached, struct rf_error *error)
+static int replace_foreign(const struct rf_fence *fence, struct rf_loaded *loaded,
+			   const struct rf_interface *interface, enum rf_mode mode,
+			   struct rf_attached *attached, struct rf_error *error)
 {
-	int foreign = rf_foreign_take_off(interface, attached->replaced, error);
+	int err = 0, foreign;
 
+	for (int i = 0; i < RF_ENTRY_COUNT && (!err || err == -EOPNOTSUPP); i++)
+		err = rf_provide_entry(fence, loaded, i, error);
+	if (err && err != -EOPNOTSUPP)
+		return err;
+	foreign = rf_foreign_take_off(interface, attached->replaced, error);
 	if (foreign < 0)
 		return foreign;
 	attached->foreign = *interface;
 	attached->foreign_fd = foreign;
-	return create_link(loaded, interface, mode, &attached->frags, error);
+	return create_link(fence, loaded, interface, mode, &attached->frags, error);
 }
 
 /* After the request succeeded or failed: forgets the foreign program, or puts it back. */
@@ -106,11 +126,12 @@ static void settle_foreign(struct rf_attached *attached, int err, struct rf_erro
 	attached->foreign_fd = 0;
 }
 
-static int attach_interface(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+static int attach_interface(const struct rf_fence *fence, struct rf_loaded *loaded,
 			    const struct rf_interface *interface, const struct rf_attach *attach,
 			    struct rf_attached *attached, struct rf_error *error)
 {
-	struct rf_pin_path path = rf_pins_link(directory, interface->index);
+	const struct rf_pin_path directory = rf_fence_pins(fence);
+	struct rf_pin_path path = rf_pins_link(&directory, interface->index);
 	int err = 0, fd;
 
 	attached->chained = attach->chain;
@@ -118,13 +139,13 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 		err = rf_chain_attach(interface, attach->mode, loaded->map_fd, &attached->frags,
 				      error);
 		if (!err)
-			rf_group_try_pin(directory, loaded->map_fd);
+			rf_group_try_pin(&directory, loaded->map_fd);
 		return err;
 	}
 	if (interface->program_id)
-		fd = replace_foreign(loaded, interface, attach->mode, attached, error);
+		fd = replace_foreign(fence, loaded, interface, attach->mode, attached, error);
 	else
-		fd = create_link(loaded, interface, attach->mode, &attached->frags, error);
+		fd = create_link(fence, loaded, interface, attach->mode, &attached->frags, error);
 	if (fd < 0)
 		return fd;
 	unlink(path.text); /* left by a device that is gone: its link is dead */
@@ -134,7 +155,7 @@ static int attach_interface(const struct rf_pin_path *directory, const struct rf
 	close(fd);
 	/* If this fails, users who cannot read the fence are pointed to 'adopt'. */
 	if (!err)
-		rf_group_try_pin(directory, loaded->map_fd);
+		rf_group_try_pin(&directory, loaded->map_fd);
 	attached->outcome = RF_ATTACHED;
 	return err;
 }
@@ -167,29 +188,21 @@ static int forgive_gone(int err)
 	return err == -ENOENT ? 0 : err;
 }
 
-/*
- * Opens the program pinned as `xdp`, or else as `frags`: an adopted fence may have only that pin.
- */
+/* Opens the program of a pinned fence. */
 static int open_pinned_program(const struct rf_pin_path *directory, struct rf_program *program,
 			       enum found *found, struct rf_error *error)
 {
 	struct bpf_prog_info info = {};
-	int fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text);
+	const int fd = rf_pins_open_any_entry(directory, &info);
 	int err;
 
 	*found = FOUND_NOTHING;
-	if (fd < 0 && errno == ENOENT)
-		fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[RF_FRAGS]).text);
-	if (fd < 0 && (errno == EPERM || errno == EACCES))
-		return rf_error_failed(error, -errno, "%s: %s; as root run 'ringfence attach'",
-				       directory->text, strerror(errno));
+	if (fd == -EPERM || fd == -EACCES)
+		return rf_error_failed(error, fd, "%s: %s; as root run 'ringfence attach'",
+				       directory->text, strerror(-fd));
 	if (fd < 0)
 		return 0;
-	err = rf_program_info(fd, &info);
 	close(fd);
-	if (err)
-		return rf_error_failed(error, err, "%s: cannot read its program: %s",
-				       directory->text, strerror(-err));
 	err = rf_program_open(program, info.id, error);
 	if (!err)
 		*found = FOUND_FENCE;
@@ -284,8 +297,10 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 		err = rf_load_upgrade(&loaded, fence, error);
 	if (!err && fence->interfaces > 1) /* `ip` may have attached the others */
 		err = rf_fence_count_interfaces(fence, 0, error);
-	if (err)
+	if (err) {
+		rf_unload(&loaded);
 		return err;
+	}
 	rf_carrier_begin(&carrier, interface->index);
 	swapped = rf_fence_upgrade(fence, &loaded, error);
 	attached->outcome = swapped ? RF_UPGRADED : RF_UNCHANGED;
@@ -328,7 +343,6 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
 	struct rf_fence fence = RF_FENCE_NONE;
-	int pinned[RF_ENTRY_COUNT] = {-1, -1};
 	enum found found = FOUND_NOTHING;
 	struct rf_carrier carrier;
 	int err = rf_pins_check(&directory, error);
@@ -340,7 +354,11 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		err = rf_adopt_check_name(name, error);
 	if (made && !err) {
 		rf_pins_remove(&directory);
-		err = create_fence(name, &directory, attach, loaded, error);
+		err = create_fence(name, &directory, interface, attach, loaded, error);
+		if (!err)
+			err = open_pinned(name, &directory, &fence, &found, attached, error);
+		if (err)
+			rf_pins_remove(&directory);
 	} else if (!err) {
 		err = rf_check_joinable(name, &directory, interface, attach, &fence, error);
 		rf_unload(loaded);
@@ -351,14 +369,10 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		if (!err)
 			err = rf_fence_upgrade(&fence, loaded, error);
 		err = err > 0 ? 0 : err;
-		if (!err) {
-			rf_take_pinned(&directory, &fence, loaded, pinned);
-			err = rf_complete_pins(&directory, loaded, error);
-		}
 	}
 	if (!err) {
 		rf_carrier_begin(&carrier, interface->index);
-		err = attach_interface(&directory, loaded, interface, attach, attached, error);
+		err = attach_interface(&fence, loaded, interface, attach, attached, error);
 		attached->link_down = rf_carrier_wait(&carrier);
 		if (err && made)
 			rf_pins_remove(&directory);
@@ -366,9 +380,6 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 	if (!err && made)
 		note_memory(loaded, attached);
 	snprintf(attached->fence, sizeof(attached->fence), "%s", name);
-	for (int i = 0; i < RF_ENTRY_COUNT; i++)
-		if (pinned[i] >= 0)
-			close(pinned[i]);
 	rf_fence_close(&fence);
 	return err;
 }
@@ -398,7 +409,8 @@ static int drop_alien(const char *name, struct rf_interface *interface,
 				      "which keeps its rules, then 'ringfence detach' for each",
 				      interface->name, origin, count);
 	if (!err)
-		err = rf_load_new(loaded, name, attach, error);
+		err = rf_load_new(loaded, name, attach, rf_entry_for(interface->name, attach->mode),
+				  error);
 	if (!err)
 		err = rf_interface_detach(interface->name, error);
 	if (!err) {

@@ -89,15 +89,12 @@ static int attach_component(const struct rf_interface *interface, enum rf_mode m
 	struct bpf_object *object = rf_load_open(map_fd);
 	DECLARE_LIBXDP_OPTS(xdp_program_opts, options, .obj = object,
 			    .prog_name = rf_entry_names[entry]);
-	struct bpf_program *other;
 	struct xdp_program *program;
 	int err;
 
 	if (!object)
 		return -errno;
-	bpf_object__for_each_program (other, object)
-		bpf_program__set_autoload(
-			other, strcmp(bpf_program__name(other), rf_entry_names[entry]) == 0);
+	rf_load_choose(object, entry);
 	program = xdp_program__create(&options);
 	err = libxdp_get_error(program);
 	if (!err) {
@@ -239,7 +236,8 @@ static uint32_t find_current(const struct rf_chain *chain, uint32_t config_id,
 /*
  * The kernel cannot swap the program of a component; libxdp can only add and remove components. So
  * the new component is added before the old one is removed: no packet passes without a fence, and
- * for that moment packets are charged by both.
+ * for that moment packets are charged by both. `loaded` has the entry: the new component is found
+ * by its tag.
  */
 int rf_chain_renew(const struct rf_interface *interface, const struct rf_program *old,
 		   enum rf_entry entry, const struct rf_loaded *loaded)

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -114,56 +115,47 @@ static int size_maps(struct bpf_object *object, const struct rf_attach *attach)
 
 /*
  * Of a fence with shares, the agent reads on in the same ring buffer. Where its pin is gone, the
- * program has a new one.
+ * program gets a new one.
  */
-static void reuse_asks(struct bpf_object *object, const struct rf_fence *fence)
+static int open_asks(const struct rf_fence *fence)
 {
 	const struct rf_pin_path directory = rf_fence_pins(fence);
-	struct bpf_map *asks = bpf_object__find_map_by_name(object, rf_share_pins[RF_SHARE_ASKS]);
-	int fd;
 
-	if (!*directory.text || !asks)
-		return;
-	fd = bpf_obj_get(rf_pins_entry(&directory, rf_share_pins[RF_SHARE_ASKS]).text);
-	if (fd < 0)
-		return;
-	bpf_map__reuse_fd(asks, fd);
-	close(fd);
+	if (!rf_fence_has_shares(fence) || !*directory.text)
+		return -1;
+	return bpf_obj_get(rf_pins_entry(&directory, rf_share_pins[RF_SHARE_ASKS]).text);
 }
 
-/* Loads with the maps of `reuse`, or with new maps of the sizes in `attach`. */
-static int try_load(struct rf_loaded *loaded, const struct rf_fence *reuse,
-		    const struct rf_attach *attach, bool frags)
+static int reuse_maps(struct bpf_object *object, const struct rf_loaded *loaded)
 {
-	const bool has_shares = reuse ? rf_fence_has_shares(reuse) : attach->fleet;
-	struct bpf_object *object = rf_load_build(has_shares);
-	struct bpf_program *programs[RF_ENTRY_COUNT];
-	int err;
+	struct bpf_map *asks = bpf_object__find_map_by_name(object, rf_share_pins[RF_SHARE_ASKS]);
+	int err = rf_maps_reuse(object, loaded->map_fd);
 
-	if (!object)
-		return -errno;
-	for (int i = 0; i < RF_ENTRY_COUNT; i++)
-		programs[i] = bpf_object__find_program_by_name(object, rf_entry_names[i]);
-	bpf_program__set_autoload(programs[RF_FRAGS], frags);
-	err = reuse ? rf_maps_reuse(object, reuse->map_fd) : size_maps(object, attach);
-	if (!err && reuse && has_shares)
-		reuse_asks(object, reuse);
-	if (!err)
-		err = bpf_object__load(object);
-	if (err) {
-		bpf_object__close(object);
-		return err;
-	}
-	loaded->object = object;
-	loaded->has_shares = has_shares;
-	loaded->fd[RF_PLAIN] = bpf_program__fd(programs[RF_PLAIN]);
-	loaded->fd[RF_FRAGS] = frags ? bpf_program__fd(programs[RF_FRAGS]) : -1;
+	if (!err && asks && loaded->asks_fd >= 0)
+		err = bpf_map__reuse_fd(asks, loaded->asks_fd);
+	return err;
+}
+
+/* What was loaded first has made the maps. An entry that is loaded later uses the same. */
+static void take_maps(struct rf_loaded *loaded, const struct bpf_object *object)
+{
+	const int asks = bpf_object__find_map_fd_by_name(object, rf_share_pins[RF_SHARE_ASKS]);
+
 	for (int i = 0; i < RF_MAP_COUNT; i++)
 		loaded->map_fd[i] = bpf_object__find_map_fd_by_name(object, rf_map_in_object(i));
-	return 0;
+	if (loaded->asks_fd < 0 && asks >= 0)
+		loaded->asks_fd = fcntl(asks, F_DUPFD_CLOEXEC, 0);
 }
 
-static int read_info(struct rf_loaded *loaded, int entry)
+void rf_load_choose(struct bpf_object *object, enum rf_entry entry)
+{
+	for (int i = 0; i < RF_ENTRY_COUNT; i++)
+		bpf_program__set_autoload(
+			bpf_object__find_program_by_name(object, rf_entry_names[i]),
+			i == (int)entry);
+}
+
+static int read_info(struct rf_loaded *loaded, enum rf_entry entry)
 {
 	struct bpf_prog_info info = {};
 
@@ -172,6 +164,29 @@ static int read_info(struct rf_loaded *loaded, int entry)
 	loaded->id[entry] = info.id;
 	memcpy(loaded->tag[entry], info.tag, RF_PROGRAM_TAG_SIZE);
 	return 0;
+}
+
+/* Loads one entry: with new maps of the sizes in `attach`, or, if that is NULL, the fence's. */
+static int try_load(struct rf_loaded *loaded, const struct rf_attach *attach, enum rf_entry entry)
+{
+	struct bpf_object *object = rf_load_build(loaded->has_shares);
+	int err;
+
+	if (!object)
+		return -errno;
+	rf_load_choose(object, entry);
+	err = attach ? size_maps(object, attach) : reuse_maps(object, loaded);
+	if (!err)
+		err = bpf_object__load(object);
+	if (err) {
+		bpf_object__close(object);
+		return err;
+	}
+	loaded->object[entry] = object;
+	loaded->fresh_fd[entry] = loaded->fd[entry] =
+		bpf_program__fd(bpf_object__find_program_by_name(object, rf_entry_names[entry]));
+	take_maps(loaded, object);
+	return read_info(loaded, entry);
 }
 
 /* May this process open as many files as a load takes? */
@@ -268,20 +283,32 @@ static int check_may_load(struct rf_error *error)
 			       missing);
 }
 
-/* Loads both entries, or only the plain one where the kernel lacks the other. */
-static int load(struct rf_loaded *loaded, const struct rf_fence *reuse,
-		const struct rf_attach *attach, struct rf_error *error)
+int rf_load_entry(struct rf_loaded *loaded, enum rf_entry entry, struct rf_error *error)
+{
+	int err = loaded->object[entry] ? 0 : check_may_load(error);
+
+	if (err || loaded->object[entry])
+		return err;
+	err = try_load(loaded, NULL, entry);
+	if (err && err != -EPERM && entry == RF_FRAGS && lacks_frags())
+		return rf_error_failed(error, -EOPNOTSUPP,
+				       "cannot load the program for frames in several buffers: "
+				       "this kernel lacks xdp.frags");
+	return err ? fail_load(err, error) : 0;
+}
+
+/* The first entry of a new fence: the plain one where the kernel lacks the other. */
+static int load_first(struct rf_loaded *loaded, const struct rf_attach *attach, enum rf_entry entry,
+		      struct rf_error *error)
 {
 	int err = check_may_load(error);
 
 	if (err)
 		return err;
-	err = try_load(loaded, reuse, attach, true);
-	if (err && err != -EPERM && lacks_frags())
-		err = try_load(loaded, reuse, attach, false);
-	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
-		if (loaded->fd[i] >= 0)
-			err = read_info(loaded, i);
+	loaded->has_shares = attach->fleet;
+	err = try_load(loaded, attach, entry);
+	if (err && err != -EPERM && entry == RF_FRAGS && lacks_frags())
+		err = try_load(loaded, attach, RF_PLAIN);
 	return err ? fail_load(err, error) : 0;
 }
 
@@ -289,7 +316,7 @@ int rf_fence_try(void)
 {
 	const struct rf_attach smallest = {.sources = rf_sources_least(1)};
 	struct rf_loaded loaded = RF_LOADED_NONE;
-	int err = try_load(&loaded, NULL, &smallest, false);
+	int err = try_load(&loaded, &smallest, RF_PLAIN);
 
 	rf_unload(&loaded);
 	rf_log_forget();
@@ -303,9 +330,37 @@ enum rf_entry rf_entry_for(const char *name, enum rf_mode mode)
 	return mode == RF_NATIVE && rf_netlink_mtu(name) > RF_PLAIN_MTU_MAX ? RF_FRAGS : RF_PLAIN;
 }
 
+/* Which entries does the fence have, on its interfaces and in its pins? */
+static void find_entries(const struct rf_fence *fence, bool has[RF_ENTRY_COUNT])
+{
+	const struct rf_pin_path directory = rf_fence_pins(fence);
+
+	for (int i = 0; i < fence->interfaces; i++) {
+		struct rf_program program;
+		struct rf_error ignored;
+
+		if (!rf_program_open(&program, fence->interface[i].program_id, &ignored))
+			has[rf_entry_of(&program)] = true;
+		rf_program_close(&program);
+	}
+	for (int i = 0; *directory.text && i < RF_ENTRY_COUNT; i++)
+		if (!access(rf_pins_entry(&directory, rf_entry_pins[i]).text, F_OK))
+			has[i] = true;
+}
+
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)
 {
-	return load(loaded, reuse, NULL, error);
+	bool has[RF_ENTRY_COUNT] = {};
+	int err = 0;
+
+	loaded->has_shares = rf_fence_has_shares(reuse);
+	loaded->asks_fd = open_asks(reuse);
+	memcpy(loaded->map_fd, reuse->map_fd, sizeof(loaded->map_fd));
+	find_entries(reuse, has);
+	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
+		if (has[i])
+			err = rf_load_entry(loaded, i, error);
+	return err;
 }
 
 static int check_sources(const struct rf_attach *attach, struct rf_error *error)
@@ -380,25 +435,31 @@ static int configure(const struct rf_loaded *loaded, const char *name,
 }
 
 int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
-		struct rf_error *error)
+		enum rf_entry entry, struct rf_error *error)
 {
 	int err = check_sources(attach, error);
 
 	if (!err)
-		err = load(loaded, NULL, attach, error);
+		err = load_first(loaded, attach, entry, error);
 	return err ? err : configure(loaded, name, attach, error);
 }
 
 void rf_unload(struct rf_loaded *loaded)
 {
-	bpf_object__close(loaded->object);
+	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+		if (loaded->fd[i] != loaded->fresh_fd[i])
+			close(loaded->fd[i]);
+		bpf_object__close(loaded->object[i]);
+	}
+	if (loaded->asks_fd >= 0)
+		close(loaded->asks_fd);
 	*loaded = RF_LOADED_NONE;
 }
 
 bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_TAG_SIZE])
 {
 	for (int i = 0; i < RF_ENTRY_COUNT; i++)
-		if (loaded->fd[i] >= 0 && memcmp(tag, loaded->tag[i], RF_PROGRAM_TAG_SIZE) == 0)
+		if (loaded->object[i] && memcmp(tag, loaded->tag[i], RF_PROGRAM_TAG_SIZE) == 0)
 			return true;
 	return false;
 }

@@ -7,25 +7,40 @@
 
 struct bpf_object;
 
+/*
+ * The program of this build, for one fence. An attach spends most of its time in the verifier, so
+ * an entry is loaded only when it is needed: the one that the MTU needs at first, the other one
+ * where the driver refuses that, or the MTU changes.
+ */
 struct rf_loaded {
-	struct bpf_object *object;
 	bool has_shares;
-	int fd[RF_ENTRY_COUNT]; /* -1 where the kernel lacks it */
+	struct bpf_object *object[RF_ENTRY_COUNT]; /* NULL: this entry is not loaded */
+	int fresh_fd[RF_ENTRY_COUNT];		   /* of the program just loaded; -1: none */
+	int fd[RF_ENTRY_COUNT]; /* to attach: the same, or the pinned program of the same code */
 	uint32_t id[RF_ENTRY_COUNT];
 	uint8_t tag[RF_ENTRY_COUNT][RF_PROGRAM_TAG_SIZE];
-	int map_fd[RF_MAP_COUNT];
+	int map_fd[RF_MAP_COUNT]; /* of the fence that is upgraded, or of what was loaded */
+	int asks_fd;		  /* with shares: their ring buffer; -1: not known yet */
 };
 
-#define RF_LOADED_NONE ((struct rf_loaded){.fd = {-1, -1}})
+#define RF_LOADED_NONE ((struct rf_loaded){.fresh_fd = {-1, -1}, .fd = {-1, -1}, .asks_fd = -1})
 
 /*
- * rf_load_upgrade() loads this build with the maps of `reuse`; rf_load_new() loads it with new maps
- * of the sizes in `attach`, as a fence called `name`. The caller unloads it in any case: what is
- * pinned or attached stays.
+ * rf_load_upgrade() loads the entries that the fence `reuse` has, with its maps; it has to stay
+ * open. rf_load_new() loads one entry, with new maps of the sizes in `attach`, as a fence called
+ * `name`: the plain entry where the kernel lacks the other. The caller unloads it in any case: what
+ * is pinned or attached stays.
  */
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error);
 int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
-		struct rf_error *error);
+		enum rf_entry entry, struct rf_error *error);
+/*
+ * Loads another entry of the same fence, unless it is loaded. -EOPNOTSUPP: the kernel lacks it.
+ * See rf_provide_entry().
+ */
+int rf_load_entry(struct rf_loaded *loaded, enum rf_entry entry, struct rf_error *error);
+/* Of an object that is not loaded yet, only this entry is to be loaded. */
+void rf_load_choose(struct bpf_object *object, enum rf_entry entry);
 /* Makes an object that is not loaded yet use these maps. */
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT]);
 void rf_unload(struct rf_loaded *loaded);

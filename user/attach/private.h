@@ -50,16 +50,11 @@ int rf_check_joinable(const char *name, const struct rf_pin_path *directory,
 /* ---- repairs ---- */
 
 /*
- * Uses the pinned programs in place of those just loaded, so that all interfaces of a fence have
- * the same program. The caller closes `pinned`.
+ * Loads an entry of a fence that has the program of this build, unless it is loaded. Of a pinned
+ * fence, uses the pinned program of that entry, so that all interfaces have the same program, and
+ * pins the entry where it has no pin. -EOPNOTSUPP: the kernel lacks it.
  */
-void rf_take_pinned(const struct rf_pin_path *directory, const struct rf_fence *fence,
-		    struct rf_loaded *loaded, int pinned[RF_ENTRY_COUNT]);
-/*
- * Pins the entries that have no pin: an earlier attach was killed before it pinned both, or the
- * fence was adopted.
- */
-int rf_complete_pins(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+int rf_provide_entry(const struct rf_fence *fence, struct rf_loaded *loaded, enum rf_entry entry,
 		     struct rf_error *error);
 /* Repairs an interface that has the program of this build; `loaded` is that, with its maps. */
 int rf_interface_repair(const char *name, const struct rf_fence *fence, struct rf_loaded *loaded,

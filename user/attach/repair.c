@@ -17,33 +17,31 @@
 
 /* ---- the pinned programs ---- */
 
-void rf_take_pinned(const struct rf_pin_path *directory, const struct rf_fence *fence,
-		    struct rf_loaded *loaded, int pinned[RF_ENTRY_COUNT])
+/* In place of one just loaded. A pin of another build is replaced. */
+static int take_pinned(const struct rf_fence *fence, const struct rf_pin_path *directory,
+		       struct rf_loaded *loaded, enum rf_entry entry, struct rf_error *error)
 {
 	uint32_t id[RF_ENTRY_COUNT] = {};
+	const int pinned = rf_pins_open_entry(directory, entry, loaded->tag[entry]);
 
-	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
-		pinned[i] = rf_pins_open_entry(directory, i, loaded->tag[i]);
-		if (pinned[i] >= 0)
-			loaded->fd[i] = pinned[i];
-		else
-			id[i] = loaded->id[i];
+	if (pinned >= 0) {
+		loaded->fd[entry] = pinned;
+		return 0;
 	}
+	id[entry] = loaded->id[entry];
 	rf_fence_note_programs(fence, id);
+	return rf_pins_put(directory, rf_entry_pins[entry], loaded->fd[entry], error);
 }
 
-int rf_complete_pins(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
+int rf_provide_entry(const struct rf_fence *fence, struct rf_loaded *loaded, enum rf_entry entry,
 		     struct rf_error *error)
 {
-	int err = 0;
+	const struct rf_pin_path directory = rf_fence_pins(fence);
+	const int err = rf_load_entry(loaded, entry, error);
 
-	for (int i = 0; !err && i < RF_ENTRY_COUNT; i++) {
-		struct rf_pin_path path = rf_pins_entry(directory, rf_entry_pins[i]);
-
-		if (loaded->fd[i] >= 0 && access(path.text, F_OK))
-			err = rf_pins_put(directory, rf_entry_pins[i], loaded->fd[i], error);
-	}
-	return err;
+	if (err || !*directory.text || loaded->fd[entry] != loaded->fresh_fd[entry])
+		return err;
+	return take_pinned(fence, &directory, loaded, entry, error);
 }
 
 /* ---- the entry ---- */
@@ -77,8 +75,8 @@ enum rf_answer rf_entry_suits(const struct rf_interface *interface)
 struct repair {
 	struct rf_interface interface;
 	struct rf_program old;
+	const struct rf_fence *fence;
 	struct rf_loaded *loaded;
-	int fresh_fd[RF_ENTRY_COUNT]; /* just loaded, where `loaded` has the pinned programs */
 };
 
 static int fail_entry(const struct rf_interface *interface, int err, const char *words,
@@ -98,14 +96,15 @@ static int fail_entry(const struct rf_interface *interface, int err, const char 
 static int change_entry(struct repair *repair, enum rf_entry wanted, struct rf_error *error)
 {
 	const struct rf_interface *interface = &repair->interface;
-	const int fd = repair->loaded->fd[wanted];
 	char words[RF_REFUSAL_SIZE] = "";
-	int err = -EOPNOTSUPP;
+	int err = rf_provide_entry(repair->fence, repair->loaded, wanted, error);
 
-	if (interface->chain.dispatcher_id)
+	if (err && err != -EOPNOTSUPP)
+		return err;
+	if (!err && interface->chain.dispatcher_id)
 		err = rf_chain_renew(interface, &repair->old, wanted, repair->loaded);
-	else if (fd >= 0)
-		err = rf_program_swap(interface, repair->old.fd, fd, words);
+	else if (!err)
+		err = rf_program_swap(interface, repair->old.fd, repair->loaded->fd[wanted], words);
 	if (!err)
 		return 1;
 	return wanted == RF_FRAGS ? fail_entry(interface, err, words, error) : 0;
@@ -139,14 +138,14 @@ static int swap_through(const struct repair *repair, int other, char words[RF_RE
  */
 static int swap_twice(const struct repair *repair, char words[RF_REFUSAL_SIZE])
 {
-	const enum rf_entry entry = rf_entry_of(&repair->old);
-	const int other[] = {repair->loaded->fd[RF_ENTRY_COUNT - 1 - entry],
-			     repair->fresh_fd[entry]};
-	int err = -EOPNOTSUPP;
+	const enum rf_entry entry = rf_entry_of(&repair->old), other = RF_ENTRY_COUNT - 1 - entry;
+	struct rf_error ignored;
+	int err = rf_provide_entry(repair->fence, repair->loaded, other, &ignored);
 
-	for (int i = 0; err && i < 2; i++)
-		if (other[i] >= 0)
-			err = swap_through(repair, other[i], words);
+	if (!err)
+		err = swap_through(repair, repair->loaded->fd[other], words);
+	if (err)
+		err = swap_through(repair, repair->loaded->fresh_fd[entry], words);
 	return err;
 }
 
@@ -174,8 +173,8 @@ static int reload_driver(struct repair *repair, struct rf_error *error)
 }
 
 /* Both at most: a changed entry is a new program to the driver as well. */
-static int repair_interface(struct repair *repair, const struct rf_fence *fence,
-			    struct rf_attached *attached, struct rf_error *error)
+static int repair_interface(struct repair *repair, struct rf_attached *attached,
+			    struct rf_error *error)
 {
 	const struct rf_interface *interface = &repair->interface;
 	const enum rf_entry entry = rf_entry_of(&repair->old);
@@ -192,7 +191,7 @@ static int repair_interface(struct repair *repair, const struct rf_fence *fence,
 		return done;
 	}
 	if (!done)
-		rf_bypass_look(fence, interface, &attached->bypass);
+		rf_bypass_look(repair->fence, interface, &attached->bypass);
 	if (!done && attached->bypass.met == RF_BYPASSED)
 		done = reload_driver(repair, error);
 	if (done > 0)
@@ -203,26 +202,18 @@ static int repair_interface(struct repair *repair, const struct rf_fence *fence,
 int rf_interface_repair(const char *name, const struct rf_fence *fence, struct rf_loaded *loaded,
 			struct rf_attached *attached, struct rf_error *error)
 {
-	const struct rf_pin_path directory = rf_fence_pins(fence);
-	struct repair repair = {.loaded = loaded, .old = RF_PROGRAM_NONE};
-	int pinned[RF_ENTRY_COUNT] = {-1, -1};
+	struct repair repair = {.fence = fence, .loaded = loaded, .old = RF_PROGRAM_NONE};
 	int err = rf_interface_query(name, &repair.interface, error), done;
 
-	memcpy(repair.fresh_fd, loaded->fd, sizeof(repair.fresh_fd));
 	if (!err)
 		err = rf_program_open(&repair.old, repair.interface.program_id, error);
 	if (!err)
 		err = rf_program_check_fd(&repair.old, name, error);
-	if (!err && *directory.text) {
-		rf_take_pinned(&directory, fence, loaded, pinned);
-		err = rf_complete_pins(&directory, loaded, error);
-	}
-	done = err ? err : repair_interface(&repair, fence, attached, error);
+	if (!err)
+		err = rf_provide_entry(fence, loaded, rf_entry_of(&repair.old), error);
+	done = err ? err : repair_interface(&repair, attached, error);
 	if (done > 0)
 		rf_bypass_start(fence, &repair.interface);
-	for (int i = 0; i < RF_ENTRY_COUNT; i++)
-		if (pinned[i] >= 0)
-			close(pinned[i]);
 	rf_program_close(&repair.old);
 	return done < 0 ? done : 0;
 }

@@ -62,9 +62,7 @@ int rf_shares_pin(const struct rf_pin_path *directory, const struct rf_loaded *l
 {
 	if (!loaded->has_shares)
 		return 0;
-	return pin(directory,
-		   bpf_object__find_map_fd_by_name(loaded->object, rf_share_pins[RF_SHARE_ASKS]),
-		   map_fd, error);
+	return pin(directory, loaded->asks_fd, map_fd, error);
 }
 
 /* ---- pins that are missing ---- */

@@ -16,16 +16,16 @@
 
 static uint64_t memory_of(const struct rf_pin_path *directory)
 {
-	const int fd = bpf_obj_get(rf_pins_entry(directory, rf_entry_pins[RF_PLAIN]).text);
 	struct rf_program program = RF_PROGRAM_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_memory memory = {};
 	struct bpf_prog_info info = {};
 	struct rf_error ignored;
+	const int fd = rf_pins_open_any_entry(directory, &info);
 
 	if (fd < 0)
 		return 0;
-	if (!rf_program_info(fd, &info) && !rf_program_open(&program, info.id, &ignored) &&
+	if (!rf_program_open(&program, info.id, &ignored) &&
 	    !rf_program_check_abi(&program, "", &ignored) &&
 	    !rf_fence_from_program(&fence, &program, &ignored))
 		rf_fence_memory(&fence, &memory);

@@ -56,11 +56,6 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 		return err;
 	if (interface->chain.dispatcher_id)
 		return rf_chain_upgrade(interface, old, loaded, error);
-	if (loaded->fd[entry] < 0)
-		return rf_error_failed(error, -ENOEXEC,
-				       "%s: cannot upgrade: this kernel lacks frames in several "
-				       "buffers (xdp.frags)",
-				       interface->name);
 	err = rf_program_swap(interface, old->fd, loaded->fd[entry], words);
 	if (err)
 		return rf_error_failed(error, err,
@@ -113,12 +108,29 @@ static int renew_pins(const struct rf_pin_path *directory, const struct rf_fence
 	return 0;
 }
 
+/* Of each entry that is pinned, one is loaded: see rf_load_upgrade(). */
+static bool pins_are_current(const struct rf_pin_path *directory, const struct rf_loaded *loaded)
+{
+	bool current = true;
+
+	for (int i = 0; i < RF_ENTRY_COUNT; i++) {
+		int fd;
+
+		if (access(rf_pins_entry(directory, rf_entry_pins[i]).text, F_OK))
+			continue;
+		fd = rf_pins_open_entry(directory, i, loaded->tag[i]);
+		current = current && fd >= 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	return current;
+}
+
 /* Does an interface, or a pin, have the program of another build? */
 static bool is_needed(const struct rf_fence *fence, const struct rf_pin_path *directory,
 		      const struct rf_loaded *loaded)
 {
-	uint8_t tag[RF_PROGRAM_TAG_SIZE];
-	bool current = rf_pins_read_tag(directory, tag) || rf_loaded_has(loaded, tag);
+	bool current = pins_are_current(directory, loaded);
 
 	for (int i = 0; i < fence->interfaces && current; i++) {
 		struct rf_program program;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "kernel/names.h"
 
+struct bpf_prog_info;
 struct rf_pinned;
 struct rf_program;
 
@@ -99,8 +100,11 @@ void rf_pins_remove(const struct rf_pin_path *directory);
 
 /* ---- what is pinned (pins_find.c) ---- */
 
-/* Reads the tag of the pinned program. -ENOENT: none is pinned. */
-int rf_pins_read_tag(const struct rf_pin_path *directory, uint8_t tag[RF_PROGRAM_TAG_SIZE]);
+/*
+ * Opens a pinned program, and reads what it is: the plain entry, or else the other one, since a
+ * fence may have only one of them. -ENOENT: none is pinned.
+ */
+int rf_pins_open_any_entry(const struct rf_pin_path *directory, struct bpf_prog_info *info);
 /* Opens the pinned program of that entry. -ENOENT: none is pinned, or its tag differs. */
 int rf_pins_open_entry(const struct rf_pin_path *directory, enum rf_entry entry,
 		       const uint8_t tag[RF_PROGRAM_TAG_SIZE]);

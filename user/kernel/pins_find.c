@@ -312,18 +312,11 @@ int rf_pins_open_program(uint32_t id, struct rf_program *program)
 	return each_pin(rf_map_names[RF_MAP_CONFIG], is_fence_of, program) ? 0 : -ENOENT;
 }
 
-int rf_pins_read_tag(const struct rf_pin_path *directory, uint8_t tag[RF_PROGRAM_TAG_SIZE])
+int rf_pins_open_any_entry(const struct rf_pin_path *directory, struct bpf_prog_info *info)
 {
-	struct bpf_prog_info info = {};
-	int fd = open_program(directory, RF_PLAIN, &info);
+	const int fd = open_program(directory, RF_PLAIN, info);
 
-	if (fd == -ENOENT)
-		fd = open_program(directory, RF_FRAGS, &info);
-	if (fd < 0)
-		return fd;
-	close(fd);
-	memcpy(tag, info.tag, RF_PROGRAM_TAG_SIZE);
-	return 0;
+	return fd == -ENOENT ? open_program(directory, RF_FRAGS, info) : fd;
 }
 
 int rf_pins_open_entry(const struct rf_pin_path *directory, enum rf_entry entry,
