@@ -40,29 +40,34 @@ change_tag() {
 	change $program "$(<tests/other_tag.sed)"
 }
 
-change_abi() {
-	change include/ringfence/abi.h 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/'
-}
-
-change_config() {
-	change include/ringfence/abi.h 's/^\t__u32 next_limit_id;/\t__u32 next_limit_id, forgotten[64];/'
-}
-
-change_magic() {
-	change include/ringfence/abi.h 's/^#define RF_ABI_MAGIC .*/#define RF_ABI_MAGIC RF_ABI_MAGIC_EARLY/'
+# Changes abi.h in a way that only code sees that has one of NAMES: all other objects stay.
+change_abi() { # NAMES, a regular expression; SED
+	change include/ringfence/abi.h "$2"
+	touch -r include/ringfence/abi.h "$directory/include/ringfence/abi.h"
+	(cd "$directory" && grep -rlE --include='*.c' "$1" user | xargs touch bpf/*.bpf.c)
 }
 
 rm -rf "$directory"
 mkdir -p "$directory/build"
 cp -a Makefile bpf include user "$directory"
-cp -a build/user build/lib build/*.[dho] "$directory/build"
+cp -a build/user build/lib build/schema build/*.[dho] build/ringfence.lua "$directory/build"
 case $variant in
 quick) pass_at_once 'ringfence.*' ;;
 half) pass_at_once ringfence_frags ;;
 newer) pass_at_once ringfence_frags && change_tag ;;
-alien) pass_at_once 'ringfence.*' && change_abi ;;
-drifted) pass_at_once 'ringfence.*' && change_config ;;
-early) pass_at_once 'ringfence.*' && change_magic ;;
+alien)
+	pass_at_once 'ringfence.*' &&
+		change_abi RF_ABI_VERSION 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/'
+	;;
+# At its end: what has only a part of it finds that where it was.
+drifted)
+	pass_at_once 'ringfence.*' &&
+		change_abi rf_config 's/^\tstruct rf_owners owners;.*/&\n\t__u32 forgotten[64];/'
+	;;
+early)
+	pass_at_once 'ringfence.*' && change_abi 'RF_ABI_MAGIC|rf_magic_is_ours|rf_program_take_abi' \
+		's/^#define RF_ABI_MAGIC .*/#define RF_ABI_MAGIC RF_ABI_MAGIC_EARLY/'
+	;;
 *)
 	echo "variant.sh: there is no variant '$variant'" >&2
 	exit 2
