@@ -64,7 +64,7 @@ ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh sums.sh many.sh)
 # First, the longest before the others, so that none of them is left over at the end, alone on one CPU.
-LONG_TESTS := $(EXPLORER) $(addprefix build/tests/prog/test_,residents history_sums) \
+LONG_TESTS := $(EXPLORER) build/tests/unit/test_limiter_random $(addprefix build/tests/prog/test_,residents history_sums) \
 	$(patsubst %,tests/e2e/test_%.sh,suggest help attach_cli kills faults live compilers apply events fills chain doctor daemon)
 TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
