@@ -78,7 +78,7 @@ FUZZERS := packet grammar limiter cells query wire rules prefixes settings event
 FUZZED := $(addprefix user/,$(addprefix base/,error.c host_port.c json.c loop.c number.c own_networks.c prefix.c prefix_range.c printable.c siphash.c time.c) \
 		$(addprefix watch/,cells.c event_file.c event_last.c) \
 		$(addprefix daemon/,asks.c feed.c gzip.c query.c request.c settings.c settings_text.c) \
-		$(addprefix agent/,bans.c call_words.c calls.c calls_sums.c cluster.c engine_errors.c link.c news_host.c settings.c)) \
+		$(addprefix agent/,bans.c calls.c cluster.c link.c news.c settings.c)) \
 	$(filter-out %/print.c,$(wildcard user/schema/*.c)) \
 	$(wildcard user/rules/*.c user/fleet/*.c user/agent/inquiry*.c user/agent/probe*.c)
 FUZZ_SECONDS ?= 60

@@ -109,13 +109,6 @@ int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32
 	return -1;
 }
 
-struct rf_claim_key rf_status_key(const struct rf_claims *claims, int limit,
-				  const struct rf_address *address)
-{
-	(void)claims;
-	return (struct rf_claim_key){.source = {address->word[0]}, .limit = limit};
-}
-
 static uint32_t answers; /* to the person who asks */
 
 void rf_desk_reply(struct rf_desk *desk, uint64_t ticket, const char *answer)

@@ -37,6 +37,12 @@ bool rf_line_is_ready(const struct rf_line *to, uint32_t tag, uint64_t now)
 	return !sent.fails;
 }
 
+const char *rf_line_trouble(const struct rf_line *of)
+{
+	(void)of;
+	return "";
+}
+
 int rf_fleet_bans_write(const struct rf_fleet_bans *of, struct rf_error *left_out,
 			struct rf_error *error)
 {

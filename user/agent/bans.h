@@ -9,7 +9,9 @@
 
 #include <sys/types.h>
 
-#include "agent/line.h"
+#include <jansson.h>
+
+#include "agent/link.h"
 #include "agent/settings.h"
 #include "fence/fence.h"
 #include "fleet/bans.h"
@@ -95,5 +97,10 @@ bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct 
 			uint32_t time_ms);
 /* Forgets what was taken, and takes none of it again. False: not while a writer is under way. */
 bool rf_fleet_bans_flush(struct rf_fleet_bans *bans);
+
+/* A part of the answer to `status`. */
+json_t *rf_fleet_bans_status(const struct rf_fleet_bans *bans);
+/* NULL: it is no question about bans. `slot`: of this host. */
+json_t *rf_fleet_bans_answer(struct rf_fleet_bans *bans, uint32_t slot, const char *question);
 
 #endif /* RINGFENCE_AGENT_BANS_H */

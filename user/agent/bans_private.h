@@ -5,7 +5,7 @@
 
 #include "agent/bans.h"
 
-/* ---- bans_writer.c ---- */
+/* ---- bans_fence.c ---- */
 
 /*
  * Puts the taken bans on the fence's deny list, and takes those that have ended off it; if it
@@ -14,8 +14,6 @@
  */
 int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *left_out,
 			struct rf_error *error);
-
-/* ---- bans_look.c ---- */
 
 /*
  * Looks for some of the taken bans in the fence, other ones each time. False: one is not in force.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "agent/calls.h"
+
 #include <arpa/inet.h>
+#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/call_words.h"
-#include "agent/calls.h"
+#include "base/prefix.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "fleet/wire.h"
 #include "rules/grouping.h"
 
 #define TOLD_PAUSE_NS (50 * RF_NS_PER_MS)
@@ -136,6 +139,62 @@ bool rf_calls_are_refused(const struct rf_calls *calls)
 	return false;
 }
 
+/* ---- calls with items, each about a separate key: rf_report and rf_sums ---- */
+
+struct call_words {
+	char count[12];
+	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
+	char key[RF_REPORT_ITEMS][RF_WIRE_KEY_SIZE];
+	uint8_t call[RF_WIRE_CALL_SIZE];
+	uint8_t item[RF_REPORT_ITEMS][RF_WIRE_REPORT_SIZE]; /* of the longest */
+	const char *word[2 * RF_REPORT_ITEMS + 6];
+	size_t length[2 * RF_REPORT_ITEMS + 6];
+	int words;
+};
+
+static void add_word(struct call_words *words, const void *word, size_t length)
+{
+	words->word[words->words] = word;
+	words->length[words->words++] = length;
+}
+
+static void add_text(struct call_words *words, const char *text)
+{
+	add_word(words, text, strlen(text));
+}
+
+/* The words from `key` and `item`, of which the caller has filled the first `items`. */
+static void make_words(struct call_words *words, const struct rf_ledger_call *call, uint32_t bucket,
+		       const char *function, uint32_t items, size_t item_size)
+{
+	words->words = 0;
+	snprintf(words->count, sizeof(words->count), "%u", items + 2);
+	rf_wire_slot_key(words->slot_key, bucket, call->slot);
+	rf_wire_hosts_key(words->hosts_key, bucket);
+	rf_wire_pack_call(words->call, call);
+	add_text(words, "FCALL");
+	add_text(words, function);
+	add_text(words, words->count);
+	add_text(words, words->slot_key);
+	add_text(words, words->hosts_key);
+	for (uint32_t i = 0; i < items; i++)
+		add_text(words, words->key[i]);
+	add_word(words, words->call, sizeof(words->call));
+	for (uint32_t i = 0; i < items; i++)
+		add_word(words, words->item[i], item_size);
+}
+
+/* Does the reply have a string for each item? Otherwise it cannot be read, and is no answer. */
+static bool is_answered(const redisReply *reply, uint32_t items)
+{
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != items)
+		return false;
+	for (uint32_t i = 0; i < items; i++)
+		if (reply->element[i]->type != REDIS_REPLY_STRING)
+			return false;
+	return true;
+}
+
 /* ---- reports ---- */
 
 void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_fleet_limit *limit,
@@ -150,7 +209,21 @@ void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_flee
 		 rf_group_length(limit->per4, limit->per6, &source));
 }
 
-static void make_item(struct rf_call_words *words, const struct rf_claims *claims,
+struct rf_claim_key rf_calls_key(const struct rf_claims *claims, int number,
+				 const struct rf_address *address)
+{
+	const struct rf_fleet_limit *limit = &claims->limit[number];
+	const unsigned int length = rf_group_length(limit->per4, limit->per6, address);
+	struct rf_claim_key key = {.limit = number, .is_ipv6 = address->version == 6};
+	struct rf_address masked = *address;
+
+	for (unsigned int i = 0; i < 4; i++)
+		masked.word[i] &= rf_prefix_mask(length, i);
+	memcpy(key.source, masked.word, sizeof(key.source));
+	return key;
+}
+
+static void make_item(struct call_words *words, const struct rf_claims *claims,
 		      const struct rf_report_batch *batch, uint32_t i)
 {
 	const struct rf_claim_key *key = &batch->item[i].claimant->key;
@@ -166,7 +239,7 @@ static void make_item(struct rf_call_words *words, const struct rf_claims *claim
 static bool unpack_answers(const struct rf_report_batch *batch, const redisReply *reply,
 			   struct rf_ledger_answer answer[RF_REPORT_ITEMS])
 {
-	if (!rf_call_is_answered(reply, batch->count))
+	if (!is_answered(reply, batch->count))
 		return false;
 	for (uint32_t i = 0; i < batch->count; i++)
 		if (!rf_wire_unpack_answer(&answer[i], reply->element[i]->str,
@@ -205,14 +278,66 @@ static void take_answers(void *data, const redisReply *reply)
 bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch)
 {
 	const struct rf_ledger_call call = rf_calls_of(calls, batch->bucket);
-	struct rf_call_words words;
+	struct call_words words;
 
 	if (!rf_line_is_ready(calls->reports, batch->bucket, rf_time_awake()))
 		return false;
 	for (uint32_t i = 0; i < batch->count; i++)
 		make_item(&words, calls->claims, batch, i);
-	rf_call_words_make(&words, &call, batch->bucket, "rf_report", batch->count,
-			   RF_WIRE_REPORT_SIZE);
+	make_words(&words, &call, batch->bucket, "rf_report", batch->count, RF_WIRE_REPORT_SIZE);
 	return rf_line_call(calls->reports, batch->bucket, words.words, words.word, words.length,
 			    take_answers, &calls->reporting[batch - calls->claims->batch]);
+}
+
+/* ---- what was received, for the sum over all hosts ---- */
+
+static void make_sum(struct call_words *words, const struct rf_claims *claims,
+		     const struct rf_sum_batch *batch, uint32_t i)
+{
+	const struct rf_claim_key *key = &batch->item[i].key;
+	const struct rf_fleet_limit *limit = &claims->limit[key->limit];
+	const struct rf_sum_report report = rf_claims_sum_report(claims, batch, i);
+	char source[RF_CALLS_SOURCE_SIZE];
+
+	rf_calls_format_source(key, limit, source);
+	rf_wire_sum_key(words->key[i], batch->bucket, limit->name, limit->definition, source);
+	rf_wire_pack_sum(words->item[i], &report);
+}
+
+static bool unpack_sums(const struct rf_sum_batch *batch, const redisReply *reply,
+			struct rf_sum_answer answer[RF_REPORT_ITEMS])
+{
+	if (!is_answered(reply, batch->count))
+		return false;
+	for (uint32_t i = 0; i < batch->count; i++)
+		if (!rf_wire_unpack_summed(&answer[i], reply->element[i]->str,
+					   reply->element[i]->len))
+			return false;
+	return true;
+}
+
+static void take_sums(void *data, const redisReply *reply)
+{
+	struct rf_summing *summing = data;
+	struct rf_claims *claims = summing->calls->claims;
+	struct rf_sum_answer answer[RF_REPORT_ITEMS];
+
+	if (unpack_sums(summing->batch, reply, answer))
+		rf_claims_summed(claims, summing->batch, answer, rf_time_awake());
+	else
+		rf_claims_unsummed(summing->batch);
+}
+
+bool rf_calls_sum(struct rf_calls *calls, struct rf_sum_batch *batch)
+{
+	const struct rf_ledger_call call = rf_calls_of(calls, batch->bucket);
+	struct call_words words;
+
+	if (!rf_line_is_ready(calls->reports, batch->bucket, rf_time_awake()))
+		return false;
+	for (uint32_t i = 0; i < batch->count; i++)
+		make_sum(&words, calls->claims, batch, i);
+	make_words(&words, &call, batch->bucket, "rf_sums", batch->count, RF_WIRE_SUM_SIZE);
+	return rf_line_call(calls->reports, batch->bucket, words.words, words.word, words.length,
+			    take_sums, &calls->summing[batch->bucket]);
 }

@@ -5,7 +5,8 @@
 
 #include <netinet/in.h>
 
-#include "agent/line.h"
+#include "agent/link.h"
+#include "base/prefix.h"
 #include "fleet/claims.h"
 
 #define RF_CALLS_SOURCE_SIZE (INET6_ADDRSTRLEN + 4)
@@ -56,9 +57,12 @@ bool rf_calls_are_refused(const struct rf_calls *calls);
 /* As the engine knows it: ADDRESS/LENGTH. */
 void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_fleet_limit *limit,
 			    char text[RF_CALLS_SOURCE_SIZE]);
+/* The source of an address under a limit, by the claims' number of it. */
+struct rf_claim_key rf_calls_key(const struct rf_claims *claims, int limit,
+				 const struct rf_address *address);
 /* What every call of a bucket brings. */
 struct rf_ledger_call rf_calls_of(const struct rf_calls *calls, uint32_t bucket);
-/* Ports of rf_claims; rf_calls_sum() is in calls_sums.c. */
+/* Ports of rf_claims. */
 bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch);
 bool rf_calls_sum(struct rf_calls *calls, struct rf_sum_batch *batch);
 

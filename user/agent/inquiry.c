@@ -25,7 +25,7 @@ static char *say_error(const char *text)
 
 /* ---- the end of one ---- */
 
-static void end(struct rf_inquiry *inquiry)
+static void end_inquiry(struct rf_inquiry *inquiry)
 {
 	for (uint32_t i = 0; i < inquiry->pieces; i++)
 		free(inquiry->piece[i].bytes);
@@ -33,19 +33,19 @@ static void end(struct rf_inquiry *inquiry)
 	*inquiry = (struct rf_inquiry){};
 }
 
-static void finish(struct rf_inquiry *inquiry)
+static void finish_inquiry(struct rf_inquiry *inquiry)
 {
 	char *answer = inquiry->question.compose(inquiry, inquiry->view);
 
 	rf_desk_reply(inquiry->desk, inquiry->ticket, answer);
 	free(answer);
-	end(inquiry);
+	end_inquiry(inquiry);
 }
 
 static void answered(struct rf_inquiry *inquiry)
 {
 	if (!--inquiry->left)
-		finish(inquiry);
+		finish_inquiry(inquiry);
 }
 
 static void take_answer(void *data, const redisReply *reply)
@@ -76,7 +76,7 @@ static bool send_words(struct rf_piece *piece, uint32_t tag, int count, const ch
 }
 
 /* No more of it than makes sense. */
-static bool get(struct rf_piece *piece, uint32_t tag, const char *key, uint32_t most)
+static bool get_key(struct rf_piece *piece, uint32_t tag, const char *key, uint32_t most)
 {
 	char last[12];
 	const char *const words[] = {"GETRANGE", key, "0", last};
@@ -92,7 +92,7 @@ static bool get(struct rf_piece *piece, uint32_t tag, const char *key, uint32_t 
 static uint32_t bucket_of_record(const struct rf_inquiry *inquiry, uint32_t limit)
 {
 	const struct rf_claim_key key =
-		rf_status_key(inquiry->view->claims, limit, &inquiry->question.address);
+		rf_calls_key(inquiry->view->claims, limit, &inquiry->question.address);
 
 	return rf_claims_bucket(inquiry->view->claims, key.source[0], key.source[1]);
 }
@@ -102,13 +102,13 @@ static bool get_record(struct rf_piece *piece)
 	const struct rf_claims *claims = piece->inquiry->view->claims;
 	const struct rf_fleet_limit *limit = &claims->limit[piece->index];
 	const struct rf_claim_key of =
-		rf_status_key(claims, piece->index, &piece->inquiry->question.address);
+		rf_calls_key(claims, piece->index, &piece->inquiry->question.address);
 	const uint32_t bucket = bucket_of_record(piece->inquiry, piece->index);
 	char key[RF_WIRE_KEY_SIZE], source[RF_CALLS_SOURCE_SIZE];
 
 	rf_calls_format_source(&of, limit, source);
 	rf_wire_record_key(key, bucket, limit->name, limit->definition, source);
-	return get(piece, bucket, key, RF_WIRE_RECORD_MAX);
+	return get_key(piece, bucket, key, RF_WIRE_RECORD_MAX);
 }
 
 static bool send_gone(struct rf_piece *piece)
@@ -139,13 +139,13 @@ static bool send_piece(struct rf_piece *piece)
 	switch (piece->kind) {
 	case RF_PIECE_HOSTS:
 		rf_wire_hosts_key(key, piece->index);
-		return get(piece, piece->index, key, RF_WIRE_HOSTS_MAX);
+		return get_key(piece, piece->index, key, RF_WIRE_HOSTS_MAX);
 	case RF_PIECE_HOST:
 		rf_wire_host_key(key, piece->index);
-		return get(piece, RF_TAG_OF_ALL, key, RF_NEWS_HOST_MAX);
+		return get_key(piece, RF_TAG_OF_ALL, key, RF_NEWS_HOST_MAX);
 	case RF_PIECE_TOP:
 		rf_wire_top_key(key, piece->index);
-		return get(piece, RF_TAG_OF_ALL, key, RF_NEWS_TOP_MAX);
+		return get_key(piece, RF_TAG_OF_ALL, key, RF_NEWS_TOP_MAX);
 	case RF_PIECE_RECORD:
 		return get_record(piece);
 	case RF_PIECE_GONE:
@@ -163,7 +163,7 @@ static uint32_t tag_of(const struct rf_piece *piece)
 	return piece->index;
 }
 
-static void begin(struct rf_inquiry *inquiry, enum rf_piece_kind kind, uint32_t index)
+static void begin_piece(struct rf_inquiry *inquiry, enum rf_piece_kind kind, uint32_t index)
 {
 	struct rf_piece *piece = &inquiry->piece[inquiry->pieces];
 
@@ -178,7 +178,7 @@ static void begin(struct rf_inquiry *inquiry, enum rf_piece_kind kind, uint32_t 
 static void begin_in_each_bucket(struct rf_inquiry *inquiry, enum rf_piece_kind kind)
 {
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
-		begin(inquiry, kind, i);
+		begin_piece(inquiry, kind, i);
 }
 
 /* Of all slots that a host may have; those of no member are asked for in vain. */
@@ -187,7 +187,7 @@ static void begin_of_each_host(struct rf_inquiry *inquiry, enum rf_piece_kind ki
 	for (uint32_t slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++)
 		for (int i = 0; i < RF_BUCKETS; i++)
 			if (rf_ledger_slots_has(&inquiry->view->claims->member[i].members, slot)) {
-				begin(inquiry, kind, slot);
+				begin_piece(inquiry, kind, slot);
 				break;
 			}
 }
@@ -196,7 +196,7 @@ static void begin_of_each_limit(struct rf_inquiry *inquiry, enum rf_piece_kind k
 {
 	for (uint32_t i = 0; i < RF_FLEET_LIMITS_MAX; i++)
 		if (inquiry->view->claims->limit[i].in_force)
-			begin(inquiry, kind, i);
+			begin_piece(inquiry, kind, i);
 }
 
 /* ---- questions ---- */

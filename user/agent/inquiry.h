@@ -70,20 +70,11 @@ char *rf_inquire(struct rf_inquiries *inquiries, struct rf_desk *desk, uint64_t 
 /* Sends again what is to be. */
 void rf_inquiries_turn(struct rf_inquiries *inquiries, uint64_t now);
 
-/* ---- inquiry_answers.c and inquiry_source.c: the answers, of the heap ---- */
+/* ---- inquiry_answers.c: the answers, of the heap ---- */
 
 char *rf_inquiry_hosts(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
 char *rf_inquiry_top(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
 char *rf_inquiry_gone(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
 char *rf_inquiry_source(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
-
-/* ---- inquiry_pieces.c: what was answered ---- */
-
-const struct rf_piece *rf_inquiry_piece(const struct rf_inquiry *inquiry, enum rf_piece_kind kind,
-					uint32_t index);
-/* What a host says of itself; NULL: nothing that makes sense. The caller frees it. */
-json_t *rf_inquiry_host(const struct rf_inquiry *inquiry, uint32_t slot);
-/* Its name, as JSON; null where it said none. */
-json_t *rf_inquiry_host_name(const json_t *host);
 
 #endif /* RINGFENCE_AGENT_INQUIRY_H */

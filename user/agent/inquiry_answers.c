@@ -1,17 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The answers about hosts, and about the worst sources of all of them. */
+/* The answers: about hosts, the worst sources of all of them, one source, and a host that is gone.
+ */
+#include "agent/inquiry.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inquiry.h"
+#include "agent/site.h"
 #include "base/json.h"
 #include "base/sort.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "fleet/wire.h"
+#include "ringfence/share.h"
+
+/* ---- what was answered ---- */
+
+static const struct rf_piece *piece_of(const struct rf_inquiry *inquiry, enum rf_piece_kind kind,
+				       uint32_t index)
+{
+	for (uint32_t i = 0; i < inquiry->pieces; i++)
+		if (inquiry->piece[i].kind == kind && inquiry->piece[i].index == index)
+			return inquiry->piece[i].bytes ? &inquiry->piece[i] : NULL;
+	return NULL;
+}
+
+/* What a host says of itself; NULL: nothing that makes sense. The caller frees it. */
+static json_t *host_of(const struct rf_inquiry *inquiry, uint32_t slot)
+{
+	const struct rf_piece *piece = piece_of(inquiry, RF_PIECE_HOST, slot);
+
+	return piece ? rf_news_read(piece->bytes, piece->size) : NULL;
+}
+
+/* Its name, as JSON; null where it said none. */
+static json_t *name_of(const json_t *host)
+{
+	const char *name = json_string_value(json_object_get(host, "name"));
+	char clean[RF_HOST_NAME_SIZE];
+
+	if (!name || !*name)
+		return json_null();
+	rf_news_clean_name(name, clean);
+	return json_string(clean);
+}
 
 #define DIFFERS_MOST 1000 /* of all hosts together: an answer has an end */
 
-static char *dump(json_t *answer)
+static char *dump_answer(json_t *answer)
 {
 	char *text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
 
@@ -23,7 +59,7 @@ static char *no_answer(const struct rf_status_view *view)
 {
 	const char *trouble = rf_line_trouble(view->news);
 
-	return dump(
+	return dump_answer(
 		json_pack("{s:i, s:o}", "schema", 1, "error",
 			  rf_json_text(*trouble ? trouble : "the engine did not answer in time")));
 }
@@ -45,7 +81,7 @@ static bool look_at_hosts(const struct rf_inquiry *inquiry, struct seen_host *se
 
 	*window_ms = 0;
 	for (uint32_t i = 0; i < RF_BUCKETS && ledger; i++) {
-		const struct rf_piece *piece = rf_inquiry_piece(inquiry, RF_PIECE_HOSTS, i);
+		const struct rf_piece *piece = piece_of(inquiry, RF_PIECE_HOSTS, i);
 
 		if (!piece || !rf_wire_unpack_hosts(ledger, piece->bytes, piece->size))
 			continue;
@@ -132,17 +168,17 @@ static json_t *host_json(const struct rf_inquiry *inquiry, uint32_t slot,
 			 const struct seen_host *seen, size_t *left)
 {
 	const struct rf_claims *claims = inquiry->view->claims;
-	json_t *host = rf_inquiry_host(inquiry, slot);
+	json_t *host = host_of(inquiry, slot);
 	json_t *differs = host ? differences(claims, host, left) : json_array();
 	json_t *json;
 
 	if (host)
 		add_missing_here(claims, host, differs, left);
 	json = json_pack("{s:I, s:o, s:b, s:b, s:I, s:o, s:o, s:o, s:o}", "slot", (json_int_t)slot,
-			 "name", rf_inquiry_host_name(host), "this", slot == claims->member[0].slot,
-			 "complete", seen->is_complete, "silent_ms", (json_int_t)seen->silent_ms,
-			 "grace_ms", number_of(host, "grace_ms"), "hosts", number_of(host, "hosts"),
-			 "version", text_of(host, "version"), "differs", differs);
+			 "name", name_of(host), "this", slot == claims->member[0].slot, "complete",
+			 seen->is_complete, "silent_ms", (json_int_t)seen->silent_ms, "grace_ms",
+			 number_of(host, "grace_ms"), "hosts", number_of(host, "hosts"), "version",
+			 text_of(host, "version"), "differs", differs);
 	json_decref(host);
 	return json;
 }
@@ -163,8 +199,9 @@ char *rf_inquiry_hosts(const struct rf_inquiry *inquiry, const struct rf_status_
 		json_decref(hosts);
 		return no_answer(view);
 	}
-	return dump(json_pack("{s:i, s:o, s:I}", "schema", 1, "hosts", hosts, "void_after_ms",
-			      (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS + window_ms)));
+	return dump_answer(
+		json_pack("{s:i, s:o, s:I}", "schema", 1, "hosts", hosts, "void_after_ms",
+			  (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS + window_ms)));
 }
 
 /* ---- gone ---- */
@@ -176,7 +213,7 @@ char *rf_inquiry_gone(const struct rf_inquiry *inquiry, const struct rf_status_v
 	uint32_t done = 0, refused = 0;
 
 	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
-		const struct rf_piece *piece = rf_inquiry_piece(inquiry, RF_PIECE_GONE, i);
+		const struct rf_piece *piece = piece_of(inquiry, RF_PIECE_GONE, i);
 		struct rf_ledger_left left;
 
 		if (!piece || !rf_wire_unpack_left(&left, piece->bytes, piece->size))
@@ -188,8 +225,8 @@ char *rf_inquiry_gone(const struct rf_inquiry *inquiry, const struct rf_status_v
 	}
 	if (done + refused < RF_BUCKETS)
 		return no_answer(view);
-	return dump(json_pack("{s:i, s:b, s:I}", "schema", 1, "forgotten", !refused, "left_ms",
-			      (json_int_t)left_ms));
+	return dump_answer(json_pack("{s:i, s:b, s:I}", "schema", 1, "forgotten", !refused,
+				     "left_ms", (json_int_t)left_ms));
 }
 
 /* ---- top ---- */
@@ -245,7 +282,7 @@ static int by_source(const void *one, const void *other)
 	return order ? order : strcmp(a->limit, b->limit);
 }
 
-static void merge(struct rows *rows)
+static void merge_rows(struct rows *rows)
 {
 	size_t kept = 0;
 
@@ -294,7 +331,7 @@ static int by_hosts(const void *one, const void *other)
 	return order ? order : by_drops(a, b);
 }
 
-static void sort(struct rows *rows, const char *question)
+static void sort_rows(struct rows *rows, const char *question)
 {
 	const char *by = strrchr(question, ' ');
 	int (*order)(const void *, const void *) = by_drops;
@@ -336,10 +373,149 @@ char *rf_inquiry_top(const struct rf_inquiry *inquiry, const struct rf_status_vi
 		if (inquiry->piece[i].kind == RF_PIECE_TOP && inquiry->piece[i].bytes)
 			told += add_rows(&rows, &inquiry->piece[i]);
 	}
-	merge(&rows);
-	sort(&rows, inquiry->question.text);
+	merge_rows(&rows);
+	sort_rows(&rows, inquiry->question.text);
 	sources = rows_json(&rows, inquiry->question.number);
 	free(rows.row);
-	return dump(json_pack("{s:i, s:o, s:I, s:I}", "schema", 1, "sources", sources, "told",
-			      (json_int_t)told, "members", (json_int_t)asked));
+	return dump_answer(json_pack("{s:i, s:o, s:I, s:I}", "schema", 1, "sources", sources,
+				     "told", (json_int_t)told, "members", (json_int_t)asked));
+}
+
+/* ---- one source: the claims of all hosts ---- */
+
+/* The ledger's bucket, and the claims of the source in it. */
+struct kept {
+	struct rf_ledger ledger;
+	struct rf_ledger_source source;
+};
+
+static bool read_kept(const struct rf_inquiry *inquiry, int limit, uint32_t bucket,
+		      struct kept *kept)
+{
+	const struct rf_piece *hosts = piece_of(inquiry, RF_PIECE_HOSTS, bucket);
+	const struct rf_piece *record = piece_of(inquiry, RF_PIECE_RECORD, limit);
+
+	return hosts && record && rf_wire_unpack_hosts(&kept->ledger, hosts->bytes, hosts->size) &&
+	       rf_wire_unpack_record(&kept->source, record->bytes, record->size);
+}
+
+static bool is_void(const struct kept *kept, const struct rf_ledger_claim *claim, uint64_t life_ms)
+{
+	const struct rf_ledger_host *host = &kept->ledger.host[claim->slot % RF_LEDGER_SLOTS];
+
+	return !host->nonce || host->generation != claim->generation ||
+	       kept->ledger.newest - host->heard >= life_ms;
+}
+
+static json_t *claim_json(const struct rf_inquiry *inquiry, const struct kept *kept,
+			  const struct rf_ledger_claim *claim)
+{
+	const uint32_t slot = claim->slot % RF_LEDGER_SLOTS;
+	const struct rf_ledger_host *of = &kept->ledger.host[slot];
+	json_t *host = host_of(inquiry, slot);
+	json_t *json =
+		json_pack("{s:I, s:o, s:b, s:I, s:b, s:I}", "slot", (json_int_t)slot, "name",
+			  name_of(host), "this", slot == inquiry->view->claims->member[0].slot,
+			  "claim", (json_int_t)claim->claim, "in_vain", claim->in_vain, "silent_ms",
+			  (json_int_t)(kept->ledger.newest - of->heard));
+
+	json_decref(host);
+	return json;
+}
+
+/* Null where nothing of it could be read. */
+static json_t *ledger_json(const struct rf_inquiry *inquiry, const struct rf_fleet_limit *limit,
+			   int number, uint32_t bucket)
+{
+	const uint64_t life_ms =
+		(inquiry->view->settings->grace_ns + limit->window_ns) / RF_NS_PER_MS;
+	struct kept *kept = calloc(1, sizeof(*kept));
+	json_t *hosts, *json;
+	uint64_t claimed = 0, contested_ms = 0;
+
+	if (!kept || !read_kept(inquiry, number, bucket, kept)) {
+		free(kept);
+		return json_null();
+	}
+	hosts = json_array();
+	for (uint32_t i = 0; i < kept->source.count; i++) {
+		if (is_void(kept, &kept->source.claim[i], life_ms))
+			continue;
+		claimed += kept->source.claim[i].claim;
+		json_array_append_new(hosts, claim_json(inquiry, kept, &kept->source.claim[i]));
+	}
+	if (kept->source.contested_until > kept->ledger.newest)
+		contested_ms = kept->source.contested_until - kept->ledger.newest;
+	json = json_pack("{s:I, s:I, s:b, s:o}", "claimed", (json_int_t)claimed, "contested_ms",
+			 (json_int_t)contested_ms, "learning", kept->ledger.is_learning, "hosts",
+			 hosts);
+	free(kept);
+	return json;
+}
+
+/* ---- one source: this host ---- */
+
+/* What its window has used in W; -1: it has no window. */
+static json_int_t read_used(const struct rf_status_view *view, const struct rf_claim_key *key,
+			    const struct rf_fleet_limit *limit)
+{
+	struct rf_fleet_record record = {
+		.source = {key->source[0], key->source[1]},
+		.limit_id = limit->limit_id,
+		.tag = limit->tag,
+		.is_ipv6 = key->is_ipv6,
+	};
+
+	if (rf_site_windows(view->site, &record, 1) || record.result == RF_SHARE_GONE ||
+	    record.result == RF_SHARE_NO_LIMIT)
+		return -1;
+	return record.used;
+}
+
+static json_t *here_json(const struct rf_status_view *view, const struct rf_claim_key *key,
+			 const struct rf_fleet_limit *limit)
+{
+	const struct rf_claimant *claimant = rf_claim_table_find(&view->claims->table, key);
+	const struct rf_claim none = {}, *claim = claimant ? &claimant->claim : &none;
+	const json_int_t used = read_used(view, key, limit);
+
+	return json_pack(
+		"{s:o, s:I, s:I, s:I, s:b, s:o}", "used",
+		used < 0 ? json_null() : json_integer(used), "share", (json_int_t)claim->share,
+		"claim", (json_int_t)((uint64_t)claim->covers + claim->held), "wants",
+		(json_int_t)(claimant ? claimant->wants : 0), "in_vain",
+		claimant && claimant->vain_since_ns, "since_ms",
+		claimant && claimant->since_ns
+			? json_integer((rf_time_awake() - claimant->since_ns) / RF_NS_PER_MS)
+			: json_null());
+}
+
+/* ---- one source: the answer ---- */
+
+static json_t *limit_json(const struct rf_inquiry *inquiry, int number)
+{
+	const struct rf_status_view *view = inquiry->view;
+	const struct rf_fleet_limit *limit = &view->claims->limit[number];
+	const struct rf_claim_key key =
+		rf_calls_key(view->claims, number, &inquiry->question.address);
+	char source[RF_CALLS_SOURCE_SIZE];
+
+	rf_calls_format_source(&key, limit, source);
+	return json_pack(
+		"{s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o}", "name", rf_json_text(limit->name),
+		"source", source, "count", (json_int_t)limit->limit, "window_ms",
+		(json_int_t)(limit->window_ns / RF_NS_PER_MS), "first", (json_int_t)limit->first,
+		"pool", (json_int_t)limit->pool, "here", here_json(view, &key, limit), "ledger",
+		ledger_json(inquiry, limit, number,
+			    rf_claims_bucket(view->claims, key.source[0], key.source[1])));
+}
+
+char *rf_inquiry_source(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
+{
+	json_t *limits = json_array();
+
+	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
+		if (view->claims->limit[i].in_force)
+			json_array_append_new(limits, limit_json(inquiry, i));
+	return dump_answer(json_pack("{s:i, s:o}", "schema", 1, "limits", limits));
 }

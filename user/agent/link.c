@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "agent/link.h"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -6,14 +8,66 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "agent/engine_errors.h"
-#include "agent/link.h"
 #include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "fleet/library.h"
 
 #include "build/fleet_functions.h"
+
+/* ---- what the engine's errors mean, and what to do ---- */
+
+struct meaning {
+	const char *begins; /* the engine's error */
+	const char *means;
+};
+
+static const struct meaning meanings[] = {
+	{"NOAUTH", "it wants a password; name a file with it by 'password file PATH'"},
+	{"WRONGPASS", "it refuses this user and password; see 'user' and 'password file'"},
+	{"ERR AUTH", "it has no password set, but 'password file' names one; leave it out"},
+	{"NOPERM", "this user may not do that there; it needs '+fcall +function|load ~rf:*'"},
+	{"OOM", "it has no memory left; raise its 'maxmemory'"},
+	{"LOADING", "it is still loading its data"},
+	{"READONLY", "it is a replica; name the master"},
+	{"MASTERDOWN", "it is a replica, and its master is down; name the master"},
+	{"NOREPLICAS", "it has too few replicas to write; see its 'min-replicas-to-write'"},
+	{"MISCONF", "it cannot save to its disk; the fleet needs no persistence: 'save \"\"'"},
+	{"BUSY", "it is busy with another script or function"},
+	{"CLUSTERDOWN", "its cluster is down; see 'redis-cli --cluster check'"},
+	{"DENIED", "it is in protected mode; give it a password, or 'bind' it to an address"},
+	{"ERR max number of clients", "it has too many clients; raise its 'maxclients'"},
+	{"RINGFENCE this is no heartbeat",
+	 "it has functions of another version; 'ringfence fleet check' prints what loads them"},
+	{"Connection refused",
+	 "nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"},
+	{"Connection reset", "it closed the connection; behind a tunnel, see its log"},
+	{"Server closed", "it closed the connection; behind a tunnel, see its log"},
+	{"No route to host", "there is no route to it"},
+	{"Network is unreachable", "there is no route to it"},
+	{"ERR unknown command", "it knows no functions; it takes Redis 7 or Valkey"},
+};
+
+bool rf_engine_lacks_functions(const char *error)
+{
+	return strncmp(error, "ERR Function not found", 22) == 0;
+}
+
+bool rf_engine_has_functions(const char *error)
+{
+	return strncmp(error, "ERR Library 'ringfence' already exists", 38) == 0;
+}
+
+void rf_engine_explain(const char *error, char *text, size_t size)
+{
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		if (strncmp(error, meanings[i].begins, strlen(meanings[i].begins)) != 0)
+			continue;
+		snprintf(text, size, "%s", meanings[i].means);
+		return;
+	}
+	snprintf(text, size, "it says '%.200s'", error);
+}
 
 /* ---- the loop ---- */
 
@@ -130,7 +184,7 @@ static void take_events(void *context, uint32_t events)
 
 /* ---- requests ---- */
 
-static void finish(struct rf_request *request, const redisReply *reply)
+static void finish_request(struct rf_request *request, const redisReply *reply)
 {
 	TAILQ_REMOVE(&request->link->requests, request, place);
 	request->answer(request->data, reply);
@@ -214,7 +268,7 @@ static void take_reply(redisAsyncContext *redis, void *answer, void *data)
 		link->pause_ns = RF_ENGINE_RETRY_NS;
 		take_success(link, request);
 	}
-	finish(request, reply);
+	finish_request(request, reply);
 }
 
 static bool send_words(struct rf_link *link, uint32_t tag, int count, const char *const *words,
@@ -444,7 +498,7 @@ static void connect_to(struct rf_link *link, uint64_t now)
 }
 
 /* All requests are answered by none. */
-static void drop(struct rf_link *link)
+static void drop_link(struct rf_link *link)
 {
 	redisAsyncContext *redis = link->redis;
 
@@ -475,7 +529,7 @@ void rf_link_turn(struct rf_link *link, uint64_t now)
 		give_up(link);
 	}
 	if (link->redis && link->ends)
-		drop(link);
+		drop_link(link);
 	if (!link->redis && now >= link->retry_ns)
 		connect_to(link, now);
 	forget_trouble(link, now);
@@ -507,12 +561,135 @@ void rf_link_start(struct rf_link *link)
 
 void rf_link_rest(struct rf_link *link)
 {
-	drop(link);
+	drop_link(link);
 	*link->trouble = '\0';
 }
 
 void rf_link_end(struct rf_link *link)
 {
-	drop(link);
+	drop_link(link);
 	*link = (struct rf_link){};
+}
+
+/* ---- lines: the connections of one purpose ---- */
+
+static bool is_in_use(const struct rf_line *line, uint32_t node)
+{
+	return line->link[node].id && line->link[node].id == line->cluster->node[node].id;
+}
+
+static void start_link(struct rf_line *line, uint32_t node)
+{
+	struct rf_link *link = &line->link[node];
+
+	*link = (struct rf_link){
+		.engine = line->engine,
+		.cluster = line->cluster,
+		.node = node,
+		.id = line->cluster->node[node].id,
+		.purpose = line->purpose,
+		.loop = line->loop,
+		.socket = {.is_urgent = line->is_urgent},
+		.patience_ns = line->patience_ns,
+	};
+	rf_link_start(link);
+}
+
+void rf_line_end(struct rf_line *line)
+{
+	for (uint32_t i = 0; i < RF_NODES_MOST; i++)
+		if (line->link[i].id)
+			rf_link_end(&line->link[i]);
+}
+
+void rf_line_turn(struct rf_line *line, uint64_t now)
+{
+	for (uint32_t i = 0; i < line->cluster->nodes; i++) {
+		const bool is_needed = rf_cluster_uses(line->cluster, i, line->tags);
+		struct rf_link *link = &line->link[i];
+
+		if (link->id && !is_in_use(line, i))
+			rf_link_end(link);
+		else if (link->redis && !is_needed)
+			rf_link_rest(link);
+		if (!is_needed)
+			continue;
+		if (!link->id)
+			start_link(line, i);
+		rf_link_turn(link, now);
+		if (link->has_failed)
+			rf_cluster_failed(line->cluster, i, line->patience_ns, now);
+		link->has_failed = false;
+	}
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When the first of its routes has rested. */
+static uint64_t rested_ns(const struct rf_line *line, uint64_t now)
+{
+	uint64_t due_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < RF_TAGS && line->cluster->is_cluster; i++)
+		if (line->tags & 1U << i && line->cluster->route[i].rests_until_ns > now)
+			due_ns = earliest(due_ns, line->cluster->route[i].rests_until_ns);
+	return due_ns;
+}
+
+uint64_t rf_line_due_ns(const struct rf_line *line, uint64_t now)
+{
+	uint64_t due_ns = rested_ns(line, now);
+
+	for (uint32_t i = 0; i < line->cluster->nodes; i++) {
+		if (!rf_cluster_uses(line->cluster, i, line->tags))
+			continue;
+		if (!is_in_use(line, i))
+			return 0;
+		due_ns = earliest(due_ns, rf_link_due_ns(&line->link[i]));
+	}
+	return due_ns;
+}
+
+bool rf_line_is_ready(const struct rf_line *line, uint32_t tag, uint64_t now)
+{
+	const struct rf_route *route = &line->cluster->route[tag];
+	const struct rf_link *link = &line->link[route->node];
+
+	return is_in_use(line, route->node) && link->state == RF_LINK_READY && !link->ends &&
+	       now >= route->rests_until_ns;
+}
+
+bool rf_line_call(struct rf_line *line, uint32_t tag, int count, const char *const *words,
+		  const size_t *lengths, rf_link_answer answer, void *data)
+{
+	const uint32_t node = line->cluster->route[tag].node;
+
+	return is_in_use(line, node) &&
+	       rf_link_call(&line->link[node], tag, count, words, lengths, answer, data);
+}
+
+const struct rf_link *rf_line_worst(const struct rf_line *line)
+{
+	const struct rf_link *worst = &line->link[line->cluster->route[0].node];
+
+	for (uint32_t i = 0; i < RF_NODES_MOST; i++) {
+		const struct rf_link *link = &line->link[i];
+
+		if (!link->id || !rf_cluster_uses(line->cluster, i, line->tags))
+			continue;
+		if (!worst->id || (*link->trouble && !*worst->trouble) ||
+		    (!*worst->trouble && link->state < worst->state))
+			worst = link;
+	}
+	return worst;
+}
+
+const char *rf_line_trouble(const struct rf_line *line)
+{
+	const struct rf_link *worst = rf_line_worst(line);
+
+	return *worst->trouble ? worst->trouble : line->cluster->trouble;
 }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "agent/news.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "agent/news.h"
+#include "agent/calls.h"
+#include "base/json.h"
+#include "base/time.h"
 #include "base/units.h"
 #include "fleet/wire.h"
 
@@ -12,6 +18,161 @@
 #define TOP_NS (5 * RF_NS_PER_S)
 #define HOST_KEPT_MS "604800000" /* 7 days, so that a host which is gone has a name */
 #define TOP_KEPT_MS "20000"
+#define TOP_EACH (RF_NEWS_SOURCES / 2) /* by drops, and by rate */
+#define TOP_QUIET_NS (10 * RF_NS_PER_S)
+#define ROLL_BUCKET 0 /* that is read, of all */
+#define ROLL_READ_NS (2 * RF_NS_PER_S)
+#define ROLL_KNOWN_NS (3 * ROLL_READ_NS)
+
+/* ---- what a host says of itself ---- */
+
+void rf_news_clean_name(const char *name, char clean[RF_HOST_NAME_SIZE])
+{
+	size_t i;
+
+	for (i = 0; name[i] && i < RF_HOST_NAME_SIZE - 1; i++)
+		clean[i] = isascii(name[i]) && (isalnum(name[i]) || strchr("-._", name[i]))
+				   ? name[i]
+				   : '_';
+	clean[i] = '\0';
+}
+
+static json_t *definitions(const struct rf_claims *claims)
+{
+	json_t *limits = json_object();
+
+	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++) {
+		const struct rf_fleet_limit *limit = &claims->limit[i];
+		char definition[20];
+
+		if (!limit->in_force)
+			continue;
+		snprintf(definition, sizeof(definition), "%016llx",
+			 (unsigned long long)limit->definition);
+		json_object_set_new(limits, limit->name, json_string(definition));
+	}
+	return limits;
+}
+
+static char *host_text(const struct rf_news *news)
+{
+	json_t *host = json_pack("{s:s, s:s, s:I, s:I, s:o}", "name", news->name, "version",
+				 RINGFENCE_VERSION, "grace_ms",
+				 (json_int_t)(news->settings->grace_ns / RF_NS_PER_MS), "hosts",
+				 (json_int_t)news->hosts, "limits", definitions(news->claims));
+	char *text = host ? json_dumps(host, JSON_COMPACT) : NULL;
+
+	json_decref(host);
+	return text;
+}
+
+json_t *rf_news_read(const char *text, size_t size)
+{
+	json_t *read = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+
+	if (json_is_object(read))
+		return read;
+	json_decref(read);
+	return NULL;
+}
+
+const char *rf_news_definition(const json_t *host, const char *limit)
+{
+	return json_string_value(json_object_get(json_object_get(host, "limits"), limit));
+}
+
+/* ---- the sources that it drops the most of ---- */
+
+/* The first ones by a number, the largest first. */
+struct ranking {
+	const struct rf_claimant *claimant[TOP_EACH];
+	uint64_t number[TOP_EACH];
+	uint32_t count;
+};
+
+static void rank_claimant(struct ranking *ranking, const struct rf_claimant *claimant,
+			  uint64_t number)
+{
+	uint32_t at = ranking->count;
+
+	if (!number)
+		return;
+	while (at && ranking->number[at - 1] < number)
+		at--;
+	if (at == TOP_EACH)
+		return;
+	if (ranking->count < TOP_EACH)
+		ranking->count++;
+	for (uint32_t i = ranking->count - 1; i > at; i--) {
+		ranking->claimant[i] = ranking->claimant[i - 1];
+		ranking->number[i] = ranking->number[i - 1];
+	}
+	ranking->claimant[at] = claimant;
+	ranking->number[at] = number;
+}
+
+static bool is_ranked(const struct ranking *ranking, const struct rf_claimant *claimant)
+{
+	for (uint32_t i = 0; i < ranking->count; i++)
+		if (ranking->claimant[i] == claimant)
+			return true;
+	return false;
+}
+
+/* Packets a second since the last time; a window that nobody looked at lately sends nothing. */
+static void measure_rate(struct rf_claimant *claimant, uint64_t now)
+{
+	const uint64_t packets = claimant->shown_passed + claimant->shown_dropped;
+	const uint64_t since_ns = claimant->told_ns;
+
+	if (claimant->shown_ns > since_ns && packets >= claimant->told_packets && since_ns)
+		claimant->rate_pps = (packets - claimant->told_packets) * (double)RF_NS_PER_S /
+				     (claimant->shown_ns - since_ns);
+	else if (!since_ns || now - claimant->shown_ns > TOP_QUIET_NS)
+		claimant->rate_pps = 0;
+	claimant->told_ns = claimant->shown_ns;
+	claimant->told_packets = packets;
+}
+
+static json_t *source_json(const struct rf_claims *claims, const struct rf_claimant *claimant)
+{
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
+	char source[RF_CALLS_SOURCE_SIZE];
+
+	rf_calls_format_source(&claimant->key, limit, source);
+	return json_pack("{s:s, s:s, s:I, s:I, s:I}", "source", source, "limit", limit->name,
+			 "passed", (json_int_t)claimant->shown_passed, "dropped",
+			 (json_int_t)claimant->shown_dropped, "rate",
+			 (json_int_t)claimant->rate_pps);
+}
+
+/* The sources that this host drops the most of, and those that send the most; NULL: no memory. */
+static char *top_text(struct rf_claims *claims, uint64_t now)
+{
+	struct ranking drops = {.count = 0}, rates = {.count = 0};
+	struct rf_claimant *claimant = NULL;
+	json_t *list = json_array(), *top;
+	char *text;
+
+	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
+		if (!claims->limit[claimant->key.limit].in_force)
+			continue;
+		measure_rate(claimant, now);
+		rank_claimant(&drops, claimant, claimant->shown_dropped);
+		rank_claimant(&rates, claimant, claimant->rate_pps);
+	}
+	for (uint32_t i = 0; i < drops.count; i++)
+		json_array_append_new(list, source_json(claims, drops.claimant[i]));
+	for (uint32_t i = 0; i < rates.count; i++)
+		if (!is_ranked(&drops, rates.claimant[i]))
+			json_array_append_new(list, source_json(claims, rates.claimant[i]));
+	top = json_pack("{s:o}", "sources", list);
+	text = top ? json_dumps(top, JSON_COMPACT) : NULL;
+	json_decref(top);
+	return text;
+}
+
+/* ---- telling ---- */
 
 void rf_news_start(struct rf_news *news, const struct rf_agent_settings *settings,
 		   struct rf_claims *claims, const struct rf_site *site, struct rf_line *line)
@@ -37,7 +198,7 @@ static void take_answer(void *data, const redisReply *reply)
 		news->host_at_ns = news->top_at_ns = 0;
 }
 
-static void set(struct rf_news *news, const char *key, const char *text, const char *kept_ms)
+static void set_key(struct rf_news *news, const char *key, const char *text, const char *kept_ms)
 {
 	const char *const words[] = {"SET", key, text, "PX", kept_ms};
 	size_t lengths[ARRAY_SIZE(words)];
@@ -49,11 +210,11 @@ static void set(struct rf_news *news, const char *key, const char *text, const c
 }
 
 /* Frees `text`, of what is said at `key`; NULL: no memory, so the next one may do better. */
-static void tell(struct rf_news *news, const char *key, char *text, size_t most,
-		 const char *kept_ms)
+static void tell_text(struct rf_news *news, const char *key, char *text, size_t most,
+		      const char *kept_ms)
 {
 	if (text && strlen(text) <= most)
-		set(news, key, text, kept_ms);
+		set_key(news, key, text, kept_ms);
 	free(text);
 }
 
@@ -82,12 +243,12 @@ void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now)
 	if (now >= news->host_at_ns) {
 		news->host_at_ns = now + HOST_NS;
 		rf_wire_host_key(key, news->slot);
-		tell(news, key, rf_news_host_text(news), RF_NEWS_HOST_MAX, HOST_KEPT_MS);
+		tell_text(news, key, host_text(news), RF_NEWS_HOST_MAX, HOST_KEPT_MS);
 	}
 	if (now >= news->top_at_ns) { /* also that there are none */
 		news->top_at_ns = now + TOP_NS;
 		rf_wire_top_key(key, news->slot);
-		tell(news, key, rf_news_top_text(news->claims, now), RF_NEWS_TOP_MAX, TOP_KEPT_MS);
+		tell_text(news, key, top_text(news->claims, now), RF_NEWS_TOP_MAX, TOP_KEPT_MS);
 	}
 }
 
@@ -96,4 +257,55 @@ uint64_t rf_news_due_ns(const struct rf_news *news, uint64_t now)
 	if (!rf_line_is_ready(news->line, RF_TAG_OF_ALL, now) || !news->joined)
 		return UINT64_MAX;
 	return news->host_at_ns < news->top_at_ns ? news->host_at_ns : news->top_at_ns;
+}
+
+/* ---- who is heard ---- */
+
+void rf_roll_start(struct rf_roll *roll, struct rf_line *line, uint64_t grace_ns)
+{
+	*roll = (struct rf_roll){.line = line, .grace_ms = grace_ns / RF_NS_PER_MS};
+}
+
+static void note_heard(struct rf_roll *roll)
+{
+	const struct rf_ledger *kept = &roll->kept;
+
+	roll->heard = (struct rf_ledger_slots){};
+	for (uint32_t slot = 0; slot < RF_LEDGER_SLOTS; slot++)
+		if (kept->host[slot].nonce &&
+		    kept->newest - kept->host[slot].heard < roll->grace_ms + kept->window)
+			rf_ledger_slots_add(&roll->heard, slot);
+}
+
+static void take_hosts(void *data, const redisReply *reply)
+{
+	struct rf_roll *roll = data;
+
+	roll->is_under_way = false;
+	if (!reply || reply->type != REDIS_REPLY_STRING ||
+	    !rf_wire_unpack_hosts(&roll->kept, reply->str, reply->len))
+		return;
+	roll->known_ns = rf_time_awake();
+	note_heard(roll);
+}
+
+void rf_roll_turn(struct rf_roll *roll, uint64_t now)
+{
+	char key[RF_WIRE_KEY_SIZE];
+	const char *const words[] = {"GETRANGE", key, "0", "-1"};
+	size_t lengths[ARRAY_SIZE(words)];
+
+	if (now < roll->at_ns || roll->is_under_way)
+		return;
+	roll->at_ns = now + ROLL_READ_NS;
+	rf_wire_hosts_key(key, ROLL_BUCKET);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		lengths[i] = strlen(words[i]);
+	roll->is_under_way = rf_line_call(roll->line, ROLL_BUCKET, ARRAY_SIZE(words), words,
+					  lengths, take_hosts, roll);
+}
+
+bool rf_roll_is_known(const struct rf_roll *roll, uint64_t now)
+{
+	return roll->known_ns && now - roll->known_ns < ROLL_KNOWN_NS;
 }

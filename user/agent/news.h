@@ -38,21 +38,33 @@ void rf_news_start(struct rf_news *news, const struct rf_agent_settings *setting
 void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now);
 uint64_t rf_news_due_ns(const struct rf_news *news, uint64_t now);
 
-/* ---- news_host.c ---- */
+/* ---- what others have told ---- */
 
 /* Letters, digits, '-', '.' and '_' of a name; others become '_'. */
 void rf_news_clean_name(const char *name, char clean[RF_HOST_NAME_SIZE]);
-/* The text that this host tells of itself; NULL: no memory. */
-char *rf_news_host_text(const struct rf_news *news);
 /* A host's text that was read; NULL: it makes no sense. The caller frees it. */
 json_t *rf_news_read(const char *text, size_t size);
 /* The definition of a limit in it; NULL: it has none. */
 const char *rf_news_definition(const json_t *host, const char *limit);
 
-/* ---- news_top.c ---- */
+/*
+ * Who of the fleet is heard. A member keeps its slot until another host wants it, so a heartbeat's
+ * answer also has those that are long gone. When each was heard is what the engine keeps of a
+ * bucket, which is read now and then. For people alone: nothing is decided by it.
+ */
+struct rf_roll {
+	struct rf_line *line;
+	uint64_t grace_ms;
+	uint64_t at_ns;	   /* when it is read next */
+	uint64_t known_ns; /* when the answer came; 0: none yet */
+	bool is_under_way;
+	struct rf_ledger kept;	      /* of a bucket */
+	struct rf_ledger_slots heard; /* not silent for G + W: their claims count */
+};
 
-/* The text of the sources that this host drops the most of, and of those that send the most;
- * NULL: no memory. */
-char *rf_news_top_text(struct rf_claims *claims, uint64_t now);
+void rf_roll_start(struct rf_roll *roll, struct rf_line *line, uint64_t grace_ns);
+void rf_roll_turn(struct rf_roll *roll, uint64_t now);
+/* False: not for some time. */
+bool rf_roll_is_known(const struct rf_roll *roll, uint64_t now);
 
 #endif /* RINGFENCE_AGENT_NEWS_H */

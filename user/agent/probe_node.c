@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/engine_errors.h"
+#include "agent/link.h"
 #include "agent/probe_node.h"
 #include "base/json.h"
 #include "base/units.h"

@@ -51,6 +51,8 @@ bool rf_site_take_asks(struct rf_site *site);
 void rf_site_tell(struct rf_site *site);
 /* Brings the count of the time alone up to now. */
 void rf_site_look_whether_alone(struct rf_site *site);
+/* Says an error, unless it is the one that was said last. Returns `err`. */
+int rf_site_fail(struct rf_site *site, int err, const struct rf_error *error);
 /* A port of rf_claims. */
 int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count);
 

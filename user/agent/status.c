@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdio.h>
-#include <string.h>
-
-#include "agent/bans_status.h"
 #include "agent/status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/json.h"
 #include "base/prefix.h"
+#include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "fleet/socket.h"
 #include "ringfence/fleet.h"
 #include "ringfence/share.h"
 #include "rules/grouping.h"
+
+#define FILE_MODE 0640 /* the agent's group is that of those who may watch */
 
 static const char *const link_states[] = {
 	[RF_LINK_DOWN] = "down",
@@ -260,25 +269,11 @@ static json_t *status_json(const struct rf_status_view *view)
 
 /* ---- one source ---- */
 
-struct rf_claim_key rf_status_key(const struct rf_claims *claims, int number,
-				  const struct rf_address *address)
-{
-	const struct rf_fleet_limit *limit = &claims->limit[number];
-	const unsigned int length = rf_group_length(limit->per4, limit->per6, address);
-	struct rf_claim_key key = {.limit = number, .is_ipv6 = address->version == 6};
-	struct rf_address masked = *address;
-
-	for (unsigned int i = 0; i < 4; i++)
-		masked.word[i] &= rf_prefix_mask(length, i);
-	memcpy(key.source, masked.word, sizeof(key.source));
-	return key;
-}
-
 static json_t *claim_json(const struct rf_status_view *view, int number,
 			  const struct rf_address *address)
 {
 	const struct rf_fleet_limit *limit = &view->claims->limit[number];
-	const struct rf_claim_key key = rf_status_key(view->claims, number, address);
+	const struct rf_claim_key key = rf_calls_key(view->claims, number, address);
 	const struct rf_claimant *claimant = rf_claim_table_find(&view->claims->table, &key);
 	const uint32_t bucket = rf_claims_bucket(view->claims, key.source[0], key.source[1]);
 	const struct rf_claim none = {};
@@ -324,4 +319,55 @@ char *rf_status_answer(const struct rf_status_view *view, const char *question)
 	text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
 	json_decref(answer);
 	return text;
+}
+
+/* ---- the file ---- */
+
+void rf_publisher_start(struct rf_publisher *publisher, const char *name)
+{
+	*publisher = (struct rf_publisher){};
+	snprintf(publisher->path, sizeof(publisher->path), RF_AGENT_STATUS, name);
+	snprintf(publisher->next, sizeof(publisher->next), "%s.new", publisher->path);
+}
+
+void rf_publisher_end(struct rf_publisher *publisher)
+{
+	if (*publisher->path)
+		unlink(publisher->path);
+}
+
+static int write_text(const struct rf_publisher *publisher, const char *text)
+{
+	const int fd = open(publisher->next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+			    FILE_MODE);
+	const ssize_t length = strlen(text);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, length) != length || fchmod(fd, FILE_MODE))
+		err = errno ? -errno : -EIO;
+	close(fd);
+	if (!err && rename(publisher->next, publisher->path))
+		err = -errno;
+	return err;
+}
+
+void rf_publisher_turn(struct rf_publisher *publisher, const struct rf_status_view *view,
+		       uint64_t now)
+{
+	char *text;
+	int err;
+
+	if (now < publisher->at_ns)
+		return;
+	publisher->at_ns = now + RF_NS_PER_S;
+	text = rf_status_answer(view, "status");
+	errno = 0;
+	err = text ? write_text(publisher, text) : -ENOMEM;
+	if (err && err != publisher->said)
+		rf_warn("%s: cannot write it: %s; who watches sees no agent", publisher->path,
+			strerror(-err));
+	publisher->said = err;
+	free(text);
 }

@@ -16,7 +16,7 @@
 
 #include "agent/bans.h"
 #include "agent/calls.h"
-#include "agent/roll.h"
+#include "agent/news.h"
 #include "agent/run.h"
 #include "agent/site.h"
 #include "base/prefix.h"
@@ -37,14 +37,30 @@ struct rf_status_view {
 	uint64_t started_ns;
 };
 
-/* The source of an address under a limit, by the claims' number of it. */
-struct rf_claim_key rf_status_key(const struct rf_claims *claims, int limit,
-				  const struct rf_address *address);
 #define RF_KEY_TROUBLE_SIZE 192
 
 /* What is wrong with the bucket key; "": nothing. */
 void rf_status_key_trouble(const struct rf_claims *claims, char text[RF_KEY_TROUBLE_SIZE]);
 /* The answer, of the heap; NULL: no memory. `question` is anybody's text. */
 char *rf_status_answer(const struct rf_status_view *view, const char *question);
+
+/* ---- the file ---- */
+
+/*
+ * What members of the group may read of the agent: its answer to `status`, as a file that is
+ * written anew each second. So whoever watches never makes the agent wait, nor waits for it.
+ */
+struct rf_publisher {
+	char path[108], next[112];
+	uint64_t at_ns; /* when it is written next */
+	int said;	/* the error that was said last */
+};
+
+void rf_publisher_start(struct rf_publisher *publisher, const char *name);
+/* Removes the file. */
+void rf_publisher_end(struct rf_publisher *publisher);
+/* Writes the file, once a second. */
+void rf_publisher_turn(struct rf_publisher *publisher, const struct rf_status_view *view,
+		       uint64_t now);
 
 #endif /* RINGFENCE_AGENT_STATUS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs in a process of its own, which holds the lock of all commands until it ends. */
+/* The taken bans in the fence: whether they are there, and a process that puts them there. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,30 @@
 #include "fence/lists.h"
 #include "fence/own_networks.h"
 #include "rules/lockout.h"
+
+#define LOOKS 32 /* in a turn: a look-up opens the fence's tries */
+
+static bool is_there(const struct rf_fence *fence, const struct rf_prefix *ban)
+{
+	struct rf_prefix_value value;
+	struct rf_error ignored = {};
+
+	return rf_fence_value_around(fence, ban, &value, &ignored) ||
+	       value.deny_until > rf_fence_jiffies(fence);
+}
+
+bool rf_fleet_bans_are_there(struct rf_fleet_bans *bans, const struct rf_fence *fence)
+{
+	for (uint32_t i = 0; i < LOOKS && i < bans->count; i++) {
+		const struct rf_taken_ban *taken = &bans->taken[bans->looked++ % bans->count];
+
+		if (taken->until_ns && !is_there(fence, &taken->prefix))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the writer: a process of its own, which holds the lock of all commands until it ends ---- */
 
 static int compare_taken(const void *a, const void *b)
 {
