@@ -7,7 +7,7 @@
  */
 #include <jansson.h>
 
-#include "agent/bans_private.h"
+#include "agent/bans.h"
 #include "agent/inquiry.h"
 #include "base/say.h"
 #include "base/time.h"

@@ -8,7 +8,6 @@
 
 #include "agent/link.h"
 #include "agent/probe.h"
-#include "agent/probe_node.h"
 #include "base/say.h"
 #include "base/time.h"
 #include "replies.h"

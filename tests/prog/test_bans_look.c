@@ -2,7 +2,7 @@
 /* Which of the bans that an agent has taken are in force in its fence. */
 #include "in_place.h"
 
-#include "agent/bans_private.h"
+#include "agent/bans.h"
 
 /* Has the fence the ban, as an agent sees it that has taken this one? */
 static bool is_there(const struct program *program, const char *ban)

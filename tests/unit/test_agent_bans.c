@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "agent/bans_private.h"
+#include "agent/bans.h"
 #include "base/say.h"
 
 static const struct rf_agent_settings settings = {.takes_bans = true};

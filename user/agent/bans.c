@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/bans_private.h"
+#include "agent/bans.h"
 #include "base/json.h"
 #include "base/say.h"
 #include "base/time.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/bans_private.h"
+#include "agent/bans.h"
 #include "base/sort.h"
 #include "base/time.h"
 #include "fence/lists.h"

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "agent/bans_private.h"
+#include "agent/bans.h"
 #include "base/say.h"
 #include "fleet/socket.h"
 

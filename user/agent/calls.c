@@ -13,7 +13,6 @@
 #include "rules/grouping.h"
 
 #define TOLD_PAUSE_NS (50 * RF_NS_PER_MS)
-#define BEAT_WORDS 6 /* FCALL, function, number of keys, two keys, the call */
 
 void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_line *beats,
 		    struct rf_line *reports)
@@ -83,29 +82,35 @@ static void take_heard(void *data, const redisReply *reply)
 		beating->due_ns = 0;
 }
 
+bool rf_calls_send(struct rf_line *line, uint32_t bucket, uint32_t slot, const char *function,
+		   const void *bytes, size_t size, rf_link_answer answer, void *data)
+{
+	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
+	const char *const words[] = {"FCALL", function, "2", slot_key, hosts_key, bytes};
+	size_t lengths[ARRAY_SIZE(words)];
+
+	rf_wire_slot_key(slot_key, bucket, slot);
+	rf_wire_hosts_key(hosts_key, bucket);
+	for (size_t i = 0; i < ARRAY_SIZE(words) - 1; i++)
+		lengths[i] = strlen(words[i]);
+	lengths[ARRAY_SIZE(words) - 1] = size;
+	return rf_line_call(line, bucket, ARRAY_SIZE(words), words, lengths, answer, data);
+}
+
 static void send_beat(struct rf_calls *calls, uint32_t bucket, uint64_t now)
 {
 	struct rf_beating *beating = &calls->beating[bucket];
 	const struct rf_ledger_call call = rf_calls_of(calls, bucket);
 	const struct rf_ledger_beat beat = rf_claims_beat(calls->claims, bucket, now);
-	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
 	uint8_t bytes[RF_WIRE_BEAT_MAX];
 	const size_t size = rf_wire_pack_beat(bytes, &call, &beat);
-	const char *const words[BEAT_WORDS] = {"FCALL",	 "rf_beat", "2",
-					       slot_key, hosts_key, (const char *)bytes};
-	size_t lengths[BEAT_WORDS];
 
-	rf_wire_slot_key(slot_key, bucket, call.slot);
-	rf_wire_hosts_key(hosts_key, bucket);
-	for (int i = 0; i < BEAT_WORDS - 1; i++)
-		lengths[i] = strlen(words[i]);
-	lengths[BEAT_WORDS - 1] = size;
 	beating->term = calls->term;
 	beating->beat = calls->claims->member[bucket].beat;
 	beating->sent_ns = now;
 	beating->due_ns = UINT64_MAX;
-	beating->is_under_way =
-		rf_line_call(calls->beats, bucket, BEAT_WORDS, words, lengths, take_heard, beating);
+	beating->is_under_way = rf_calls_send(calls->beats, bucket, call.slot, "rf_beat", bytes,
+					      size, take_heard, beating);
 }
 
 static bool may_beat(const struct rf_calls *calls, uint32_t bucket, uint64_t now)

@@ -62,6 +62,9 @@ struct rf_claim_key rf_calls_key(const struct rf_claims *claims, int limit,
 				 const struct rf_address *address);
 /* What every call of a bucket brings. */
 struct rf_ledger_call rf_calls_of(const struct rf_calls *calls, uint32_t bucket);
+/* Calls a function that has one argument, with the keys of a bucket; see rf_line_call(). */
+bool rf_calls_send(struct rf_line *line, uint32_t bucket, uint32_t slot, const char *function,
+		   const void *bytes, size_t size, rf_link_answer answer, void *data);
 /* Ports of rf_claims. */
 bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch);
 bool rf_calls_sum(struct rf_calls *calls, struct rf_sum_batch *batch);

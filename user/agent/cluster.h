@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The nodes of the engine, and which of them has the keys of each hash tag. Pure: connections are
- * made by line.h.
+ * made by link.h.
  *
  * All tags are at the first server of the settings that has an address, until a node says MOVED: it
  * is asked nothing for that, so it takes no further right. Where a node fails, its tags go to

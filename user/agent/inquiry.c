@@ -114,21 +114,12 @@ static bool get_record(struct rf_piece *piece)
 static bool send_gone(struct rf_piece *piece)
 {
 	const struct rf_inquiry *inquiry = piece->inquiry;
-	const uint32_t bucket = piece->index;
-	const struct rf_ledger_call call = rf_calls_of(inquiry->view->calls, bucket);
-	char slot_key[RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
+	const struct rf_ledger_call call = rf_calls_of(inquiry->view->calls, piece->index);
 	uint8_t bytes[RF_WIRE_GONE_SIZE];
-	const char *const words[] = {"FCALL",  "rf_gone", "2",
-				     slot_key, hosts_key, (const char *)bytes};
-	size_t lengths[ARRAY_SIZE(words)];
 
-	rf_wire_slot_key(slot_key, bucket, call.slot);
-	rf_wire_hosts_key(hosts_key, bucket);
 	rf_wire_pack_gone(bytes, &call, inquiry->question.number);
-	for (size_t i = 0; i < ARRAY_SIZE(words) - 1; i++)
-		lengths[i] = strlen(words[i]);
-	lengths[ARRAY_SIZE(words) - 1] = sizeof(bytes);
-	return send_words(piece, bucket, ARRAY_SIZE(words), words, lengths);
+	return rf_calls_send(inquiry->view->news, piece->index, call.slot, "rf_gone", bytes,
+			     sizeof(bytes), take_answer, piece);
 }
 
 /* False: it cannot be sent now. */

@@ -482,7 +482,7 @@ static json_t *here_json(const struct rf_status_view *view, const struct rf_clai
 	return json_pack(
 		"{s:o, s:I, s:I, s:I, s:b, s:o}", "used",
 		used < 0 ? json_null() : json_integer(used), "share", (json_int_t)claim->share,
-		"claim", (json_int_t)((uint64_t)claim->covers + claim->held), "wants",
+		"claim", (json_int_t)rf_claim_total(claim), "wants",
 		(json_int_t)(claimant ? claimant->wants : 0), "in_vain",
 		claimant && claimant->vain_since_ns, "since_ms",
 		claimant && claimant->since_ns

@@ -43,12 +43,11 @@ static json_t *definitions(const struct rf_claims *claims)
 
 	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++) {
 		const struct rf_fleet_limit *limit = &claims->limit[i];
-		char definition[20];
+		char definition[RF_WIRE_DEFINITION_SIZE];
 
 		if (!limit->in_force)
 			continue;
-		snprintf(definition, sizeof(definition), "%016llx",
-			 (unsigned long long)limit->definition);
+		rf_wire_format_definition(definition, limit->definition);
 		json_object_set_new(limits, limit->name, json_string(definition));
 	}
 	return limits;

@@ -5,6 +5,8 @@
 
 #include "agent/settings.h"
 
+#define RF_REPLICAS_MOST 8 /* of a node, that are looked at */
+
 /*
  * Prints one object; `settings_err` and `settings_error`: of reading the settings. Whatever is
  * wrong is in it, so that this fails only where nothing could be printed.

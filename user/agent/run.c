@@ -1,31 +1,141 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "agent/run.h"
+
 #include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/bans.h"
 #include "agent/calls.h"
-#include "agent/confine.h"
 #include "agent/desk.h"
 #include "agent/engine.h"
 #include "agent/inquiry.h"
 #include "agent/news.h"
-#include "agent/run.h"
 #include "agent/site.h"
 #include "agent/status.h"
-#include "agent/waiter.h"
 #include "base/loop.h"
 #include "base/say.h"
+#include "base/thread.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "kernel/names.h"
+#include "kernel/program.h"
 
 #define CLAIMS 65536
 #define LONGEST_WAIT_NS RF_NS_PER_S
 #define ASKS_REST_NS (RF_NS_PER_MS / 2)
+#define CAPS_MOST 64
+
+/* ---- the wait for programs ---- */
+
+/*
+ * Waits for programs, in a thread of its own: that takes up to some 10 ms, and heartbeats and asks
+ * have no such time.
+ */
+struct waiter {
+	pthread_t thread;
+	bool runs;
+	int begin_fd; /* of an event; -1: none */
+	struct rf_loop *loop;
+	struct rf_loop_source done;
+};
+
+#define WAITER_NONE ((struct waiter){.begin_fd = -1, .done = {.fd = -1}})
+
+/* What is sent to the thread; it answers with 1, or 1 and an errno. */
+#define BEGIN 1
+#define END 2
+
+static bool send_event(int fd, uint64_t what)
+{
+	return write(fd, &what, sizeof(what)) == sizeof(what);
+}
+
+/* 0: nothing was told. */
+static uint64_t read_event(int fd)
+{
+	uint64_t what;
+
+	return read(fd, &what, sizeof(what)) == sizeof(what) ? what : 0;
+}
+
+static void *run_waiter(void *context)
+{
+	const struct waiter *waiter = context;
+	struct rf_error ignored;
+	uint64_t what;
+
+	while ((what = read_event(waiter->begin_fd)) < END)
+		if (what)
+			send_event(waiter->done.fd, 1 - rf_wait_for_programs(&ignored));
+	return NULL;
+}
+
+/*
+ * `waiter` is WAITER_NONE before, but for done.ready and done.context: that is called once a wait
+ * is over. End it even after an error.
+ */
+static int start_waiter(struct waiter *waiter, struct rf_loop *loop, struct rf_error *error)
+{
+	int err = 0;
+
+	waiter->begin_fd = eventfd(0, EFD_CLOEXEC);
+	waiter->done.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	waiter->loop = loop;
+	if (waiter->begin_fd < 0 || waiter->done.fd < 0)
+		err = -errno;
+	if (!err)
+		err = rf_loop_watch(loop, &waiter->done, EPOLLIN);
+	if (!err)
+		err = rf_thread_start(&waiter->thread, run_waiter, waiter);
+	waiter->runs = !err;
+	if (err)
+		return rf_error_failed(error, err, "cannot start: %s", strerror(-err));
+	return 0;
+}
+
+static void end_waiter(struct waiter *waiter)
+{
+	if (waiter->runs) {
+		send_event(waiter->begin_fd, END);
+		pthread_join(waiter->thread, NULL);
+	}
+	if (waiter->begin_fd >= 0)
+		close(waiter->begin_fd);
+	if (waiter->done.fd >= 0) {
+		rf_loop_unwatch(waiter->loop, &waiter->done);
+		close(waiter->done.fd);
+	}
+	*waiter = WAITER_NONE;
+}
+
+/* Begins to wait until no program runs any more that runs now. False: it cannot. */
+static bool begin_wait(struct waiter *waiter)
+{
+	return waiter->runs && send_event(waiter->begin_fd, BEGIN);
+}
+
+/* 0 or -errno of the wait that is over; -EAGAIN: it goes on. */
+static int wait_result(struct waiter *waiter)
+{
+	const uint64_t what = read_event(waiter->done.fd);
+
+	return what ? 1 - (int)what : -EAGAIN;
+}
+
+/* ---- the agent ---- */
 
 struct agent {
 	const struct rf_agent_settings *settings;
@@ -42,7 +152,7 @@ struct agent {
 	struct rf_inquiries inquiries;
 	struct rf_status_view view;
 	struct rf_publisher publisher;
-	struct rf_waiter waiter;
+	struct waiter waiter;
 	struct rf_loop loop;
 	uint64_t beat_at_ns;
 	uint64_t leaves_ns;		 /* at the latest */
@@ -65,7 +175,7 @@ static bool begin_to_settle(void *context)
 {
 	struct agent *agent = context;
 
-	return rf_waiter_begin(&agent->waiter);
+	return begin_wait(&agent->waiter);
 }
 
 static bool send_report(void *context, struct rf_report_batch *batch)
@@ -183,7 +293,7 @@ static uint64_t beats_ns(const struct agent *agent, uint64_t now)
 static void settle(void *context, uint32_t events)
 {
 	struct agent *agent = context;
-	const int err = rf_waiter_result(&agent->waiter);
+	const int err = wait_result(&agent->waiter);
 	struct rf_error error = {};
 
 	(void)events;
@@ -320,6 +430,66 @@ static void turn(struct agent *agent)
 	wait_for_events(agent);
 }
 
+/* ---- rights ---- */
+
+/*
+ * The agent's files are the group's that may watch, where there is one. systemd sets the group of
+ * the service; started by hand it takes CAP_SETGID, so it comes before confine().
+ */
+static void join_group(void)
+{
+	const struct group *group = getgrnam(RF_GROUP);
+
+	/* Without it only root sees how the agent is. */
+	if (group && getegid() != group->gr_gid && setgid(group->gr_gid))
+		rf_warn("cannot take the group '%s': %s; only root sees how the agent is", RF_GROUP,
+			strerror(errno));
+}
+
+static void drop_bounds(void)
+{
+	/* What this kernel does not know, and what we may not drop, fails without harm. */
+	for (int cap = 0; cap < CAPS_MOST; cap++)
+		if (cap != CAP_BPF)
+			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+}
+
+static int keep_bpf(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2] = {};
+
+	sets[CAP_TO_INDEX(CAP_BPF)].effective = CAP_TO_MASK(CAP_BPF);
+	sets[CAP_TO_INDEX(CAP_BPF)].permitted = CAP_TO_MASK(CAP_BPF);
+	return syscall(SYS_capset, &header, sets) ? -errno : 0;
+}
+
+/*
+ * Drops all capabilities but CAP_BPF, for good: it reads and writes the pins of root's fences as
+ * their owner, and runs the fence's calls. Nothing that it might execute gets more. Its core, with
+ * the engine's password in it, is not dumped.
+ */
+static int confine(struct rf_error *error)
+{
+	const struct rlimit none = {0, 0};
+	int err;
+
+	if (geteuid())
+		return rf_error_failed(error, -EPERM,
+				       "it takes root: another user cannot write shares");
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	drop_bounds();
+	err = keep_bpf();
+	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		err = -errno;
+	if (err)
+		return rf_error_failed(error, err, "cannot give up capabilities: %s",
+				       strerror(-err));
+	return 0;
+}
+
 /* ---- beginning and end ---- */
 
 static const int ends[] = {SIGTERM, SIGINT, 0};
@@ -413,7 +583,7 @@ static void leave(struct agent *agent)
 
 static void end(struct agent *agent)
 {
-	rf_waiter_end(&agent->waiter);
+	end_waiter(&agent->waiter);
 	rf_publisher_end(&agent->publisher);
 	rf_desk_close(&agent->desk);
 	rf_line_end(&agent->beats);
@@ -436,11 +606,11 @@ int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *erro
 	agent->settings = settings;
 	agent->desk.listens.fd = -1;
 	agent->bans.writer = -1;
-	agent->waiter = RF_WAITER_NONE;
+	agent->waiter = WAITER_NONE;
 	agent->waiter.done.ready = settle;
 	agent->waiter.done.context = agent;
 	agent->leaves_ns = UINT64_MAX;
-	rf_agent_join_group();
+	join_group();
 	err = rf_loop_open(&agent->loop, ends);
 	if (err)
 		rf_error_failed(error, err, "cannot start: %s", strerror(-err));
@@ -449,9 +619,9 @@ int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *erro
 	if (!err) /* the desk is its own: no other agent serves the fence */
 		rf_publisher_start(&agent->publisher, settings->name);
 	if (!err)
-		err = rf_agent_confine(error);
+		err = confine(error);
 	if (!err) /* its thread has no more rights than this one */
-		err = rf_waiter_start(&agent->waiter, &agent->loop, error);
+		err = start_waiter(&agent->waiter, &agent->loop, error);
 	while (!err && !is_ended(agent))
 		turn(agent);
 	if (!err)

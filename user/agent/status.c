@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "fleet/socket.h"
+#include "fleet/wire.h"
 #include "ringfence/fleet.h"
 #include "ringfence/share.h"
 #include "rules/grouping.h"
@@ -199,9 +200,9 @@ static json_t *buckets_json(const struct rf_alone *alone)
 
 static json_t *limit_json(const struct rf_fleet_limit *limit, uint32_t hosts)
 {
-	char definition[20];
+	char definition[RF_WIRE_DEFINITION_SIZE];
 
-	snprintf(definition, sizeof(definition), "%016llx", (unsigned long long)limit->definition);
+	rf_wire_format_definition(definition, limit->definition);
 	return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I}", "name", rf_json_text(limit->name),
 			 "definition", definition, "limit", (json_int_t)limit->limit, "first",
 			 (json_int_t)limit->first, "pool", (json_int_t)limit->pool, "bound",
@@ -282,7 +283,7 @@ static json_t *claim_json(const struct rf_status_view *view, int number,
 	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name",
 			 rf_json_text(limit->name), "bucket", (json_int_t)bucket, "first",
 			 (json_int_t)limit->first, "share", (json_int_t)claim->share, "claim",
-			 (json_int_t)(claim->covers + claim->held), "held", (json_int_t)claim->held,
+			 (json_int_t)rf_claim_total(claim), "held", (json_int_t)claim->held,
 			 "wants", (json_int_t)(claimant ? claimant->wants : 0), "in_vain",
 			 claimant && claimant->vain_since_ns);
 }

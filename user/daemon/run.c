@@ -181,7 +181,7 @@ static void put_documents(struct daemon *daemon)
 		    daemon->pace.interval_ns);
 }
 
-static void find(struct daemon *daemon)
+static void find_fences(struct daemon *daemon)
 {
 	const uint64_t before = cpu_time();
 
@@ -271,7 +271,7 @@ static void turn(struct daemon *daemon)
 	if (rf_loop_took(&daemon->loop, SIGHUP))
 		take_settings_again(daemon);
 	if (rf_time_awake() >= daemon->find_at_ns)
-		find(daemon);
+		find_fences(daemon);
 	feed(daemon); /* the page answers while a scan takes long, the first one above all */
 	if (rf_time_awake() >= daemon->scan_at_ns)
 		scan(daemon);

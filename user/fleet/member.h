@@ -58,6 +58,12 @@ struct rf_claim {
 	uint64_t known_in; /* the membership in which the last answer came */
 };
 
+/* What is claimed for a source here, in all. */
+static inline uint64_t rf_claim_total(const struct rf_claim *claim)
+{
+	return (uint64_t)claim->covers + claim->held;
+}
+
 bool rf_member_is_alone(const struct rf_member *member, uint64_t now);
 /* Makes a heartbeat; `all_known`: every claim was answered in this membership. */
 struct rf_ledger_beat rf_member_beat(struct rf_member *member, uint64_t now, bool all_known);

@@ -19,11 +19,18 @@ void rf_wire_hosts_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket)
 	snprintf(key, RF_WIRE_KEY_SIZE, "rf:{%u}:hosts", bucket);
 }
 
+void rf_wire_format_definition(char text[RF_WIRE_DEFINITION_SIZE], uint64_t definition)
+{
+	snprintf(text, RF_WIRE_DEFINITION_SIZE, "%016" PRIx64, definition);
+}
+
 void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
 			uint64_t definition, const char *source)
 {
-	snprintf(key, RF_WIRE_KEY_SIZE, "rf:{%u}:l:%s-%016" PRIx64 ":%s", bucket, limit, definition,
-		 source);
+	char hash[RF_WIRE_DEFINITION_SIZE];
+
+	rf_wire_format_definition(hash, definition);
+	snprintf(key, RF_WIRE_KEY_SIZE, "rf:{%u}:l:%s-%s:%s", bucket, limit, hash, source);
 }
 
 void rf_wire_sum_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,

@@ -63,7 +63,10 @@ static inline uint64_t rf_wire_kept_ms(uint64_t window_ms)
 /* `bucket` is rf_bucket() of the source, below RF_BUCKETS. */
 void rf_wire_slot_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, uint32_t slot);
 void rf_wire_hosts_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket);
-/* `definition`: a hash of all that says what the limit counts; `source`: ADDRESS/LENGTH. */
+/* A hash of all that says what a limit counts, as keys and JSON have it. */
+#define RF_WIRE_DEFINITION_SIZE 17
+void rf_wire_format_definition(char text[RF_WIRE_DEFINITION_SIZE], uint64_t definition);
+/* `source`: ADDRESS/LENGTH. */
 void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
 			uint64_t definition, const char *source);
 /* Of what all hosts received of that source. */
