@@ -8,6 +8,8 @@
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
+. tests/cached.sh
+cached include/ringfence/*.h tests/explorer/*.[ch] tests/explorer/*.sh tests/*.h
 . tests/explorer/mutants.sh
 
 # What is explored, and what a mutant may change; slots_actors.c has the order in which the program

@@ -9,6 +9,8 @@
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
+. tests/cached.sh
+cached include/ringfence/*.h user/{base,fleet,schema}/*.[ch] tests/{fleet,fleet/model,explorer}/*.[ch] tests/fleet/*.sh
 STEPS=${STEPS:-100000}
 BUILD=build/fleet-claims
 CORE=(tests/fleet/model/ledger.c user/fleet/{member,claim_table,claims,reports}.c)

@@ -10,6 +10,8 @@
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
+. tests/cached.sh
+cached include/ringfence/*.h user/{base,fleet,schema}/*.[ch] tests/{fleet,fleet/model,explorer}/*.[ch] tests/fleet/*.sh
 STEPS=${STEPS:-2000000}
 ROWS=${ROWS:-quick}
 BUILD=build/fleet

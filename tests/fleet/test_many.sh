@@ -5,6 +5,8 @@
 # send in bursts. The figures do not depend on the machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/cached.sh
+cached include/ringfence/*.h user/{base,fleet,schema}/*.[ch] tests/{fleet,fleet/model,explorer}/*.[ch] tests/fleet/*.sh
 
 mkdir -p build/many
 "${CC:-cc}" -std=gnu11 -O2 -DRF_LEDGER_SLOTS=128 -Iuser -Iinclude -I. tests/fleet/many.c user/fleet/claim*.c \

@@ -9,6 +9,8 @@
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
+. tests/cached.sh
+cached include/ringfence/*.h user/{base,fleet,schema}/*.[ch] tests/{fleet,fleet/model,explorer}/*.[ch] tests/fleet/*.sh
 STEPS=${STEPS:-1000000}
 BUILD=build/fleet-sums
 CORE=(tests/fleet/model/{ledger,sums}.c user/fleet/member.c)
