@@ -77,7 +77,7 @@ FUZZERS := packet grammar limiter cells query wire rules prefixes settings event
 # What they have of the program, without the parts that none of them runs.
 FUZZED := $(addprefix user/,$(addprefix base/,error.c host_port.c json.c loop.c number.c own_networks.c prefix.c prefix_range.c printable.c siphash.c time.c) \
 		$(addprefix watch/,cells.c event_file.c event_last.c) \
-		$(addprefix daemon/,asks.c feed.c gzip.c query.c request.c settings.c settings_text.c) \
+		$(addprefix daemon/,asks.c feed.c gzip.c query.c request.c settings.c) \
 		$(addprefix agent/,bans.c calls.c cluster.c link.c news.c settings.c)) \
 	$(filter-out %/print.c,$(wildcard user/schema/*.c)) \
 	$(wildcard user/rules/*.c user/fleet/*.c user/agent/inquiry*.c user/agent/probe*.c)
@@ -148,7 +148,7 @@ build/%.skel.h: build/%.bpf.o
 
 # What follows from the tables of user/schema/ outside of C: rows of the manuals, labels of the page, lists
 # for the tests.
-SCHEMA := $(addprefix build/schema/,events map_errors ringfence-event.schema.json page.js reasons $(addprefix metrics_,packets limits state fleet daemon))
+SCHEMA := $(addprefix build/schema/,events fleet_settings map_errors ringfence-event.schema.json page.js reasons watch_settings $(addprefix metrics_,packets limits state fleet daemon))
 
 build/schema/print: $(wildcard user/schema/*.c user/schema/*.h user/schema/*.def) $(wildcard include/ringfence/*.h)
 	@mkdir -p $(@D)

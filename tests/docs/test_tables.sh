@@ -77,6 +77,16 @@ refused schema/events.c "'RF_EVENT_' undeclared" 'an event without a priority'
 sed -i 's/_FIELD(reason, TEXT, GIVEN, reason/_FIELD(reason, TEXT, GIVEN, because/' "$events"
 refused watch/event.c "has no member named 'because'" 'a key without a value'
 
+settings=$tree/user/schema/watch_settings.def
+check 'the settings compile' assembles daemon/settings.c
+check 'those of the agent compile' assembles agent/settings.c
+sed -i 's/^\t"how far the history goes back")/)/; s/, "how far the history goes back")/)/' "$settings"
+refused daemon/settings.c 'requires' 'a setting without help'
+sed -i 's/ size, most_bytes,/ size, most,/' "$settings"
+refused daemon/settings.c "has no member named 'most'" 'a setting without a place'
+sed -i 's/ time, keep_ns,/ days, keep_ns,/' "$settings"
+refused daemon/settings.c "'rf_setting_days' undeclared" 'a setting without a parser'
+
 metrics=$tree/user/schema/metrics.def
 check 'the metrics compile' assembles watch/metrics_text.c
 sed -i 's/"Packets by verdict and reason.",//' "$metrics"

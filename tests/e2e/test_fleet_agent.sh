@@ -47,9 +47,9 @@ fails 'an engine has a port' 2 \
 	"ringfence-fleet: redis '10.77.1.1': expects HOST:PORT, such as 192.0.2.1:6379" \
 	fleet_agent check edge1 redis 10.77.1.1
 fails 'a setting that is none' 2 \
-	"ringfence-fleet: 'port': no such setting; there are: redis, user, password file, hosts, grace, asks, bans, key file" \
+	"ringfence-fleet: 'port': unknown setting; 'ringfence-fleet help' lists the settings" \
 	fleet_agent check edge1 port 1
-fails 'a grace that is too short' 2 "ringfence-fleet: grace '1ms': must be 200ms to 60s" \
+fails 'a grace that is too short' 2 "ringfence-fleet: '1ms': 'grace' expects a time from 200ms to 60s, like 2s" \
 	fleet_agent check edge1 redis 10.77.1.1:6379 grace 1ms
 fails 'a password that cannot be read' 1 \
 	"ringfence-fleet: /nowhere: cannot read the password: No such file or directory" \

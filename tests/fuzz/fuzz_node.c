@@ -313,7 +313,7 @@ static void fuzz_probe(void)
 		.engine = {.servers = 1 + input_byte(&input) % 2,
 			   .server = {{"db1", "6379", "192.0.2.1", 6379, NULL},
 				      {"db2", "6379", "192.0.2.2", 6379, NULL}}},
-		.grace_ns = RF_AGENT_GRACE_NS,
+		.grace_ns = 2 * RF_NS_PER_S,
 	};
 	struct rf_error error = {};
 

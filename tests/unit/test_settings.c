@@ -155,7 +155,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSES("a setting without its value", "at most", "'at most': expects SIZE"),
 	REFUSES("a setting given twice", "keep 2d keep 3d", "'keep': given twice"),
 	REFUSES("an interval under a second", "interval 999ms",
-		"'999ms': 'interval' expects a time from 1s to 60s"),
+		"'999ms': 'interval' expects a time from 1s to 60s, like 1s"),
 	REFUSES("a word of sources that is nearly one", "sources prefx",
 		"'prefx': 'sources' expects none, prefix or full; did you mean 'prefix'?"),
 	REFUSES("a word that is neither on nor off", "journal yes",

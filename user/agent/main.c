@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +20,19 @@ static const char help[] =
 	"  run NAME                      until a signal ends it\n"
 	"  check NAME                    look for mistakes in the settings\n"
 	"  probe NAME                    look at the engine, for 'ringfence fleet check'\n\n"
-	"Settings, in /etc/ringfence/NAME.fleet; those of the command line come first:\n"
-	"  redis HOST:PORT               where the engine is; of a cluster several, with commas\n"
-	"  user USER                     the engine's user\n"
-	"  password file PATH            a file with the password in its first line\n"
-	"  hosts N                       hosts in the fleet, and one spare\n"
-	"  grace TIME                    silence after which a host is alone (2s)\n"
-	"  asks N/s                      asks that are sent, at most (5000/s)\n"
-	"  bans take                     take the bans of other hosts\n"
-	"  key file PATH                 a file with the fleet's bucket key in its first line";
+	"Settings, in /etc/ringfence/NAME.fleet; those of the command line come first:\n";
+
+static void say_help(void)
+{
+	char *settings = rf_setting_help(&rf_fleet_settings), *text;
+
+	if (settings && asprintf(&text, "%s%s", help, settings) >= 0) {
+		text[strlen(text) - 1] = '\0'; /* rf_say_text() ends the last line */
+		rf_say_text(text);
+		free(text);
+	}
+	free(settings);
+}
 
 static bool is_asked(struct rf_words *words, const char *word, const char *longer,
 		     const char *shorter)
@@ -96,7 +101,7 @@ static int start(struct rf_words *words, struct rf_error *error)
 	if (is_asked(words, "help", "--help", "-h")) {
 		err = rf_words_end(words, error);
 		if (!err)
-			rf_say_text(help);
+			say_help();
 		return err;
 	}
 	if (is_asked(words, "version", "--version", "-V")) {

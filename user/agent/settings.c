@@ -8,6 +8,7 @@
 
 #include "agent/settings.h"
 #include "base/host_port.h"
+#include "base/units.h"
 #include "ringfence/fleet.h"
 #include "rules/file.h"
 #include "rules/fleet_settings.h"
@@ -49,8 +50,10 @@ static int take_server(struct rf_server *server, const char *word, struct rf_err
 }
 
 /* One, or several with commas between. */
-static int take_engine(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
+static int rf_setting_engine(const struct rf_setting_row *row, const char *word, void *into,
+			     struct rf_error *error)
 {
+	struct rf_agent_settings *settings = into;
 	struct rf_engine *engine = &settings->engine;
 	char *words = strdup(word), *left = words, *each;
 	int err = words ? 0 : rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
@@ -58,8 +61,8 @@ static int take_engine(struct rf_agent_settings *settings, const char *word, str
 	engine->servers = 0;
 	while (!err && (each = strsep(&left, ","))) {
 		if (engine->servers == RF_SERVERS_MOST)
-			err = rf_error_usage(error, "redis '%s': names more than %d servers", word,
-					     RF_SERVERS_MOST);
+			err = rf_error_usage(error, "%s '%s': names more than %d servers",
+					     row->word, word, RF_SERVERS_MOST);
 		else
 			err = take_server(&engine->server[engine->servers++], each, error);
 	}
@@ -67,128 +70,112 @@ static int take_engine(struct rf_agent_settings *settings, const char *word, str
 	return err;
 }
 
-static int take_user(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
+static int rf_setting_password(const struct rf_setting_row *row, const char *path, void *into,
+			       struct rf_error *error)
 {
-	return copy_text(settings->engine.user, sizeof(settings->engine.user), word, error);
-}
+	struct rf_agent_settings *settings = into;
 
-static int take_password(struct rf_agent_settings *settings, const char *path,
-			 struct rf_error *error)
-{
+	(void)row;
 	return rf_secret_read(RF_PASSWORD, path, settings->engine.password, error);
 }
 
-static int take_key(struct rf_agent_settings *settings, const char *path, struct rf_error *error)
+static int rf_setting_key(const struct rf_setting_row *row, const char *path, void *into,
+			  struct rf_error *error)
 {
+	struct rf_agent_settings *settings = into;
 	char text[RF_SECRET_SIZE] = "";
 	const int err = rf_secret_read(RF_BUCKET_KEY, path, text, error);
 
+	(void)row;
 	if (!err)
 		settings->key = rf_fleet_key_of(text);
 	explicit_bzero(text, sizeof(text));
 	return err;
 }
 
-static int take_hosts(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
+static int rf_setting_hosts(const struct rf_setting_row *row, const char *word, void *into,
+			    struct rf_error *error)
 {
-	return rf_parse_number(word, "hosts", 1, RF_FLEET_HOSTS_MAX, &settings->hosts, error);
+	struct rf_agent_settings *settings = into;
+
+	return rf_parse_number(word, row->word, 1, RF_FLEET_HOSTS_MAX, &settings->hosts, error);
 }
 
-static int take_grace(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
+static int rf_setting_asks(const struct rf_setting_row *row, const char *word, void *into,
+			   struct rf_error *error)
 {
-	const int err = rf_parse_time(word, &settings->grace_ns, error);
-
-	if (!err &&
-	    (settings->grace_ns < RF_GRACE_LEAST_NS || settings->grace_ns > RF_GRACE_MOST_NS))
-		return rf_error_usage(error, "grace '%s': must be 200ms to 60s", word);
-	return err;
-}
-
-static int take_asks(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
-{
+	struct rf_agent_settings *settings = into;
 	char number[16] = "";
 	const size_t length = strcspn(word, "/");
 
 	if (strcmp(word + length, "/s") != 0 || length >= sizeof(number))
-		return rf_error_usage(error, "asks '%s': expects N/s, such as 5000/s", word);
+		return rf_error_usage(error, "'%s': '%s' expects %s, like %s", word, row->word,
+				      row->value, row->initial);
 	memcpy(number, word, length);
-	return rf_parse_number(number, "asks", 1, RF_ASKS_MOST, &settings->asks_each_s, error);
+	return rf_parse_number(number, row->word, 1, RF_ASKS_MOST, &settings->asks_each_s, error);
 }
 
-static int take_bans(struct rf_agent_settings *settings, const char *word, struct rf_error *error)
+static int rf_setting_bans(const struct rf_setting_row *row, const char *word, void *into,
+			   struct rf_error *error)
 {
-	if (strcmp(word, "take") != 0)
-		return rf_error_usage(error, "'%s': 'bans' expects 'take'", word);
+	struct rf_agent_settings *settings = into;
+
+	if (strcmp(word, row->value) != 0)
+		return rf_error_usage(error, "'%s': '%s' expects '%s'", word, row->word,
+				      row->value);
 	settings->takes_bans = true;
 	return 0;
 }
 
-static const struct {
-	const char *word, *second; /* `second` follows it; NULL: nothing does */
-	const char *value;
-	int (*take)(struct rf_agent_settings *settings, const char *word, struct rf_error *error);
-} rows[] = {
-	{"redis", NULL, "HOST:PORT", take_engine},   {"user", NULL, "USER", take_user},
-	{"password", "file", "PATH", take_password}, {"hosts", NULL, "N", take_hosts},
-	{"grace", NULL, "TIME", take_grace},	     {"asks", NULL, "N/s", take_asks},
-	{"bans", NULL, "'take'", take_bans},	     {"key", "file", "PATH", take_key},
+#define SETTING(id, ...) RF_SETTING_ROW(struct rf_agent_settings, __VA_ARGS__)
+static const struct rf_setting_row rows[] = {
+#include "schema/fleet_settings.def"
 };
 
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+const struct rf_setting_table rf_fleet_settings = {rows, ARRAY_SIZE(rows), "ringfence-fleet"};
 
 static int take_words(struct rf_agent_settings *settings, struct rf_words *words,
 		      struct rf_error *error)
 {
-	const char *word, *value;
-	int err = 0;
+	int taken = 0;
 
-	while (!err && (word = rf_words_next(words))) {
-		size_t i = 0;
-
-		while (i < ROWS && strcmp(word, rows[i].word) != 0)
-			i++;
-		if (i == ROWS)
-			return rf_error_usage(error,
-					      "'%s': no such setting; there are: redis, user, "
-					      "password file, hosts, grace, asks, bans, key file",
-					      word);
-		if (rows[i].second && !rf_words_take(words, rows[i].second))
-			return rf_error_usage(error, "'%s': expects '%s'", word, rows[i].second);
-		value = rf_words_next(words);
-		if (!value)
-			return rf_error_usage(error, "'%s': expects %s", word, rows[i].value);
-		err = rows[i].take(settings, value, error);
-	}
-	return err;
+	while (taken >= 0 && rf_words_peek(words))
+		taken = rf_setting_take(&rf_fleet_settings, words, settings, error);
+	return taken < 0 ? taken : 0;
 }
 
-/* Splits it at blanks; what follows a '#' is a comment. */
+/* Words of all lines: a setting may go on in the next one. */
+static int split_text(char *text, const char *array[WORDS_MOST], struct rf_words *words,
+		      struct rf_error *error)
+{
+	char *line;
+	int count = 0;
+
+	while ((line = strsep(&text, "\n"))) {
+		struct rf_words more;
+		const int err =
+			rf_split_line(line, array + count, WORDS_MOST - count, &more, error);
+
+		if (err)
+			return rf_error_failed(error, -EINVAL, "too many words; %d at most",
+					       WORDS_MOST);
+		count += more.count;
+	}
+	*words = (struct rf_words){.word = array, .count = count};
+	return 0;
+}
+
 static int take_text(struct rf_agent_settings *settings, char *text, const char *path,
 		     struct rf_error *error)
 {
-	const char *word[WORDS_MOST];
-	struct rf_words words = {.word = word};
-	char *line, *part;
-	int err;
+	const char *array[WORDS_MOST];
+	struct rf_words words;
+	struct rf_error inner;
+	int err = split_text(text, array, &words, &inner);
 
-	while ((line = strsep(&text, "\n"))) {
-		line[strcspn(line, "#")] = '\0';
-		while ((part = strsep(&line, " \t\r"))) {
-			if (!*part)
-				continue;
-			if (words.count == WORDS_MOST)
-				return rf_error_failed(error, -EINVAL, "%s: it has too many words",
-						       path);
-			word[words.count++] = part;
-		}
-	}
-	err = take_words(settings, &words, error);
-	if (err) {
-		struct rf_error inner = *error;
-
-		return rf_error_failed(error, err, "%s: %.400s", path, inner.text);
-	}
-	return 0;
+	if (!err)
+		err = take_words(settings, &words, &inner);
+	return err ? rf_error_failed(error, err, "%s: %.400s", path, inner.text) : 0;
 }
 
 static int take_file(struct rf_agent_settings *settings, struct rf_error *error)
@@ -213,8 +200,8 @@ int rf_agent_settings(struct rf_agent_settings *settings, struct rf_words *words
 	const char *name = rf_words_next(words);
 	int err;
 
-	*settings = (struct rf_agent_settings){.grace_ns = RF_AGENT_GRACE_NS,
-					       .asks_each_s = RF_AGENT_ASKS};
+	*settings = (struct rf_agent_settings){};
+	rf_setting_defaults(&rf_fleet_settings, settings);
 	if (!name)
 		return rf_error_usage(error, "'run': expects the NAME of a fence");
 	if (!*name || strchr(name, '/') || name[0] == '.')

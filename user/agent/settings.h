@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The settings of an agent: the words of /etc/ringfence/NAME.fleet, then those of the command line.
- *
- *   redis HOST:PORT[,HOST:PORT…] [user USER] [password file PATH] [hosts N] [grace TIME] [asks N/s]
- * [bans take] [key file PATH]
+ * The settings of an agent: the words of /etc/ringfence/NAME.fleet, then those of the command line;
+ * see schema/fleet_settings.def.
  */
 #ifndef RINGFENCE_AGENT_SETTINGS_H
 #define RINGFENCE_AGENT_SETTINGS_H
@@ -11,9 +9,7 @@
 #include "agent/engine.h"
 #include "fleet/key.h"
 #include "rules/grammar.h"
-
-#define RF_AGENT_GRACE_NS 2000000000ULL
-#define RF_AGENT_ASKS 5000
+#include "rules/settings.h"
 
 struct rf_agent_settings {
 	char name[RF_NAME_SIZE]; /* of the fence */
@@ -24,6 +20,8 @@ struct rf_agent_settings {
 	bool takes_bans; /* of other hosts */
 	struct rf_fleet_key key;
 };
+
+extern const struct rf_setting_table rf_fleet_settings;
 
 /* The first of `words` is the fence's name, the others are settings. */
 int rf_agent_settings(struct rf_agent_settings *settings, struct rf_words *words,

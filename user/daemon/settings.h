@@ -10,30 +10,20 @@
 #include "base/prefix.h"
 #include "rules/grammar.h"
 #include "rules/mistakes.h"
+#include "rules/settings.h"
+#include "schema/settings.h"
 #include "watch/privacy.h"
 
-#define RF_SETTINGS_FILE "/etc/ringfence/watch.conf"
 #define RF_SETTING_PATH_SIZE 256
 #define RF_SOCKET_PATH_SIZE 108 /* of sockaddr_un */
 #define RF_HOSTS_MAX 16
 #define RF_HOST_SIZE 128
 #define RF_LISTEN_TEXT_SIZE 56
-#define RF_OFF "off" /* instead of a path: "" */
 
-/* In the order of help. */
 enum rf_setting {
-	RF_SET_INTERVAL,
-	RF_SET_SOURCES,
-	RF_SET_LISTEN,
-	RF_SET_SOCKET,
-	RF_SET_HOST,
-	RF_SET_TOKEN_FILE,
-	RF_SET_HISTORY,
-	RF_SET_KEEP,
-	RF_SET_AT_MOST,
-	RF_SET_EVENTS_FILE,
-	RF_SET_JOURNAL,
-	RF_SET_EXEC,
+#define SETTING(id, ...) RF_SET_##id,
+#include "schema/watch_settings.def"
+#undef SETTING
 	RF_SETTINGS,
 };
 
@@ -59,14 +49,7 @@ struct rf_settings {
 	unsigned int given; /* bit set of enum rf_setting: all others are as embedded */
 };
 
-/* A row of the table: for help and for the check of the manual. */
-struct rf_setting_row {
-	const char *word;  /* one or two */
-	const char *value; /* what follows, as help writes it */
-	const char *summary;
-};
-
-extern const struct rf_setting_row rf_setting_rows[RF_SETTINGS];
+extern const struct rf_setting_table rf_watch_settings; /* enum rf_setting */
 
 void rf_settings_default(struct rf_settings *settings);
 static inline bool rf_settings_has(const struct rf_settings *settings, enum rf_setting one)
@@ -74,8 +57,6 @@ static inline bool rf_settings_has(const struct rf_settings *settings, enum rf_s
 	return settings->given >> one & 1;
 }
 
-/* Takes one setting with its value from the words. Returns which one, or a negative errno. */
-int rf_settings_take(struct rf_settings *settings, struct rf_words *words, struct rf_error *error);
 /* Takes all words. */
 int rf_settings_words(struct rf_settings *settings, struct rf_words *words, struct rf_error *error);
 /* Takes the lines of a file's text, which it changes; notes each mistake with its line. */

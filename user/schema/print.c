@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "schema/events.h"
 #include "schema/reasons.h"
+#include "schema/settings.h"
 
 static void print_reason_rows(void)
 {
@@ -173,6 +174,27 @@ static void print_event_schema(void)
 			 "\"%s\": false", "}}\n}\n");
 }
 
+/* "-" where a setting has none. */
+static void print_setting(const char *words, const char *initial, const char *least,
+			  const char *most)
+{
+	printf("%s|%s|%s|%s\n", words, initial ? initial : "-", least ? least : "-",
+	       most ? most : "-");
+}
+
+#define SETTING(id, words, value, kind, member, initial, least, most, help) \
+	print_setting(words, initial, least, most);
+
+static void print_watch_settings(void)
+{
+#include "schema/watch_settings.def"
+}
+
+static void print_fleet_settings(void)
+{
+#include "schema/fleet_settings.def"
+}
+
 /* The labels of the page, and colours of events. */
 static void print_page(void)
 {
@@ -196,6 +218,8 @@ int main(int argc, char **argv)
 		{"map_errors", print_map_error_rows, NULL},
 		{"events", print_event_rows, NULL},
 		{"ringfence-event.schema.json", print_event_schema, NULL},
+		{"watch_settings", print_watch_settings, NULL},
+		{"fleet_settings", print_fleet_settings, NULL},
 		{"page.js", print_page, NULL},
 		{"metrics_", NULL, print_metrics},
 	};

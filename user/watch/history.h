@@ -7,12 +7,12 @@
 #ifndef RINGFENCE_HISTORY_H
 #define RINGFENCE_HISTORY_H
 
+#include "schema/settings.h"
 #include "watch/cells.h"
 #include "watch/event.h"
 #include "watch/privacy.h"
 #include "watch/snapshot.h"
 
-#define RF_HISTORY_DIRECTORY "/var/lib/ringfence"
 #define RF_HISTORY_AT_MOST (256ULL << 20)
 #define RF_HISTORY_AT_MOST_LEAST (4ULL << 20)
 #define RF_HISTORY_KEEP_NS (30 * 24 * 3600 * RF_NS_PER_S)

@@ -5,31 +5,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/sort.h"
+#include "rules/file.h"
+#include "rules/settings.h"
+#include "schema/settings.h"
 #include "watch/event_file.h"
 #include "watch/history.h"
 #include "watch/reader.h"
 
-#define CONFIGURATION "/etc/ringfence/watch.conf"
 #define SUFFIX ".db"
 
-int rf_watch_setting(const char *words, char value[PATH_MAX])
+int rf_watch_setting(const char *name, char value[PATH_MAX])
 {
-	FILE *file = fopen(CONFIGURATION, "re");
-	char line[PATH_MAX + 64], format[64];
-	int found = 0;
+	struct rf_error unused;
+	const char *found;
+	char *text;
+	int err;
 
-	if (!file)
+	if (access(RF_SETTINGS_FILE, F_OK))
 		return -errno;
-	snprintf(format, sizeof(format), " %s %%4095s", words);
-	while (fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "#\n")] = '\0';
-		if (sscanf(line, format, value) == 1)
-			found = 1; /* the last one counts */
-	}
-	fclose(file);
-	return found;
+	err = rf_file_read(RF_SETTINGS_FILE, &text, &unused);
+	if (err)
+		return err;
+	found = rf_setting_find(text, name);
+	if (found)
+		snprintf(value, PATH_MAX, "%s", found);
+	free(text);
+	return found != NULL;
 }
 
 static bool is_given(const char *variable, char path[PATH_MAX])
@@ -43,7 +47,7 @@ static bool is_given(const char *variable, char path[PATH_MAX])
 void rf_history_directory(char path[PATH_MAX])
 {
 	if (!is_given("RINGFENCE_HISTORY", path) &&
-	    (rf_watch_setting("history", path) != 1 || !strcmp(path, "off")))
+	    (rf_watch_setting("history", path) != 1 || !strcmp(path, RF_OFF)))
 		strcpy(path, RF_HISTORY_DIRECTORY);
 }
 
@@ -52,14 +56,14 @@ bool rf_history_is_off(void)
 	char path[PATH_MAX];
 
 	return !is_given("RINGFENCE_HISTORY", path) && rf_watch_setting("history", path) == 1 &&
-	       !strcmp(path, "off");
+	       !strcmp(path, RF_OFF);
 }
 
 void rf_event_file_path(char path[PATH_MAX])
 {
 	if (!is_given("RINGFENCE_EVENTS", path) && rf_watch_setting("events file", path) != 1)
-		strcpy(path, RF_HISTORY_DIRECTORY "/events.jsonl");
-	else if (!strcmp(path, "off"))
+		strcpy(path, RF_EVENTS_FILE);
+	else if (!strcmp(path, RF_OFF))
 		*path = '\0';
 }
 
