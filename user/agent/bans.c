@@ -326,7 +326,8 @@ static void tell_again(struct rf_fleet_bans *bans, uint64_t now)
 		bans->telling.state = RF_NOT_TOLD;
 }
 
-bool rf_fleet_bans_flush(struct rf_fleet_bans *bans)
+/* Forgets what was taken, and takes none of it again. False: not while a writer is under way. */
+static bool flush_bans(struct rf_fleet_bans *bans)
 {
 	if (bans->writer >= 0)
 		return false;
@@ -518,7 +519,7 @@ json_t *rf_fleet_bans_answer(struct rf_fleet_bans *bans, uint32_t slot, const ch
 	if (strcmp(question, "bans") == 0)
 		return list_json(bans);
 	if (strcmp(question, "flush") == 0)
-		return json_pack("{s:b}", "busy", !rf_fleet_bans_flush(bans));
+		return json_pack("{s:b}", "busy", !flush_bans(bans));
 	if (strncmp(question, "ban ", 4) == 0)
 		return tell_json(bans, slot, question + 4);
 	if (strncmp(question, "told ", 5) == 0)

@@ -95,8 +95,6 @@ uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans);
 /* Tells the others, as the host in `slot`; `time_ms` 0: the ban ends. False: not now. */
 bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct rf_prefix *prefix,
 			uint32_t time_ms);
-/* Forgets what was taken, and takes none of it again. False: not while a writer is under way. */
-bool rf_fleet_bans_flush(struct rf_fleet_bans *bans);
 
 /* A part of the answer to `status`. */
 json_t *rf_fleet_bans_status(const struct rf_fleet_bans *bans);

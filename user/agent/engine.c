@@ -12,7 +12,7 @@
 
 static const struct addrinfo stream = {.ai_socktype = SOCK_STREAM};
 
-void rf_server_resolved(struct rf_server *server, const struct addrinfo *found)
+static void note_address(struct rf_server *server, const struct addrinfo *found)
 {
 	getnameinfo(found->ai_addr, found->ai_addrlen, server->address, sizeof(server->address),
 		    NULL, 0, NI_NUMERICHOST);
@@ -28,7 +28,7 @@ static void resolve_server(struct rf_server *server)
 	server->unknown = err ? gai_strerror(err) : NULL;
 	if (err)
 		return;
-	rf_server_resolved(server, found);
+	note_address(server, found);
 	freeaddrinfo(found);
 }
 
@@ -79,7 +79,7 @@ static void take_resolved(struct rf_names *names, struct addrinfo *found)
 {
 	struct rf_server server = names->engine->server[names->server];
 
-	rf_server_resolved(&server, found);
+	note_address(&server, found);
 	freeaddrinfo(found);
 	rf_cluster_add(names->cluster, names->server, &server);
 	rf_say("engine %s:%s: its name is resolved now", server.host, server.port);

@@ -3,7 +3,6 @@
 #ifndef RINGFENCE_AGENT_ENGINE_H
 #define RINGFENCE_AGENT_ENGINE_H
 
-#include <netdb.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -29,7 +28,6 @@ struct rf_engine {
 
 /* Resolves the hosts; returns how many could be. */
 uint32_t rf_engine_resolve(struct rf_engine *engine);
-void rf_server_resolved(struct rf_server *server, const struct addrinfo *found);
 
 /*
  * Servers of the settings whose names could not be resolved when the agent started: they are tried

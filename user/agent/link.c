@@ -48,12 +48,14 @@ static const struct meaning meanings[] = {
 	{"ERR unknown command", "it knows no functions; it takes Redis 7 or Valkey"},
 };
 
-bool rf_engine_lacks_functions(const char *error)
+/* Has the engine none of ringfence's functions? */
+static bool lacks_functions(const char *error)
 {
 	return strncmp(error, "ERR Function not found", 22) == 0;
 }
 
-bool rf_engine_has_functions(const char *error)
+/* Has another host loaded them meanwhile? */
+static bool has_functions(const char *error)
 {
 	return strncmp(error, "ERR Library 'ringfence' already exists", 38) == 0;
 }
@@ -230,7 +232,7 @@ static bool take_error(struct rf_link *link, uint32_t tag, const char *function,
 	if (tag < RF_TAGS &&
 	    rf_cluster_refused(link->cluster, tag, link->node, error, rf_time_awake()))
 		return true;
-	if (tag == RF_TAGS || !rf_engine_lacks_functions(error)) {
+	if (tag == RF_TAGS || !lacks_functions(error)) {
 		note_error(link, error);
 		return false;
 	}
@@ -256,7 +258,7 @@ static void take_reply(redisAsyncContext *redis, void *answer, void *data)
 
 	(void)redis;
 	if (reply && reply->type == REDIS_REPLY_ERROR && link->state == RF_LINK_LOADING &&
-	    rf_engine_has_functions(reply->str)) {
+	    has_functions(reply->str)) {
 		link->has_library_ns = rf_time_awake() + RF_ENGINE_RETRY_MOST_NS;
 	} else if (reply && reply->type == REDIS_REPLY_ERROR) {
 		if (!take_error(link, request->tag, request->function, reply->str))

@@ -128,10 +128,6 @@ const char *rf_line_trouble(const struct rf_line *line);
 
 /* ---- what the engine's errors mean, and what to do ---- */
 
-/* Has the engine none of ringfence's functions? */
-bool rf_engine_lacks_functions(const char *error);
-/* Has another host loaded them meanwhile? */
-bool rf_engine_has_functions(const char *error);
 /* A sentence for an error of the engine. */
 void rf_engine_explain(const char *error, char *text, size_t size);
 

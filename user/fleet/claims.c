@@ -115,7 +115,8 @@ void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant)
 	rf_claim_table_move(&claims->table, claimant, settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
 }
 
-void rf_claims_touch(struct rf_claims *claims, struct rf_claimant *claimant)
+/* It is to be reported anew; where its share is to be lowered first, then after that. */
+static void claims_touch(struct rf_claims *claims, struct rf_claimant *claimant)
 {
 	if (claimant->state == RF_CLAIM_REPORTED)
 		claimant->again = true;
@@ -128,7 +129,7 @@ void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant,
 	if (!claimant->gives_back || to < claimant->lower_to)
 		claimant->lower_to = to;
 	claimant->gives_back = true;
-	rf_claims_touch(claims, claimant);
+	claims_touch(claims, claimant);
 }
 
 void rf_claims_lose(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
@@ -150,7 +151,7 @@ void rf_claims_lose_all(struct rf_claims *claims, uint64_t now)
 
 	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
 		rf_claims_lose(claims, claimant, now);
-		rf_claims_touch(claims, claimant);
+		claims_touch(claims, claimant);
 	}
 }
 
@@ -285,7 +286,7 @@ static void end_claims(struct rf_claims *claims, uint32_t number, uint64_t now)
 	while ((claimant = rf_claim_table_next(&claims->table, claimant)))
 		if (claimant->key.limit == number) {
 			rf_claims_lose(claims, claimant, now);
-			rf_claims_touch(claims, claimant);
+			claims_touch(claims, claimant);
 		}
 }
 
@@ -416,7 +417,7 @@ static void tell_again(struct rf_claims *claims, uint32_t bucket, bool emptied)
 		if (emptied && claimant->claim.has)
 			rf_claims_take_back(claims, claimant, 0);
 		else
-			rf_claims_touch(claims, claimant);
+			claims_touch(claims, claimant);
 	}
 }
 
@@ -564,7 +565,7 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 	if (now < claimant->patient_until_ns)
 		report_later(claims, claimant, now);
 	else
-		rf_claims_touch(claims, claimant);
+		claims_touch(claims, claimant);
 	return true;
 }
 
@@ -581,5 +582,5 @@ void rf_claims_found(struct rf_claims *claims, uint64_t now, const struct rf_fle
 		claimant->received_ns = 0;
 	claimant->incarnation = window->incarnation;
 	claimant->claim.covers = 1; /* until its use is read: not known to the ledger */
-	rf_claims_touch(claims, claimant);
+	claims_touch(claims, claimant);
 }
