@@ -612,7 +612,32 @@ static void ages_are_kept(void **state)
 	made_end(&made);
 }
 
+/* A statement whose columns are not those of its row, or with an unknown parameter, fails. */
+static void each_question_has_an_answer(void **state)
+{
+	struct rf_history *history = open_history();
+	struct rf_reader *reader;
+	struct rf_error error;
+	struct made made;
+
+	(void)state;
+	made_begin(&made, 2, 10);
+	record(&made, history, 10);
+	record_seconds(&made, history, 70, 10);
+	rf_history_close(history);
+	made_end(&made);
+	assert_int_equal(rf_reader_open(&reader, directory, "eth0", &error), 0);
+	for (int question = 0; question < RF_QUESTIONS; question++) {
+		uint64_t row[RF_ROW_MAX / sizeof(uint64_t)];
+
+		if (rf_ask_one(reader, question, NULL, row, &error) < 0)
+			fail_msg("question %d: %s", question, error.text);
+	}
+	rf_reader_close(reader);
+}
+
 static const struct CMUnitTest tests[] = {
+	ROW("each question has an answer", each_question_has_an_answer),
 	ROW("totals are differences, exactly", store_differences),
 	ROW("counters never step back", never_step_back),
 	ROW("a fence that was made anew begins at 0", fence_made_anew),

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
 #include "base/time.h"
 #include "cli/bars.h"
 #include "cli/out.h"
@@ -46,56 +45,6 @@ int rf_stats_at(const struct rf_options *options, uint64_t at_ns, struct rf_erro
 
 /* ---- top ---- */
 
-static uint64_t drops_of(const struct rf_recorded_source *row)
-{
-	return row->dropped + row->would_drop;
-}
-
-static int compare_packets(const void *a, const void *b)
-{
-	const struct rf_recorded_source *left = a, *right = b;
-	const uint64_t l = left->passed + left->dropped, r = right->passed + right->dropped;
-
-	return l < r ? 1 : l > r ? -1 : 0;
-}
-
-static int compare_used(const void *a, const void *b)
-{
-	const struct rf_recorded_source *left = a, *right = b;
-
-	return left->used < right->used ? 1 : left->used > right->used ? -1 : 0;
-}
-
-static int compare_drops(const void *a, const void *b)
-{
-	const uint64_t l = drops_of(a), r = drops_of(b);
-
-	return l < r ? 1 : l > r ? -1 : compare_packets(a, b);
-}
-
-static int (*const orders[])(const void *, const void *) = {
-	[RF_BY_DROPS] = compare_drops,
-	[RF_BY_RATE] = compare_packets,
-	[RF_BY_USED] = compare_used,
-};
-
-/* Leaves the rows that are asked for, in their order. */
-static void choose(struct rf_recorded_sources *sources, const struct rf_top *top)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < sources->count; i++) {
-		const struct rf_recorded_source *row = &sources->row[i];
-
-		if ((!top->limit || !strcmp(row->limit, top->limit)) &&
-		    (!top->is_within || rf_prefix_contains(&top->within, &row->source)))
-			sources->row[left++] = *row;
-	}
-	sources->count = left;
-	if (left)
-		rf_sort(sources->row, left, sizeof(*sources->row), orders[top->order]);
-}
-
 static double length_of(const struct rf_recorded_sources *sources)
 {
 	return (sources->to_ns - sources->from_ns) / 1e9;
@@ -120,11 +69,14 @@ static int show_top(struct rf_reader *reader, const char *fence, const void *con
 {
 	const struct rf_top *top = context;
 	struct rf_recorded_sources sources = {};
-	int err = rf_reader_sources_at(reader, top->at_ns, &sources, error);
-	size_t count;
-
-	choose(&sources, top);
-	count = sources.count < top->rows ? sources.count : top->rows;
+	const struct rf_asked asked = {
+		.time_ns = top->at_ns,
+		.limit = top->limit,
+		.within = top->is_within ? &top->within : NULL,
+		.order = top->order + 1,
+	};
+	const int err = rf_reader_sources_at(reader, &asked, &sources, error);
+	const size_t count = sources.count < top->rows ? sources.count : top->rows;
 	if (!err && json)
 		*json = json_pack("{s:o, s:o, s:o, s:f, s:o}", "fence", rf_json_text(fence), "from",
 				  rf_json_time(sources.from_ns), "until",
@@ -143,31 +95,6 @@ int rf_top_at(const struct rf_options *options, const struct rf_top *top, struct
 
 /* ---- show ---- */
 
-struct asked {
-	const struct rf_prefix *source;
-	uint64_t at_ns;
-};
-
-/* The past of a source, on its way to the reader. */
-struct shown {
-	const struct asked *asked;
-	const char *fence, *text;
-	json_t *cells, *events; /* NULL: print */
-	int printed;
-};
-
-/* The rows of the source, of its networks, or of a network those in it. */
-static void choose_source(struct rf_recorded_sources *sources, const struct rf_prefix *source)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < sources->count; i++)
-		if (rf_prefix_contains(&sources->row[i].source, source) ||
-		    rf_prefix_contains(source, &sources->row[i].source))
-			sources->row[left++] = sources->row[i];
-	sources->count = left;
-}
-
 static const char *what_of(const struct rf_cells_row *row)
 {
 	if (row->is_difference)
@@ -175,7 +102,7 @@ static const char *what_of(const struct rf_cells_row *row)
 	return row->counts_refused ? "cells, with refused packets" : "cells";
 }
 
-static void print_cells(struct shown *shown, const struct rf_cells_row *row)
+static void print_cells(const struct rf_cells_row *row)
 {
 	char source[RF_PREFIX_TEXT_SIZE], number[32], length[RF_DURATION_TEXT_SIZE];
 	char time[RF_TIME_TEXT_SIZE], line[1024] = "", bars[RF_BARS_TEXT_SIZE(RF_CELLS_ROW_MAX)];
@@ -194,62 +121,44 @@ static void print_cells(struct shown *shown, const struct rf_cells_row *row)
 	}
 	rf_out("  %s\n", bars);
 	rf_out_text("  %s\n", line + (*line == ' '));
-	shown->printed++;
 }
 
+/* `context` is a list of JSON; NULL: they are printed. */
 static void visit_cells(void *context, const struct rf_cells_row *row)
 {
-	struct shown *shown = context;
 	char source[RF_PREFIX_TEXT_SIZE];
-	json_t *list;
+	json_t *cells = context, *list;
 
-	if (!shown->cells) {
-		print_cells(shown, row);
+	if (!cells) {
+		print_cells(row);
 		return;
 	}
 	list = json_array();
 	rf_format_prefix(&row->source, source);
 	for (unsigned int i = 0; i < row->count; i++)
 		json_array_append_new(list, json_integer(row->cell[i]));
-	json_array_append_new(
-		shown->cells,
-		json_pack("{s:s, s:o, s:o, s:f, s:b, s:b, s:b, s:o}", "source", source, "limit",
-			  rf_json_text(row->limit), "from", rf_json_time(row->first_ns), "cell_ms",
-			  row->cell_ns / 1e6, "differences", row->is_difference, "incomplete",
-			  row->is_incomplete, "refused", row->counts_refused, "cells", list));
+	json_array_append_new(cells, json_pack("{s:s, s:o, s:o, s:f, s:b, s:b, s:b, s:o}", "source",
+					       source, "limit", rf_json_text(row->limit), "from",
+					       rf_json_time(row->first_ns), "cell_ms",
+					       row->cell_ns / 1e6, "differences",
+					       row->is_difference, "incomplete", row->is_incomplete,
+					       "refused", row->counts_refused, "cells", list));
 }
 
-static bool is_of(const char *text, const struct rf_prefix *source)
+static struct rf_asked events_around(const struct rf_asked *asked)
 {
-	struct rf_error unused;
-	struct rf_prefix other;
-
-	return *text && !rf_parse_prefix(text, &other, &unused) &&
-	       (rf_prefix_contains(&other, source) || rf_prefix_contains(source, &other));
+	return (struct rf_asked){
+		.from_ns = asked->time_ns - EVENTS_AROUND_NS,
+		.to_ns = asked->time_ns + EVENTS_AROUND_NS,
+		.of = asked->of,
+	};
 }
 
-static int visit_event(void *context, const struct rf_recorded_event *event)
+static int print_event(void *context, const struct rf_recorded_event *event)
 {
-	struct shown *shown = context;
-
-	if (!is_of(event->source, shown->asked->source))
-		return 0;
-	if (shown->events)
-		json_array_append_new(shown->events, rf_recorded_event_json(shown->fence, event));
-	else
-		rf_recorded_event_print(event);
+	(void)context;
+	rf_recorded_event_print(event);
 	return 0;
-}
-
-static int read_rest(struct rf_reader *reader, struct shown *shown, struct rf_error *error)
-{
-	const struct asked *asked = shown->asked;
-	int err = rf_reader_cells(reader, asked->at_ns, asked->source, visit_cells, shown, error);
-
-	if (err)
-		return err;
-	return rf_reader_events(reader, asked->at_ns - EVENTS_AROUND_NS,
-				asked->at_ns + EVENTS_AROUND_NS, NULL, visit_event, shown, error);
 }
 
 static void print_source(const struct rf_recorded_sources *sources, const char *text)
@@ -265,35 +174,52 @@ static void print_source(const struct rf_recorded_sources *sources, const char *
 			    "64 sources with the most packets and the 64 with the most drops\n");
 }
 
+static int print_past(struct rf_reader *reader, const struct rf_asked *asked, const char *text,
+		      const struct rf_recorded_sources *sources, struct rf_error *error)
+{
+	const struct rf_asked around = events_around(asked);
+	int err;
+
+	print_source(sources, text);
+	err = rf_reader_cells(reader, asked->time_ns, asked->of, visit_cells, NULL, error);
+	if (!err)
+		err = rf_reader_events(reader, RF_ASK_EVENTS, &around, print_event, NULL, error);
+	return err;
+}
+
+static int make_past(struct rf_reader *reader, const struct rf_asked *asked, const char *text,
+		     const struct rf_recorded_sources *sources, json_t *json,
+		     struct rf_error *error)
+{
+	const struct rf_asked around = events_around(asked);
+	json_t *cells = json_array();
+	int err = rf_reader_cells(reader, asked->time_ns, asked->of, visit_cells, cells, error);
+
+	json_object_set_new(json, "source", json_string(text));
+	json_object_set_new(json, "from", rf_json_time(sources->from_ns));
+	json_object_set_new(json, "until", rf_json_time(sources->to_ns));
+	json_object_set_new(json, "limits", rf_recorded_sources_json(sources, sources->count));
+	json_object_set_new(json, "cells", cells);
+	if (!err)
+		err = rf_recorded_list(json, "events", reader, RF_ASK_EVENTS, &around, error);
+	return err;
+}
+
 static int show_source(struct rf_reader *reader, const char *fence, const void *context,
 		       json_t **json, struct rf_error *error)
 {
-	const struct asked *asked = context;
+	const struct rf_asked *asked = context;
 	struct rf_recorded_sources sources = {};
 	char text[RF_PREFIX_TEXT_SIZE];
-	struct shown shown = {.asked = asked, .fence = fence, .text = text};
-	int err = rf_reader_sources_at(reader, asked->at_ns, &sources, error);
+	int err = rf_reader_sources_at(reader, asked, &sources, error);
 
-	rf_format_prefix(asked->source, text);
-	choose_source(&sources, asked->source);
-	if (json) {
-		shown.cells = json_array();
-		shown.events = json_array();
-	} else if (!err) {
-		print_source(&sources, text);
-	}
-	if (!err)
-		err = read_rest(reader, &shown, error);
+	rf_format_prefix(asked->of, text);
 	if (!err && json) {
-		*json = json_pack("{s:o, s:s, s:o, s:o, s:o, s:O, s:O}", "fence",
-				  rf_json_text(fence), "source", text, "from",
-				  rf_json_time(sources.from_ns), "until",
-				  rf_json_time(sources.to_ns), "limits",
-				  rf_recorded_sources_json(&sources, sources.count), "cells",
-				  shown.cells, "events", shown.events);
+		*json = json_pack("{s:o}", "fence", rf_json_text(fence));
+		err = make_past(reader, asked, text, &sources, *json, error);
+	} else if (!err) {
+		err = print_past(reader, asked, text, &sources, error);
 	}
-	json_decref(shown.cells);
-	json_decref(shown.events);
 	rf_recorded_sources_free(&sources);
 	return err;
 }
@@ -301,7 +227,7 @@ static int show_source(struct rf_reader *reader, const char *fence, const void *
 int rf_show_at(const struct rf_options *options, const struct rf_prefix *source, uint64_t at_ns,
 	       struct rf_error *error)
 {
-	const struct asked asked = {source, at_ns};
+	const struct rf_asked asked = {.time_ns = at_ns, .of = source};
 
 	return rf_show_histories(options, show_source, false, &asked, error);
 }

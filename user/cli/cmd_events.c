@@ -69,12 +69,15 @@ static int show_events(struct rf_reader *reader, const char *fence, const void *
 		.events = json ? json_array() : NULL,
 		.lines.indent = "  ",
 	};
+	const struct rf_asked range = {
+		.from_ns = asked->since_ns,
+		.to_ns = asked->until_ns ?: INT64_MAX,
+	};
 	int err;
 
 	if (!json)
 		rf_out("fence %s\n", fence);
-	err = rf_reader_events(reader, asked->since_ns, asked->until_ns ?: INT64_MAX, NULL, visit,
-			       &listing, error);
+	err = rf_reader_events(reader, RF_ASK_EVENTS, &range, visit, &listing, error);
 	if (json)
 		*json = json_pack("{s:o, s:o}", "fence", rf_json_text(fence), "events",
 				  listing.events);

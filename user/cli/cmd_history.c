@@ -12,19 +12,6 @@
 
 /* ---- list ---- */
 
-static json_t *gap_json(const struct rf_recorded_gap *gap)
-{
-	return json_pack("{s:o, s:o, s:o, s:I, s:I}", "from", rf_json_time(gap->start_ns), "until",
-			 rf_json_time(gap->end_ns), "why", rf_json_text(gap->why), "passed",
-			 (json_int_t)gap->passed, "dropped", (json_int_t)gap->dropped);
-}
-
-static int list_gap(void *context, const struct rf_recorded_gap *gap)
-{
-	json_array_append_new(context, gap_json(gap));
-	return 0;
-}
-
 #define GAPS_SHOWN 5
 
 /* The last gaps that are longer than a restart. */
@@ -36,15 +23,21 @@ struct gaps {
 	uint64_t count;
 };
 
-static int note_gap(void *context, const struct rf_recorded_gap *gap)
+static int read_gaps(struct rf_reader *reader, struct gaps *gaps, struct rf_error *error)
 {
-	struct gaps *gaps = context;
-	const int at = gaps->count++ % GAPS_SHOWN;
+	const struct rf_asked asked = {.to_ns = INT64_MAX};
+	struct rf_recorded_gap gap;
+	struct rf_cursor cursor;
 
-	gaps->last[at].start_ns = gap->start_ns;
-	gaps->last[at].end_ns = gap->end_ns;
-	gaps->last[at].text = rf_gap_text(gap->why);
-	return 0;
+	rf_ask(&cursor, reader, RF_ASK_GAPS, &asked);
+	while (rf_cursor_next(&cursor, &gap)) {
+		const int at = gaps->count++ % GAPS_SHOWN;
+
+		gaps->last[at].start_ns = gap.start_ns;
+		gaps->last[at].end_ns = gap.end_ns;
+		gaps->last[at].text = rf_gap_text(gap.why);
+	}
+	return rf_cursor_end(&cursor, error);
 }
 
 static void print_time(const char *label, uint64_t time_ns)
@@ -76,7 +69,7 @@ static int print_extent(struct rf_reader *reader, const char *fence, const struc
 {
 	char bytes[RF_MEMORY_TEXT_SIZE];
 	struct gaps gaps = {};
-	int err = rf_reader_gaps(reader, 0, INT64_MAX, note_gap, &gaps, error);
+	int err = read_gaps(reader, &gaps, error);
 
 	if (err)
 		return err;
@@ -93,22 +86,16 @@ static int print_extent(struct rf_reader *reader, const char *fence, const struc
 static int list_one(struct rf_reader *reader, const char *fence, const void *context, json_t **json,
 		    struct rf_error *error)
 {
+	const struct rf_asked always = {.to_ns = INT64_MAX};
 	struct rf_extent extent;
-	json_t *gaps;
-	int err = rf_reader_extent(reader, &extent, error);
+	int err = rf_ask_one(reader, RF_ASK_EXTENT, NULL, &extent, error);
 
 	(void)context;
-	if (err || !json)
-		return err ? err : print_extent(reader, fence, &extent, error);
-	gaps = json_array();
-	err = rf_reader_gaps(reader, 0, INT64_MAX, list_gap, gaps, error);
-	*json = json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "fence", rf_json_text(fence),
-			  "file_bytes", (json_int_t)extent.bytes, "events",
-			  (json_int_t)extent.events, "minutes_from", rf_json_time(extent.first_ns),
-			  "seconds_from", rf_json_time(extent.first_second_ns), "cells_from",
-			  rf_json_time(extent.first_cell_ns), "until", rf_json_time(extent.last_ns),
-			  "gaps", gaps);
-	return err;
+	if (err < 0 || !json)
+		return err < 0 ? err : print_extent(reader, fence, &extent, error);
+	*json = rf_view_merged(json_pack("{s:o}", "fence", rf_json_text(fence)),
+			       rf_row_json(RF_ASK_EXTENT, &extent));
+	return rf_recorded_list(*json, "gaps", reader, RF_ASK_GAPS, &always, error);
 }
 
 int rf_cmd_history_list(const struct rf_options *options, struct rf_words *words,

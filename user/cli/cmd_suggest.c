@@ -130,7 +130,8 @@ static int read_history(struct rf_reader *reader, struct suggesting *suggesting,
 			struct rf_error *error)
 {
 	const uint64_t from_ns = suggesting->from_ns, to_ns = suggesting->to_ns;
-	int err = rf_reader_events(reader, from_ns, to_ns, NULL, note_flood, suggesting, error);
+	const struct rf_asked asked = {.from_ns = from_ns, .to_ns = to_ns};
+	int err = rf_reader_events(reader, RF_ASK_EVENTS, &asked, note_flood, suggesting, error);
 
 	if (!err)
 		err = rf_reader_each_peak(reader, suggesting->limit.limit.name, from_ns, to_ns,

@@ -128,10 +128,12 @@ static int lose(struct watch *watch, struct followed *one, const struct rf_error
 static int follow(struct watch *watch, struct followed *one, struct rf_error *error)
 {
 	struct visit context = {watch, one, false};
+	const struct rf_asked asked = {.after = one->seq};
 	int err = 0;
 
 	if (one->reader)
-		err = rf_reader_events_after(one->reader, one->seq, visit, &context, error);
+		err = rf_reader_events(one->reader, RF_ASK_EVENTS_AFTER, &asked, visit, &context,
+				       error);
 	return err && err != -ENOMEM ? lose(watch, one, error) : err;
 }
 
@@ -144,7 +146,7 @@ static void note_file(struct watch *watch, struct followed *one, ino_t inode)
 	one->seq = 0;
 	one->since_ns = watch->began_ns ? watch->began_ns - LATE_NS : 0;
 	if (!watch->began_ns)
-		one->seq = rf_reader_last_seq(one->reader, 0);
+		one->seq = rf_ask_number(one->reader, RF_ASK_LAST_SEQ, 0);
 }
 
 static void open_again(struct watch *watch, struct followed *one)
@@ -211,7 +213,7 @@ static int read_last(struct watch *watch, struct followed *one, struct rf_error 
 	const uint64_t seq = one->seq;
 	int err;
 
-	one->seq = rf_reader_last_seq(one->reader, LAST_OF);
+	one->seq = rf_ask_number(one->reader, RF_ASK_LAST_SEQ, LAST_OF);
 	err = follow(watch, one, error);
 	if (one->seq < seq)
 		one->seq = seq;
@@ -224,8 +226,9 @@ static uint64_t first_event(const struct watch *watch)
 	uint64_t first_ns = UINT64_MAX;
 
 	for (int i = 0; i < watch->count; i++) {
+		struct rf_reader *reader = watch->of[i].reader;
 		const uint64_t time_ns =
-			watch->of[i].reader ? rf_reader_first_event(watch->of[i].reader) : 0;
+			reader ? rf_ask_number(reader, RF_ASK_FIRST_EVENT, 0) * RF_NS_PER_MS : 0;
 
 		if (time_ns && time_ns < first_ns)
 			first_ns = time_ns;
@@ -245,13 +248,16 @@ static int read_since(struct watch *watch, struct rf_error *error)
 	for (; !err && from_ns <= now_ns && !interrupted; from_ns += SLICE_NS) {
 		/* What a clock that was ahead has recorded is in the last slice. */
 		const bool is_last = now_ns - from_ns < SLICE_NS;
-		const uint64_t to_ns = is_last ? INT64_MAX : from_ns + SLICE_NS - RF_NS_PER_MS;
+		const struct rf_asked slice = {
+			.from_ns = from_ns,
+			.to_ns = is_last ? INT64_MAX : from_ns + SLICE_NS - RF_NS_PER_MS,
+		};
 
 		for (int i = 0; !err && i < watch->count; i++) {
 			struct visit context = {watch, &watch->of[i], true};
 
 			if (watch->of[i].reader)
-				err = rf_reader_events(watch->of[i].reader, from_ns, to_ns, NULL,
+				err = rf_reader_events(watch->of[i].reader, RF_ASK_EVENTS, &slice,
 						       visit, &context, error);
 		}
 		if (!err && print_all(watch))

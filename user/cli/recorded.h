@@ -45,6 +45,10 @@ void rf_recorded_print(const struct rf_recorded *recorded, double seconds);
 void rf_recorded_sources_print(const struct rf_recorded_sources *sources, size_t count,
 			       double seconds);
 json_t *rf_recorded_sources_json(const struct rf_recorded_sources *sources, size_t count);
+/* Puts the rows of a question into an object, as a list of objects. */
+int rf_recorded_list(json_t *json, const char *key, struct rf_reader *reader,
+		     enum rf_question question, const struct rf_asked *asked,
+		     struct rf_error *error);
 json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event *event);
 #define RF_EVENT_TEXT_SIZE 640
 /* An event for people, without its time; with the fence's name, if it is not "". */

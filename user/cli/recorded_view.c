@@ -19,12 +19,22 @@ json_t *rf_json_time(uint64_t time_ns)
 	return time_ns ? json_string(text) : json_null();
 }
 
-/* ---- counts ---- */
-
-static json_t *count_json(uint64_t packets, uint64_t bytes)
+int rf_recorded_list(json_t *json, const char *key, struct rf_reader *reader,
+		     enum rf_question question, const struct rf_asked *asked,
+		     struct rf_error *error)
 {
-	return json_pack("{s:I, s:I}", "packets", (json_int_t)packets, "bytes", (json_int_t)bytes);
+	uint64_t row[RF_ROW_MAX / sizeof(uint64_t)];
+	json_t *list = json_array();
+	struct rf_cursor cursor;
+
+	rf_ask(&cursor, reader, question, asked);
+	while (rf_cursor_next(&cursor, row))
+		json_array_append_new(list, rf_row_json(question, row));
+	json_object_set_new(json, key, list);
+	return rf_cursor_end(&cursor, error);
 }
+
+/* ---- counts ---- */
 
 static json_t *reasons_json(const struct rf_recorded *recorded)
 {
@@ -35,7 +45,7 @@ static json_t *reasons_json(const struct rf_recorded *recorded)
 
 		if (!strcmp(count->kind, "passed") || !strcmp(count->kind, "dropped"))
 			json_object_set_new(reasons, count->name,
-					    count_json(count->packets, count->bytes));
+					    rf_row_json(RF_ASK_COUNTS_OF, count));
 	}
 	return reasons;
 }
@@ -205,39 +215,19 @@ json_t *rf_recorded_sources_json(const struct rf_recorded_sources *sources, size
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < count; i++) {
-		const struct rf_recorded_source *row = &sources->row[i];
-		char source[RF_PREFIX_TEXT_SIZE];
-
-		rf_format_prefix(&row->source, source);
-		json_array_append_new(list,
-				      json_pack("{s:s, s:o, s:I, s:I, s:I, s:f, s:b}", "source",
-						source, "limit", rf_json_text(row->limit), "passed",
-						(json_int_t)row->passed, "dropped",
-						(json_int_t)row->dropped, "would_drop",
-						(json_int_t)row->would_drop, "used_ratio",
-						row->used / 1000.0, "banned", row->is_banned));
-	}
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, rf_row_json(RF_ASK_SOURCES_OF, &sources->row[i]));
 	return list;
 }
 
 /* ---- events ---- */
 
-static json_t *text_or_null(const char *text)
-{
-	return *text ? rf_json_text(text) : json_null();
-}
-
 json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event *event)
 {
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "seq",
-			 (json_int_t)event->seq, "time", rf_json_time(event->time_ns), "type",
-			 rf_json_text(event->type), "id", text_or_null(event->id), "fence",
-			 rf_json_text(fence), "limit", text_or_null(event->limit), "source",
-			 text_or_null(event->source), "reason", text_or_null(event->reason), "rate",
-			 text_or_null(event->rate), "dropped", (json_int_t)event->dropped, "passed",
-			 (json_int_t)event->passed, "first_seen",
-			 rf_json_time(event->first_seen_ns), "detail", text_or_null(event->detail));
+	struct rf_recorded_event row = *event;
+
+	row.fence = fence;
+	return rf_row_json(RF_ASK_EVENTS, &row);
 }
 
 /* ": 812k dropped since 14:01:38", of an end; of a start there is no more than its first second. */

@@ -78,13 +78,19 @@ static json_t *counts(const struct rf_graph *graph)
 	return json;
 }
 
-static int add_gap(void *context, const struct rf_recorded_gap *gap)
+static int add_gaps(struct rf_reader *reader, const struct rf_asked *asked, json_t *gaps,
+		    struct rf_error *error)
 {
-	json_array_append_new(context, json_pack("{s:I, s:I, s:s}", "from",
-						 (json_int_t)(gap->start_ns / RF_NS_PER_MS), "to",
-						 (json_int_t)(gap->end_ns / RF_NS_PER_MS), "why",
-						 rf_gap_text(gap->why)));
-	return json_array_size(context) >= EVENTS_MAX;
+	struct rf_recorded_gap gap;
+	struct rf_cursor cursor;
+
+	rf_ask(&cursor, reader, RF_ASK_GAPS, asked);
+	while (json_array_size(gaps) < EVENTS_MAX && rf_cursor_next(&cursor, &gap))
+		json_array_append_new(gaps, json_pack("{s:I, s:I, s:s}", "from",
+						      (json_int_t)(gap.start_ns / RF_NS_PER_MS),
+						      "to", (json_int_t)(gap.end_ns / RF_NS_PER_MS),
+						      "why", rf_gap_text(gap.why)));
+	return rf_cursor_end(&cursor, error);
 }
 
 static json_t *graph_json(const struct rf_graph *graph, const struct rf_extent *extent)
@@ -102,15 +108,16 @@ json_t *rf_range_json(struct rf_reader *reader, const struct rf_query *query,
 		      struct rf_error *error)
 {
 	const uint64_t from_ns = query->from_ms * RF_NS_PER_MS, to_ns = query->to_ms * RF_NS_PER_MS;
+	const struct rf_asked asked = {.from_ns = from_ns, .to_ns = to_ns};
 	json_t *gaps = json_array(), *json = NULL;
 	struct rf_extent extent;
 	struct rf_graph graph;
 	int err = rf_reader_graph(reader, from_ns, to_ns, &graph, error);
 
 	if (!err)
-		err = rf_reader_extent(reader, &extent, error);
-	if (!err)
-		err = rf_reader_gaps(reader, from_ns, to_ns, add_gap, gaps, error);
+		err = rf_ask_one(reader, RF_ASK_EXTENT, NULL, &extent, error);
+	if (err >= 0)
+		err = add_gaps(reader, &asked, gaps, error);
 	if (err >= 0)
 		json = graph_json(&graph, &extent);
 	if (json)
@@ -249,6 +256,11 @@ static int add_event(void *context, const struct rf_recorded_event *event)
 json_t *rf_events_json(struct rf_reader *reader, const struct rf_query *query, enum rf_told told,
 		       struct rf_error *error)
 {
+	const struct rf_asked asked = {
+		.from_ns = query->from_ms * RF_NS_PER_MS,
+		.to_ns = query->to_ms * RF_NS_PER_MS,
+		.most = query->has_source ? 10 * EVENTS_MAX : EVENTS_MAX,
+	};
 	struct listing listing = {.rows = json_array(), .told = told};
 	struct rf_error ignored;
 	json_t *json = NULL;
@@ -256,9 +268,7 @@ json_t *rf_events_json(struct rf_reader *reader, const struct rf_query *query, e
 
 	listing.has_only =
 		query->has_source && !rf_parse_prefix(query->source, &listing.only, &ignored);
-	err = rf_reader_latest_events(
-		reader, query->from_ms * RF_NS_PER_MS, query->to_ms * RF_NS_PER_MS,
-		listing.has_only ? 10 * EVENTS_MAX : EVENTS_MAX, add_event, &listing, error);
+	err = rf_reader_events(reader, RF_ASK_LATEST_EVENTS, &asked, add_event, &listing, error);
 	if (!err)
 		json = json_pack("{s:b, s:O}", "recorded", 1, "rows", listing.rows);
 	json_decref(listing.rows);

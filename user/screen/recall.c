@@ -148,10 +148,11 @@ static void read_use(struct rf_reader *reader, uint64_t at_ns, struct rf_row *ro
 {
 	for (uint64_t back_ns = SHOWN_NS; back_ns; back_ns -= INTERVAL_NS) {
 		const uint64_t then_ns = at_ns - back_ns + INTERVAL_NS;
+		const struct rf_asked asked = {.time_ns = then_ns};
 		struct rf_recorded_sources sources = {};
 		struct rf_error unused;
 
-		if (rf_reader_sources_at(reader, then_ns, &sources, &unused))
+		if (rf_reader_sources_at(reader, &asked, &sources, &unused))
 			sources.count = 0;
 		for (size_t i = 0; i < sources.count; i++) {
 			struct rf_row key, *row;
@@ -197,11 +198,12 @@ int rf_recall_read(struct rf_reader *reader, uint64_t at_ns, struct rf_model *mo
 		   struct rf_error *error)
 {
 	struct rf_head head = {.time_ns = at_ns, .awake_ns = at_ns};
+	const struct rf_asked asked = {.time_ns = at_ns};
 	struct rf_recorded_sources sources = {};
 	struct rf_error unused;
 	int err = read_head(reader, at_ns, &head, error);
 
-	if (!err && rf_reader_sources_at(reader, at_ns, &sources, &unused))
+	if (!err && rf_reader_sources_at(reader, &asked, &sources, &unused))
 		sources.count = 0; /* there was traffic, but no source under a limit */
 	if (!err && show_sources(reader, at_ns, model, &sources, &head))
 		err = rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
@@ -211,46 +213,34 @@ int rf_recall_read(struct rf_reader *reader, uint64_t at_ns, struct rf_model *mo
 
 /* ---- events ---- */
 
-struct events {
-	const struct rf_prefix *source;
-	char *text;
-	int count;
-};
-
-static bool is_of(const char *text, const struct rf_prefix *source)
-{
-	struct rf_error unused;
-	struct rf_prefix other;
-
-	return *text && !rf_parse_prefix(text, &other, &unused) &&
-	       (rf_prefix_contains(&other, source) || rf_prefix_contains(source, &other));
-}
-
+/* The newest first. */
 static int visit(void *context, const struct rf_recorded_event *event)
 {
-	struct events *events = context;
+	char **text = context;
 	char time[RF_TIME_TEXT_SIZE], dropped[RF_SHORT_TEXT_SIZE], *longer;
 
-	if (events->count == EVENTS_MAX || !is_of(event->source, events->source))
-		return 0;
 	rf_format_local(event->time_ns, time);
 	rf_format_short(event->dropped, dropped);
 	if (asprintf(&longer, "%s  %s%s%s  %s dropped\n%s", time, event->type,
-		     *event->limit ? "  " : "", event->limit, dropped,
-		     events->text ? events->text : "") < 0)
+		     *event->limit ? "  " : "", event->limit, dropped, *text ? *text : "") < 0)
 		return 0;
-	free(events->text);
-	events->text = longer;
-	events->count++;
+	free(*text);
+	*text = longer;
 	return 0;
 }
 
 char *rf_recall_events(struct rf_reader *reader, const struct rf_prefix *source, uint64_t from_ns,
 		       uint64_t to_ns)
 {
-	struct events events = {.source = source};
+	const struct rf_asked asked = {
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.of = source,
+		.most = EVENTS_MAX,
+	};
 	struct rf_error unused;
+	char *text = NULL;
 
-	rf_reader_events(reader, from_ns, to_ns, NULL, visit, &events, &unused);
-	return events.text;
+	rf_reader_events(reader, RF_ASK_EVENTS, &asked, visit, &text, &unused);
+	return text;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,21 +52,31 @@ static int make_room(struct rf_db *db)
 	return SQLITE_OK;
 }
 
-static sqlite3_stmt *prepare(struct rf_db *db, const char *sql)
+static sqlite3_stmt *find_statement(const struct rf_db *db, const char *literal)
+{
+	for (int i = 0; i < db->count; i++)
+		if (db->statement[i].literal == literal)
+			return db->statement[i].stmt;
+	return NULL;
+}
+
+static sqlite3_stmt *prepare_as(struct rf_db *db, const char *literal, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
 
-	for (int i = 0; i < db->count; i++)
-		if (db->statement[i].sql == sql)
-			return db->statement[i].stmt;
 	if (note(db, make_room(db)))
 		return NULL;
 	if (note(db,
 		 sqlite3_prepare_v3(db->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL)))
 		return NULL;
-	db->statement[db->count].sql = sql;
+	db->statement[db->count].literal = literal;
 	db->statement[db->count++].stmt = stmt;
 	return stmt;
+}
+
+static sqlite3_stmt *prepare(struct rf_db *db, const char *sql)
+{
+	return find_statement(db, sql) ?: prepare_as(db, sql, sql);
 }
 
 static int bind(sqlite3_stmt *stmt, int place, char kind, va_list *args)
@@ -135,6 +147,152 @@ int rf_db_run(struct rf_db *db, const char *sql, const char *format, ...)
 	sqlite3_reset(stmt);
 	return note(db, code);
 }
+
+int rf_db_insert(struct rf_db *db, const char *table, const char *format, ...)
+{
+	sqlite3_stmt *stmt = find_statement(db, table);
+	int code = SQLITE_OK;
+	char sql[256];
+	va_list args;
+
+	if (!stmt) {
+		snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES(%.*s)", table,
+			 2 * (int)strlen(format) - 1, "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?");
+		stmt = prepare_as(db, table, sql);
+	}
+	va_start(args, format);
+	for (int i = 0; stmt && format[i] && !code; i++)
+		code = bind(stmt, i + 1, format[i], &args);
+	va_end(args);
+	if (!stmt)
+		return db->failed;
+	if (!code)
+		code = sqlite3_step(stmt);
+	sqlite3_reset(stmt);
+	return note(db, code);
+}
+
+/* ---- by names ---- */
+
+static int bind_value(sqlite3_stmt *stmt, int place, const struct rf_db_column *column,
+		      const void *asked)
+{
+	const void *value = (const char *)asked + column->offset;
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	switch (column->kind) {
+	case RF_DB_TIME:
+		return sqlite3_bind_int64(stmt, place, *(const uint64_t *)value / 1000000);
+	case RF_DB_TEXT:
+		return sqlite3_bind_text(stmt, place, *(const char *const *)value, -1,
+					 SQLITE_TRANSIENT);
+	case RF_DB_PREFIX: /* a pointer, where it is a parameter */
+		if (!*(const struct rf_prefix *const *)value)
+			return sqlite3_bind_null(stmt, place);
+		rf_format_prefix(*(const struct rf_prefix *const *)value, text);
+		return sqlite3_bind_text(stmt, place, text, -1, SQLITE_TRANSIENT);
+	default:
+		return sqlite3_bind_int64(stmt, place, *(const int64_t *)value);
+	}
+}
+
+static int bind_names(sqlite3_stmt *stmt, const struct rf_db_columns *parameters, const void *asked)
+{
+	const int count = sqlite3_bind_parameter_count(stmt);
+	int code = SQLITE_OK;
+
+	for (int place = 1; place <= count && !code; place++) {
+		const char *name = sqlite3_bind_parameter_name(stmt, place);
+		int i = 0;
+
+		while (i < parameters->count && strcmp(parameters->column[i].name, name) != 0)
+			i++;
+		code = i < parameters->count
+			       ? bind_value(stmt, place, &parameters->column[i], asked)
+			       : SQLITE_MISUSE;
+	}
+	return code;
+}
+
+static bool has_columns(sqlite3_stmt *stmt, const struct rf_db_columns *row)
+{
+	if (sqlite3_column_count(stmt) != row->count)
+		return false;
+	for (int i = 0; i < row->count; i++)
+		if (strcmp(sqlite3_column_name(stmt, i), row->column[i].name) != 0)
+			return false;
+	return true;
+}
+
+sqlite3_stmt *rf_db_ask(struct rf_db *db, const char *sql, const struct rf_db_columns *parameters,
+			const void *asked, const struct rf_db_columns *row)
+{
+	sqlite3_stmt *stmt = prepare(db, sql);
+
+	if (!stmt)
+		return NULL;
+	return note(db,
+		    has_columns(stmt, row) ? bind_names(stmt, parameters, asked) : SQLITE_MISUSE)
+		       ? NULL
+		       : stmt;
+}
+
+static void take_word(sqlite3_stmt *stmt, int place, char *to, size_t size)
+{
+	const char *text = rf_db_text(stmt, place);
+	const size_t bytes = sqlite3_column_bytes(stmt, place);
+	const size_t length = bytes < size ? strnlen(text, bytes) : strnlen(text, size - 1);
+
+	memcpy(to, text, length);
+	memset(to + length, 0, size - length);
+}
+
+bool rf_db_take(sqlite3_stmt *stmt, const struct rf_db_columns *columns, void *row)
+{
+	struct rf_error unused;
+	bool is_whole = true;
+
+	for (int i = 0; i < columns->count; i++) {
+		const struct rf_db_column *column = &columns->column[i];
+		void *to = (char *)row + column->offset;
+		int64_t number;
+
+		switch (column->kind) {
+		case RF_DB_INTEGER:
+			*(int64_t *)to = sqlite3_column_int64(stmt, i);
+			break;
+		case RF_DB_TIME:
+			number = sqlite3_column_int64(stmt, i);
+			*(uint64_t *)to = number > 0 ? number * 1000000ULL : 0;
+			break;
+		case RF_DB_REAL:
+			*(double *)to = sqlite3_column_double(stmt, i);
+			break;
+		case RF_DB_BOOL:
+			*(bool *)to = sqlite3_column_int64(stmt, i);
+			break;
+		case RF_DB_SMALL:
+			*(uint32_t *)to = sqlite3_column_int64(stmt, i);
+			break;
+		case RF_DB_WORD:
+			take_word(stmt, i, to, column->size);
+			break;
+		case RF_DB_TEXT:
+			*(const char **)to = rf_db_text(stmt, i);
+			break;
+		case RF_DB_PREFIX:
+			is_whole &= !rf_parse_prefix(rf_db_text(stmt, i), to, &unused);
+			break;
+		case RF_DB_BLOB:
+			((struct rf_db_blob *)to)->data = sqlite3_column_blob(stmt, i);
+			((struct rf_db_blob *)to)->size = sqlite3_column_bytes(stmt, i);
+			break;
+		}
+	}
+	return is_whole;
+}
+
+/* ---- one value ---- */
 
 int64_t rf_db_int(struct rf_db *db, int64_t otherwise, const char *sql, const char *format, ...)
 {

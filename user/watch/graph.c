@@ -1,228 +1,122 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters of a range of the past, point by point. */
+/* A range of the past: its counters point by point, and its sources with bars over time. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "watch/graph.h"
+#include "base/sort.h"
 #include "watch/reading.h"
 
-#define SECONDS_MS (2 * 3600 * 1000) /* a longer range is made from minutes */
-#define MINUTE_MS 60000
-#define INTERVAL_MOST_MS (4 * MINUTE_MS) /* scans are a minute apart, unless one is late */
 #define NUMBER_MASK ((1 << RF_SCAN_SHIFT) - 1)
+#define INTERVALS_MAX 240 /* that are read of a range, for its sources */
+#define SOURCES_MAX 32768 /* that are summed up */
 
-/* A graph that is being made. Times are ms. */
+/* A graph that is being made. */
 struct making {
 	struct rf_reader *reader;
 	struct rf_graph *graph;
-	int64_t from, to, step;
+	struct rf_asked asked;
 	int line_of[NUMBER_MASK + 1]; /* by the number of the series; -1: not shown */
 };
 
-static int fail_memory(struct rf_error *error)
+static int prepare(struct making *making, struct rf_error *error)
 {
-	return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
-}
-
-/* ---- steps ---- */
-
-/* The shortest step of a round length that makes few enough points. */
-static int64_t choose_step(int64_t span, int64_t least)
-{
-	static const int64_t round[] = {1,   2,	  5,   10,   15,   30,	 60,	120,
-					300, 600, 900, 1800, 3600, 7200, 21600, 43200};
-	size_t i = 0;
-
-	while (i + 1 < ARRAY_SIZE(round) &&
-	       (round[i] * 1000 < least || span / (round[i] * 1000) > RF_GRAPH_POINTS))
-		i++;
-	return round[i] * 1000;
-}
-
-/* Seconds are gone after a while; then a short range is made from minutes as well. */
-static bool has_seconds(struct rf_reader *reader, int64_t from, int64_t to)
-{
-	struct rf_db *db = &reader->db;
-	const int64_t first = rf_db_int(db, INT64_MAX, "SELECT min(time) FROM totals", "");
-	const int64_t minute = rf_db_int(db, INT64_MAX, "SELECT min(time) FROM minutes", "");
-
-	return to - from <= SECONDS_MS && (first <= from + (to - from) / 2 || first <= minute);
-}
-
-static int prepare(struct making *making)
-{
+	struct rf_asked step, *asked = &making->asked;
 	struct rf_graph *graph = making->graph;
+	const int err = rf_ask_one(making->reader, RF_ASK_GRAPH_STEP, asked, &step, error);
+	int64_t from = asked->from_ns / RF_NS_PER_MS;
+	const int64_t to = asked->to_ns / RF_NS_PER_MS;
 
-	graph->is_minutes = !has_seconds(making->reader, making->from, making->to);
-	making->step = choose_step(making->to - making->from, graph->is_minutes ? MINUTE_MS : 0);
-	making->from -= making->from % making->step;
-	graph->points = (making->to - making->from + making->step - 1) / making->step;
-	if (graph->points > 2 * RF_GRAPH_POINTS)
-		graph->points = 2 * RF_GRAPH_POINTS;
-	graph->from_ns = rf_from_ms(making->from);
-	graph->step_ns = rf_from_ms(making->step);
+	if (err < 0)
+		return err;
+	from -= from % step.step;
+	asked->is_minute = step.is_minute;
+	graph->is_minutes = step.is_minute;
+	asked->step = step.step;
+	asked->points = (to - from + step.step - 1) / step.step;
+	if (asked->points > 2 * RF_GRAPH_POINTS)
+		asked->points = 2 * RF_GRAPH_POINTS;
+	graph->points = asked->points;
+	asked->from_ns = from * RF_NS_PER_MS;
+	graph->from_ns = asked->from_ns;
+	graph->step_ns = step.step * RF_NS_PER_MS;
 	graph->seconds = calloc(graph->points, sizeof(*graph->seconds));
 	graph->sources = calloc(graph->points, sizeof(*graph->sources));
 	graph->peak = calloc(graph->points, sizeof(*graph->peak));
 	graph->line = calloc(RF_GRAPH_LINES, sizeof(*graph->line));
-	return graph->seconds && graph->sources && graph->peak && graph->line ? 0 : -ENOMEM;
+	return graph->seconds && graph->sources && graph->peak && graph->line
+		       ? 0
+		       : rf_reader_fail_memory(error);
 }
 
-/* Some points, and the part of an interval that each of them has. */
-struct cover {
-	int first, end;
-	int64_t from, to; /* of the interval */
-	bool is_split;
-};
-
-/*
- * An interval of MS that ended at TIME. One that is no longer than a step counts where it ended; a
- * longer one is split, or the points between two ends would look like a gap.
- */
-static struct cover cover_of(const struct making *making, int64_t time, int64_t ms)
-{
-	struct cover cover = {.from = time - 1, .to = time};
-	int64_t first, end = (time - 1 - making->from) / making->step + 1;
-
-	if (time <= making->from)
-		return (struct cover){};
-	if (ms > making->step) {
-		cover.is_split = true;
-		cover.from = time - (ms < INTERVAL_MOST_MS ? ms : INTERVAL_MOST_MS);
-	}
-	first = cover.from > making->from ? (cover.from - making->from) / making->step : 0;
-	cover.first = first < making->graph->points ? first : making->graph->points;
-	cover.end = end < making->graph->points ? end : making->graph->points;
-	return cover;
-}
-
-static double share_of(const struct making *making, const struct cover *cover, int point)
-{
-	const int64_t begin = making->from + point * making->step, end = begin + making->step;
-	const int64_t from = cover->from > begin ? cover->from : begin;
-	const int64_t to = cover->to < end ? cover->to : end;
-
-	return cover->is_split ? (double)(to - from) / (double)(cover->to - cover->from) : 1;
-}
-
-/* ---- lines ---- */
-
-static int add_line(struct making *making, sqlite3_stmt *stmt)
+static int add_line(struct making *making, const struct rf_graph_series *series,
+		    struct rf_error *error)
 {
 	struct rf_graph *graph = making->graph;
-	const int64_t number = sqlite3_column_int64(stmt, 0);
 	struct rf_graph_line *line = &graph->line[graph->lines];
 
-	if (number < 0 || number > NUMBER_MASK || graph->lines == RF_GRAPH_LINES)
+	if (series->series < 0 || series->series > NUMBER_MASK || graph->lines == RF_GRAPH_LINES)
 		return 0;
 	line->packets = calloc(graph->points, sizeof(*line->packets));
 	if (!line->packets)
-		return -ENOMEM;
-	snprintf(line->kind, sizeof(line->kind), "%s", rf_db_text(stmt, 1));
-	snprintf(line->name, sizeof(line->name), "%s", rf_db_text(stmt, 2));
-	snprintf(line->outcome, sizeof(line->outcome), "%s", rf_db_text(stmt, 3));
-	making->line_of[number] = graph->lines++;
+		return rf_reader_fail_memory(error);
+	memcpy(line->kind, series->kind, sizeof(line->kind));
+	memcpy(line->name, series->name, sizeof(line->name));
+	memcpy(line->outcome, series->outcome, sizeof(line->outcome));
+	making->line_of[series->series] = graph->lines++;
 	return 0;
 }
 
 static int add_lines(struct making *making, struct rf_error *error)
 {
-	struct rf_db *db = &making->reader->db;
-	sqlite3_stmt *stmt =
-		rf_db_begin(db,
-			    "SELECT series, kind, name, outcome FROM series WHERE kind IN "
-			    "('passed', 'dropped', 'limit') ORDER BY series",
-			    "");
-	int err = 0;
+	struct rf_graph_series series;
+	struct rf_cursor cursor;
+	int err = 0, failed;
 
 	memset(making->line_of, -1, sizeof(making->line_of));
-	while (!err && rf_db_row(db, stmt)) {
-		err = add_line(making, stmt);
-		if (err)
-			rf_db_end(stmt);
-	}
-	if (err)
-		return fail_memory(error);
-	return db->failed ? rf_reader_fail(making->reader, error) : 0;
+	rf_ask(&cursor, making->reader, RF_ASK_GRAPH_LINES, NULL);
+	while (!err && rf_cursor_next(&cursor, &series))
+		err = add_line(making, &series, error);
+	failed = rf_cursor_end(&cursor, error);
+	return failed ?: err;
 }
 
-/* ---- points ---- */
-
-/* What is in the last point may have ended after it. */
-static sqlite3_stmt *begin_rows(const struct making *making, const char *sql)
-{
-	return rf_db_begin(&making->reader->db, sql, "ii", making->from,
-			   making->to + making->step + INTERVAL_MOST_MS);
-}
-
-/* Rows of time, ms, sources. */
-static void take_intervals(struct making *making, const char *sql)
-{
-	struct rf_db *db = &making->reader->db;
-	struct rf_graph *graph = making->graph;
-	sqlite3_stmt *stmt = begin_rows(making, sql);
-
-	while (rf_db_row(db, stmt)) {
-		const int64_t ms = sqlite3_column_int64(stmt, 1);
-		const int64_t sources = sqlite3_column_int64(stmt, 2);
-		const struct cover cover = cover_of(making, sqlite3_column_int64(stmt, 0), ms);
-
-		for (int point = cover.first; point < cover.end; point++) {
-			graph->seconds[point] += ms / 1000.0 * share_of(making, &cover, point);
-			if (sources > graph->sources[point])
-				graph->sources[point] = sources < UINT32_MAX ? sources : UINT32_MAX;
-		}
-	}
-}
-
-/* Drops have their most a second as well. `peak` -1: to be derived. */
-static void add_counts(const struct making *making, struct rf_graph_line *line,
-		       const struct cover *cover, int64_t ms, double packets, double peak)
+/* What was seen, and how many sources there were. */
+static int add_points(struct making *making, struct rf_error *error)
 {
 	struct rf_graph *graph = making->graph;
-	const bool is_drop = strcmp(line->kind, "dropped") == 0;
+	struct rf_graph_point point;
+	struct rf_cursor cursor;
 
-	if (peak < 0)
-		peak = ms > 0 ? packets * 1000.0 / ms : 0;
-	for (int point = cover->first; point < cover->end; point++) {
-		line->packets[point] += packets * share_of(making, cover, point);
-		if (is_drop && peak > graph->peak[point])
-			graph->peak[point] = peak;
+	rf_ask(&cursor, making->reader, RF_ASK_GRAPH_POINTS, &making->asked);
+	while (rf_cursor_next(&cursor, &point)) {
+		graph->seconds[point.point] += point.seconds;
+		if (point.sources > graph->sources[point.point])
+			graph->sources[point.point] = point.sources;
 	}
+	return rf_cursor_end(&cursor, error);
 }
 
-/* Rows of time, ms, number, packets, the most packets in a second. */
-static void take_counts(struct making *making, const char *sql)
+/* The packets of each line. Drops have their most a second as well. */
+static int add_counts(struct making *making, struct rf_error *error)
 {
-	struct rf_db *db = &making->reader->db;
-	sqlite3_stmt *stmt = begin_rows(making, sql);
+	struct rf_graph *graph = making->graph;
+	struct rf_graph_point point;
+	struct rf_cursor cursor;
 
-	while (rf_db_row(db, stmt)) {
-		const int64_t ms = sqlite3_column_int64(stmt, 1);
-		const int line = making->line_of[sqlite3_column_int64(stmt, 2) & NUMBER_MASK];
-		const struct cover cover = cover_of(making, sqlite3_column_int64(stmt, 0), ms);
+	rf_ask(&cursor, making->reader, RF_ASK_GRAPH_COUNTS, &making->asked);
+	while (rf_cursor_next(&cursor, &point)) {
+		const int number = making->line_of[point.series];
 
-		if (line >= 0)
-			add_counts(making, &making->graph->line[line], &cover, ms,
-				   sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4));
+		if (number < 0)
+			continue;
+		graph->line[number].packets[point.point] += point.packets;
+		if (point.peak > graph->peak[point.point] &&
+		    !strcmp(graph->line[number].kind, "dropped"))
+			graph->peak[point.point] = point.peak;
 	}
-}
-
-static void take_points(struct making *making)
-{
-	if (making->graph->is_minutes) {
-		take_intervals(making, "SELECT time, ms, sources FROM minutes WHERE time > ? AND "
-				       "time <= ?");
-		take_counts(making, "SELECT time, ms, id, packets, peak FROM minutes CROSS JOIN "
-				    "minute_counts ON id >= minute << 16 AND id < (minute + 1) << "
-				    "16 WHERE time > ? AND time <= ?");
-		return;
-	}
-	take_intervals(making, "SELECT time, ms, sources FROM totals WHERE time > ? AND time <= ?");
-	take_counts(making, "SELECT time, ms, id, packets, -1 FROM totals CROSS JOIN counts ON id "
-			    ">= scan << 16 AND id < (scan + 1) << 16 WHERE time > ? AND time <= ?");
+	return rf_cursor_end(&cursor, error);
 }
 
 int rf_reader_graph(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
@@ -233,17 +127,18 @@ int rf_reader_graph(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
 
 	*graph = (struct rf_graph){};
 	if (!making)
-		return fail_memory(error);
+		return rf_reader_fail_memory(error);
 	making->reader = reader;
 	making->graph = graph;
-	making->from = rf_to_ms(from_ns);
-	making->to = rf_to_ms(to_ns);
-	err = prepare(making);
-	err = err ? fail_memory(error) : add_lines(making, error);
+	making->asked =
+		(struct rf_asked){.from_ns = from_ns, .to_ns = to_ns, .points = RF_GRAPH_POINTS};
+	err = prepare(making, error);
 	if (!err)
-		take_points(making);
-	if (!err && reader->db.failed)
-		err = rf_reader_fail(reader, error);
+		err = add_lines(making, error);
+	if (!err)
+		err = add_points(making, error);
+	if (!err)
+		err = add_counts(making, error);
 	free(making);
 	return err;
 }
@@ -257,4 +152,61 @@ void rf_graph_free(struct rf_graph *graph)
 	free(graph->sources);
 	free(graph->peak);
 	*graph = (struct rf_graph){};
+}
+
+/* ---- sources ---- */
+
+static void add_bar(void *into, const void *row)
+{
+	const struct rf_bar_sum *from = row;
+	struct rf_bar_sum *sum = into;
+
+	rf_source_add(&sum->sum, &from->sum);
+	if (from->at >= 0 && from->at < RF_GRAPH_BARS)
+		sum->bar[from->at] += from->sum.passed + from->sum.dropped;
+}
+
+static int take_most(struct rf_reader *reader, struct rf_bar_sum *sum, size_t count, int most,
+		     struct rf_graph_sources *sources, struct rf_error *error)
+{
+	rf_sort(sum, count, sizeof(*sum), rf_source_compare);
+	sources->row = calloc(most, sizeof(*sources->row));
+	if (!sources->row)
+		return rf_reader_fail_memory(error);
+	for (size_t i = 0; i < count && sources->count < most; i++) {
+		struct rf_graph_source *row = &sources->row[sources->count];
+
+		memcpy(row->bar, sum[i].bar, sizeof(row->bar));
+		sources->count += rf_source_name(reader, &sum[i].sum, &row->sum);
+	}
+	return reader->db.failed ? rf_reader_fail(reader, error) : 0;
+}
+
+int rf_reader_graph_sources(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, int most,
+			    struct rf_graph_sources *sources, struct rf_error *error)
+{
+	struct rf_asked asked = {
+		.from_ns = from_ns, .to_ns = to_ns, .points = RF_GRAPH_BARS, .most = INTERVALS_MAX};
+	struct rf_recorded_number share;
+	struct rf_bar_sum *sum = NULL;
+	size_t count;
+	int err = rf_ask_one(reader, RF_ASK_GRAPH_SHARE, &asked, &share, error);
+
+	*sources = (struct rf_graph_sources){};
+	if (err < 0)
+		return err;
+	asked.one_in = share.number;
+	sources->one_in = share.number;
+	err = rf_ask_folded(reader, RF_ASK_GRAPH_SOURCES, &asked, RF_SOURCE_KEY_SIZE, SOURCES_MAX,
+			    add_bar, &sum, &count, error);
+	if (!err)
+		err = take_most(reader, sum, count, most, sources, error);
+	free(sum);
+	return err;
+}
+
+void rf_graph_sources_free(struct rf_graph_sources *sources)
+{
+	free(sources->row);
+	*sources = (struct rf_graph_sources){};
 }

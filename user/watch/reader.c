@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Opens a history, and asks what queries.c can ask. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
+#include "base/siphash.h"
 #include "base/time.h"
-#include "base/units.h"
 #include "watch/reading.h"
 
 #define BUSY_MS 2000 /* waits only while the writer begins its log anew */
 #define PAUSE_MS 20
+#define PAGE 128	  /* rows */
+#define TEXT_MAX 255	  /* of a row that is kept */
+#define PLACES_LEAST 4096 /* a power of two */
+
+int rf_reader_fail_memory(struct rf_error *error)
+{
+	return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+}
 
 int rf_reader_fail(struct rf_reader *reader, struct rf_error *error)
 {
@@ -74,6 +85,36 @@ static int check_format(struct rf_reader *reader, struct rf_error *error)
 	}
 }
 
+/* contains(OUTER, INNER), of prefixes; what is none contains nothing, and is in nothing. */
+static void sql_contains(sqlite3_context *context, int count, sqlite3_value **value)
+{
+	struct rf_prefix prefix[2];
+	struct rf_error unused;
+	bool is_sound = true;
+
+	for (int i = 0; i < count && is_sound; i++) {
+		const char *text = (const char *)sqlite3_value_text(value[i]);
+
+		is_sound = text && !rf_parse_prefix(text, &prefix[i], &unused);
+	}
+	sqlite3_result_int(context, is_sound && rf_prefix_contains(&prefix[0], &prefix[1]));
+}
+
+static int open_file(struct rf_reader *reader, struct rf_error *error)
+{
+	if (access(reader->path, R_OK))
+		return rf_error_failed(error, -errno, "cannot read %.300s: %s", reader->path,
+				       strerror(errno));
+	if (rf_db_open(&reader->db, reader->path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX))
+		return rf_reader_fail(reader, error);
+	sqlite3_busy_timeout(reader->db.sqlite, BUSY_MS);
+	if (sqlite3_create_function(reader->db.sqlite, "contains", 2,
+				    SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_contains, NULL,
+				    NULL))
+		return rf_reader_fail_memory(error);
+	return check_format(reader, error);
+}
+
 int rf_reader_open(struct rf_reader **result, const char *directory, const char *fence,
 		   struct rf_error *error)
 {
@@ -82,17 +123,10 @@ int rf_reader_open(struct rf_reader **result, const char *directory, const char 
 
 	*result = NULL;
 	if (!reader)
-		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+		return rf_reader_fail_memory(error);
 	snprintf(reader->path, sizeof(reader->path), "%s/%s.db", directory, fence);
 	snprintf(reader->fence, sizeof(reader->fence), "%s", fence);
-	if (access(reader->path, R_OK))
-		err = rf_error_failed(error, -errno, "cannot read %.300s: %s", reader->path,
-				      strerror(errno));
-	else if (rf_db_open(&reader->db, reader->path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX))
-		err = rf_reader_fail(reader, error);
-	else
-		err = sqlite3_busy_timeout(reader->db.sqlite, BUSY_MS),
-		err = check_format(reader, error);
+	err = open_file(reader, error);
 	if (err) {
 		rf_reader_close(reader);
 		return err;
@@ -109,40 +143,337 @@ void rf_reader_close(struct rf_reader *reader)
 	free(reader);
 }
 
-/* ---- what there is ---- */
+/* ---- asking ---- */
 
-static uint64_t ask_time(struct rf_reader *reader, const char *sql)
+struct rf_cursor_page {
+	char *rows;
+	int count, at;
+	bool is_last;
+};
+
+static void begin(struct rf_cursor *cursor)
 {
-	return rf_from_ms(rf_db_int(&reader->db, 0, sql, ""));
+	const struct rf_statement *statement = &rf_statements[cursor->question];
+
+	cursor->statement = rf_db_ask(&cursor->reader->db, statement->sql, &rf_statement_parameters,
+				      &cursor->asked, &statement->columns);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+/* A row whose prefix is none is left out. */
+static bool step(struct rf_cursor *cursor, void *row)
 {
-	return !a || (b && b < a) ? b : a;
+	const struct rf_statement *statement = &rf_statements[cursor->question];
+
+	while (cursor->statement) {
+		if (!rf_db_row(&cursor->reader->db, cursor->statement))
+			cursor->statement = NULL;
+		else if (rf_db_take(cursor->statement, &statement->columns, row))
+			return true;
+	}
+	return false;
 }
 
-int rf_reader_extent(struct rf_reader *reader, struct rf_extent *extent, struct rf_error *error)
+static void end(struct rf_cursor *cursor)
 {
-	struct rf_db *db = &reader->db;
-	const uint64_t minute = ask_time(reader, "SELECT min(time) FROM minutes");
-	const uint64_t last = ask_time(reader, "SELECT max(time) FROM minutes");
-
-	*extent = (struct rf_extent){
-		.first_second_ns = ask_time(reader, "SELECT min(time) FROM totals"),
-		.first_cell_ns = ask_time(reader, "SELECT min(time) FROM cells"),
-		.last_ns = ask_time(reader, "SELECT max(time) FROM totals"),
-		.bytes = rf_db_int(db, 0,
-				   "SELECT page_count * page_size FROM pragma_page_count, "
-				   "pragma_page_size",
-				   ""),
-		.events = rf_db_int(db, 0, "SELECT count(*) FROM events", ""),
-		.gaps = rf_db_int(db, 0, "SELECT count(*) FROM gaps", ""),
-	};
-	extent->first_ns = earlier(extent->first_second_ns, minute);
-	if (last > extent->last_ns)
-		extent->last_ns = last;
-	return db->failed ? rf_reader_fail(reader, error) : 0;
+	if (cursor->statement)
+		rf_db_end(cursor->statement);
+	cursor->statement = NULL;
 }
+
+static const char **text_of(const struct rf_db_column *column, char *row)
+{
+	return column->kind == RF_DB_TEXT ? (const char **)(row + column->offset) : NULL;
+}
+
+static void empty_page(struct rf_cursor *cursor)
+{
+	const struct rf_statement *statement = &rf_statements[cursor->question];
+	struct rf_cursor_page *page = cursor->page;
+
+	for (int i = 0; i < page->count; i++)
+		for (int k = 0; k < statement->columns.count; k++) {
+			const char **text = text_of(&statement->columns.column[k],
+						    page->rows + i * statement->size);
+
+			if (text)
+				free((char *)*text);
+		}
+	page->count = page->at = 0;
+}
+
+/* Copies the texts of a row that stays. False: no memory. */
+static bool keep_texts(const struct rf_statement *statement, char *row)
+{
+	bool is_kept = true;
+
+	for (int k = 0; k < statement->columns.count; k++) {
+		const char **text = text_of(&statement->columns.column[k], row);
+
+		if (text)
+			*text = strndup(*text, TEXT_MAX);
+		is_kept &= !text || *text;
+	}
+	return is_kept;
+}
+
+/* Reads the next page: nothing of the file is held when it is there. */
+static void fill_page(struct rf_cursor *cursor)
+{
+	const struct rf_statement *statement = &rf_statements[cursor->question];
+	struct rf_cursor_page *page = cursor->page;
+	const int64_t most = cursor->asked.most;
+	bool is_kept = true;
+
+	cursor->asked.most = most < PAGE ? most : PAGE;
+	begin(cursor);
+	while (is_kept && page->count < cursor->asked.most &&
+	       step(cursor, page->rows + page->count * statement->size))
+		is_kept = keep_texts(statement, page->rows + page->count++ * statement->size);
+	end(cursor);
+	if (!is_kept)
+		cursor->reader->db.failed = SQLITE_NOMEM;
+	page->is_last = page->count < PAGE;
+	cursor->asked.most = most - page->count;
+	if (page->count)
+		cursor->asked.after =
+			*(int64_t *)(page->rows + (page->count - 1) * statement->size +
+				     statement->columns.column[0].offset);
+}
+
+void rf_ask(struct rf_cursor *cursor, struct rf_reader *reader, enum rf_question question,
+	    const struct rf_asked *asked)
+{
+	const struct rf_statement *statement = &rf_statements[question];
+	struct rf_error unused;
+
+	*cursor = (struct rf_cursor){.reader = reader, .question = question};
+	if (asked)
+		cursor->asked = *asked;
+	cursor->asked.fence = reader->fence;
+	if (!statement->is_paged) {
+		begin(cursor);
+		return;
+	}
+	if (!cursor->asked.most)
+		cursor->asked.most = INT64_MAX;
+	if (statement->has_span)
+		rf_ask_one(reader, RF_ASK_EVENTS_SPAN, asked, &cursor->asked, &unused);
+	cursor->page = calloc(1, sizeof(*cursor->page));
+	if (cursor->page)
+		cursor->page->rows = calloc(PAGE, statement->size);
+	if (!cursor->page || !cursor->page->rows)
+		reader->db.failed = SQLITE_NOMEM;
+}
+
+bool rf_cursor_next(struct rf_cursor *cursor, void *row)
+{
+	const size_t size = rf_statements[cursor->question].size;
+	struct rf_cursor_page *page = cursor->page;
+
+	if (!rf_statements[cursor->question].is_paged)
+		return step(cursor, row);
+	if (!page || !page->rows)
+		return false;
+	if (page->at == page->count && !page->is_last && cursor->asked.most > 0) {
+		empty_page(cursor);
+		fill_page(cursor);
+	}
+	if (page->at == page->count)
+		return false;
+	memcpy(row, page->rows + page->at++ * size, size);
+	return true;
+}
+
+int rf_cursor_end(struct rf_cursor *cursor, struct rf_error *error)
+{
+	end(cursor);
+	if (cursor->page) {
+		empty_page(cursor);
+		free(cursor->page->rows);
+		free(cursor->page);
+		cursor->page = NULL;
+	}
+	return cursor->reader->db.failed ? rf_reader_fail(cursor->reader, error) : 0;
+}
+
+int rf_ask_one(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
+	       void *row, struct rf_error *error)
+{
+	struct rf_cursor cursor;
+	bool is_there;
+	int err;
+
+	rf_ask(&cursor, reader, question, asked);
+	is_there = rf_cursor_next(&cursor, row);
+	err = rf_cursor_end(&cursor, error);
+	return err ? err : is_there;
+}
+
+int rf_ask_all(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
+	       void *result, size_t *count, struct rf_error *error)
+{
+	const size_t size = rf_statements[question].size;
+	char **rows = result, *grown;
+	struct rf_cursor cursor;
+	bool is_there = true;
+
+	*rows = NULL;
+	*count = 0;
+	rf_ask(&cursor, reader, question, asked);
+	for (size_t capacity = 0; is_there; *count += is_there) {
+		if (*count == capacity) {
+			capacity = 2 * capacity + 64;
+			grown = reallocarray(*rows, capacity, size);
+			if (!grown) {
+				rf_cursor_end(&cursor, error);
+				return rf_reader_fail_memory(error);
+			}
+			*rows = grown;
+		}
+		is_there = rf_cursor_next(&cursor, *rows + *count * size);
+	}
+	return rf_cursor_end(&cursor, error);
+}
+
+/* ---- folding ---- */
+
+struct folding {
+	size_t size, key_size;
+	char *rows;
+	size_t count;
+	uint32_t *place; /* of each row by the hash of its key: its index, plus 1; 0: free */
+	size_t places;	 /* a power of two; half of them are free at least */
+	uint64_t key[2]; /* senders choose the sources, so no hash may be known */
+};
+
+/* Of the key as far as it is not 0: most texts are far shorter than their room. */
+static uint64_t hash_of(const struct folding *folding, const char *row)
+{
+	static const uint64_t zero;
+	size_t size = folding->key_size;
+
+	while (size > sizeof(zero) && !memcmp(row + size - sizeof(zero), &zero, sizeof(zero)))
+		size -= sizeof(zero);
+	return rf_siphash(folding->key, row, size);
+}
+
+/* Where the row is, or would be. */
+static uint32_t *find_place(const struct folding *folding, const char *row)
+{
+	for (size_t at = hash_of(folding, row);; at++) {
+		uint32_t *place = &folding->place[at & (folding->places - 1)];
+
+		if (!*place ||
+		    !memcmp(folding->rows + (*place - 1) * folding->size, row, folding->key_size))
+			return place;
+	}
+}
+
+static bool make_room(struct folding *folding)
+{
+	const size_t places = folding->places ? 2 * folding->places : PLACES_LEAST;
+	char *rows;
+	uint32_t *place;
+
+	if (folding->count < folding->places / 2)
+		return true;
+	rows = reallocarray(folding->rows, places / 2, folding->size);
+	if (rows)
+		folding->rows = rows;
+	place = rows ? calloc(places, sizeof(*place)) : NULL;
+	if (!place)
+		return false;
+	free(folding->place);
+	folding->place = place;
+	folding->places = places;
+	for (size_t i = 0; i < folding->count; i++)
+		*find_place(folding, rows + i * folding->size) = i + 1;
+	return true;
+}
+
+int rf_ask_folded(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
+		  size_t key_size, size_t most_keys, rf_add_row add, void *rows, size_t *count,
+		  struct rf_error *error)
+{
+	struct folding folding = {.size = rf_statements[question].size, .key_size = key_size};
+	uint64_t row[RF_ROW_MAX / sizeof(uint64_t)] = {};
+	struct rf_cursor cursor;
+	bool has_room = getrandom(folding.key, sizeof(folding.key), 0) > 0;
+	int err;
+
+	rf_ask(&cursor, reader, question, asked);
+	while (has_room && rf_cursor_next(&cursor, row)) {
+		uint32_t *place;
+
+		has_room = make_room(&folding);
+		place = has_room ? find_place(&folding, (const char *)row) : NULL;
+		if (!place || (!*place && folding.count == most_keys))
+			continue;
+		if (!*place) {
+			*place = ++folding.count;
+			memcpy(folding.rows + (*place - 1) * folding.size, row, key_size);
+			memset(folding.rows + (*place - 1) * folding.size + key_size, 0,
+			       folding.size - key_size);
+		}
+		add(folding.rows + (*place - 1) * folding.size, row);
+	}
+	err = rf_cursor_end(&cursor, error);
+	free(folding.place);
+	*(char **)rows = folding.rows;
+	*count = folding.count;
+	return err || has_room ? err : rf_reader_fail_memory(error);
+}
+
+/* ---- JSON ---- */
+
+static json_t *time_json(uint64_t time_ns)
+{
+	char text[RF_TIME_TEXT_SIZE];
+
+	rf_format_utc(time_ns, text);
+	return time_ns ? json_string(text) : json_null();
+}
+
+static json_t *value_json(const struct rf_db_column *column, const void *value)
+{
+	const char *text = column->kind == RF_DB_WORD ? value : NULL;
+	char prefix[RF_PREFIX_TEXT_SIZE];
+
+	switch (column->kind) {
+	case RF_DB_INTEGER:
+		return json_integer(*(const int64_t *)value);
+	case RF_DB_TIME:
+		return time_json(*(const uint64_t *)value);
+	case RF_DB_REAL:
+		return json_real(*(const double *)value);
+	case RF_DB_BOOL:
+		return json_boolean(*(const bool *)value);
+	case RF_DB_SMALL: /* thousandths */
+		return json_real(*(const uint32_t *)value / 1000.0);
+	case RF_DB_PREFIX:
+		rf_format_prefix(value, prefix);
+		return json_string(prefix);
+	default:
+		text = text ?: *(const char *const *)value;
+		return *text ? rf_json_text(text) : json_null();
+	}
+}
+
+json_t *rf_row_json(enum rf_question question, const void *row)
+{
+	const struct rf_db_columns *columns = &rf_statements[question].columns;
+	json_t *json = json_object();
+
+	for (int i = 0; i < columns->count; i++)
+		if (columns->column[i].key)
+			json_object_set_new(
+				json, columns->column[i].key,
+				value_json(&columns->column[i],
+					   (const char *)row + columns->column[i].offset));
+	return json;
+}
+
+/* ---- the file ---- */
 
 int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error *error)
 {
@@ -162,92 +493,4 @@ int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error
 const char *rf_reader_schema(void)
 {
 	return rf_schema_text;
-}
-
-/* ---- gaps ---- */
-
-static const struct {
-	const char *why, *text;
-} gap_texts[] = {
-	{"down", "ringfence-watch did not run"},
-	{"detached", "the fence was not attached"},
-	{"slept", "the machine slept, or its clock was set forward"},
-	{"clock", "the clock was set back"},
-	{"stalled", "ringfence-watch was stopped or very slow"},
-	{"disk", "the disk was nearly full"},
-	{"reader", "another reader did not end"},
-	{"errors", "writing failed"},
-};
-
-const char *rf_gap_text(const char *why)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(gap_texts); i++)
-		if (!strcmp(gap_texts[i].why, why))
-			return gap_texts[i].text;
-	return why;
-}
-
-int rf_reader_gaps(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, rf_gap_visit visit,
-		   void *context, struct rf_error *error)
-{
-	struct rf_db *db = &reader->db;
-	sqlite3_stmt *stmt =
-		rf_db_begin(db,
-			    "SELECT start, end, passed, dropped, why FROM gaps WHERE "
-			    "max(start, end) >= ? AND min(start, end) <= ? ORDER BY id",
-			    "ii", rf_to_ms(from_ns), rf_to_ms(to_ns));
-	int result = 0;
-
-	while (!result && rf_db_row(db, stmt)) {
-		const struct rf_recorded_gap gap = {
-			.start_ns = rf_from_ms(sqlite3_column_int64(stmt, 0)),
-			.end_ns = rf_from_ms(sqlite3_column_int64(stmt, 1)),
-			.passed = sqlite3_column_int64(stmt, 2),
-			.dropped = sqlite3_column_int64(stmt, 3),
-			.why = rf_db_text(stmt, 4),
-		};
-
-		result = visit(context, &gap);
-		if (result)
-			rf_db_end(stmt);
-	}
-	return db->failed ? rf_reader_fail(reader, error) : result;
-}
-
-static int describe_gap(void *context, const struct rf_recorded_gap *gap)
-{
-	char from[RF_TIME_TEXT_SIZE], to[RF_TIME_TEXT_SIZE];
-	struct rf_error *error = context;
-
-	rf_format_local(gap->start_ns, from);
-	rf_format_local(gap->end_ns, to);
-	return rf_error_failed(error, -ENODATA, "nothing was recorded from %s to %s: %s", from, to,
-			       rf_gap_text(gap->why));
-}
-
-int rf_reader_fail_gap(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error)
-{
-	char then[RF_TIME_TEXT_SIZE], edge[RF_TIME_TEXT_SIZE];
-	struct rf_extent extent;
-	int err = rf_reader_extent(reader, &extent, error);
-
-	if (!err)
-		err = rf_reader_gaps(reader, time_ns, time_ns, describe_gap, error, error);
-	if (err)
-		return err;
-	rf_format_local(time_ns, then);
-	rf_format_local(time_ns < extent.first_ns ? extent.first_ns : extent.last_ns, edge);
-	if (!extent.first_ns)
-		return rf_error_failed(error, -ENODATA, "the history of fence '%s' is empty so far",
-				       reader->fence);
-	if (time_ns < extent.first_ns)
-		return rf_error_failed(error, -ENODATA,
-				       "the history of fence '%s' begins at %s, after %s",
-				       reader->fence, edge, then);
-	if (time_ns > extent.last_ns)
-		return rf_error_failed(error, -ENODATA,
-				       "the history of fence '%s' ends at %s; does "
-				       "ringfence-watch run? 'systemctl status ringfence-watch'",
-				       reader->fence, edge);
-	return rf_error_failed(error, -ENODATA, "nothing was recorded at %s", then);
 }

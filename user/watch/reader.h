@@ -45,15 +45,6 @@ int rf_reader_open(struct rf_reader **reader, const char *directory, const char 
 		   struct rf_error *error);
 /* May be called with NULL. */
 void rf_reader_close(struct rf_reader *reader);
-
-struct rf_extent {
-	uint64_t first_ns, last_ns;		 /* of anything; 0: nothing */
-	uint64_t first_second_ns, first_cell_ns; /* 0: none */
-	uint64_t bytes;
-	uint64_t events, gaps;
-};
-
-int rf_reader_extent(struct rf_reader *reader, struct rf_extent *extent, struct rf_error *error);
 /*
  * Looks for damage: the first complaint and what to do about it, or "" where there is none.
  */
@@ -64,7 +55,117 @@ int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error
 /* The tables, as commands of SQL with comments. */
 const char *rf_reader_schema(void);
 
-/* ---- counts (reader_counts.c) ---- */
+/* ---- questions (queries.c has their statements) ---- */
+
+enum rf_question {
+	RF_ASK_EXTENT, /* struct rf_extent */
+	RF_ASK_GAPS,   /* struct rf_recorded_gap: from, to */
+	RF_ASK_RULES,  /* struct rf_recorded_rules: time */
+	RF_ASK_INTERVAL_AT,
+	RF_ASK_COUNTS_OF,
+	RF_ASK_MS_BETWEEN,
+	RF_ASK_COUNTS_BETWEEN,
+	RF_ASK_PEAK, /* struct rf_recorded_most: from, to; the most dropped packets a second */
+	RF_ASK_SAMPLE_AT,
+	RF_ASK_ANY_SAMPLE,
+	RF_ASK_SOURCES_OF,
+	RF_ASK_SOURCES_BETWEEN,
+	RF_ASK_LIMIT_NAME,
+	RF_ASK_CELLS_AT,
+	RF_ASK_CELLS_BETWEEN,
+	RF_ASK_PEAKS, /* struct rf_recorded_peak: limit, from, to */
+	RF_ASK_EVENTS_SPAN,
+	RF_ASK_EVENTS,
+	RF_ASK_EVENTS_OF_ID,  /* struct rf_recorded_event: id */
+	RF_ASK_EVENTS_AFTER,  /* struct rf_recorded_event: after, a number */
+	RF_ASK_LATEST_EVENTS, /* struct rf_recorded_event: from, to, most; the newest first */
+	RF_ASK_FIRST_EVENT,   /* struct rf_recorded_number: a time in ms; 0: none */
+	RF_ASK_LAST_SEQ,      /* struct rf_recorded_number: after which `most` events follow */
+	RF_ASK_LAST_SCAN,
+	RF_ASK_LAST_ATTACK, /* struct rf_recorded_event: its first event; a flood before others */
+	RF_ASK_ATTACK,	    /* struct rf_recorded_attack: id */
+	RF_ASK_GRAPH_STEP,
+	RF_ASK_GRAPH_LINES,
+	RF_ASK_GRAPH_POINTS,
+	RF_ASK_GRAPH_COUNTS,
+	RF_ASK_GRAPH_SHARE,
+	RF_ASK_GRAPH_SOURCES,
+	RF_ASK_SUMS_AFTER,
+	RF_QUESTIONS,
+};
+
+/* The parameters of questions, under the names that the statements have for them. */
+struct rf_asked {
+	uint64_t from_ns, to_ns, time_ns;
+	int64_t after, last, most; /* of rows; 0: all */
+	int64_t number, is_minute; /* of an interval */
+	int64_t step, points, one_in;
+	int64_t order; /* enum rf_order and 1; 0: as it is said of the question */
+	const char *id, *limit, *fence;
+	const struct rf_prefix *of;	/* what has the source, or is in it; NULL: any */
+	const struct rf_prefix *within; /* what is in it; NULL: any */
+};
+
+#define RF_ROW_MAX 512 /* bytes of the struct of a question */
+
+/* The rows of an answer, one after the other. */
+struct rf_cursor {
+	struct rf_reader *reader;
+	enum rf_question question;
+	struct rf_asked asked;
+	void *statement;	     /* NULL: it has ended */
+	struct rf_cursor_page *page; /* of a question whose visitor must hold nothing */
+};
+
+/* Asks. End the cursor with rf_cursor_end() in any case. */
+void rf_ask(struct rf_cursor *cursor, struct rf_reader *reader, enum rf_question question,
+	    const struct rf_asked *asked);
+/* Puts the next row into the struct of the question. False: there is none, or it failed. */
+bool rf_cursor_next(struct rf_cursor *cursor, void *row);
+/* 0, or what failed. */
+int rf_cursor_end(struct rf_cursor *cursor, struct rf_error *error);
+/* The first row. Returns 1, 0 where there is none, or what failed. Its texts are not kept. */
+int rf_ask_one(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
+	       void *row, struct rf_error *error);
+/* The number that a question has as its answer; 0 also where it fails. */
+int64_t rf_ask_number(struct rf_reader *reader, enum rf_question question, int64_t most);
+/* All rows of a question without texts, in an array that the caller frees. */
+int rf_ask_all(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
+	       void *rows, size_t *count, struct rf_error *error);
+/* The JSON of a row. */
+json_t *rf_row_json(enum rf_question question, const void *row);
+
+struct rf_extent {
+	uint64_t bytes, events, gaps;
+	uint64_t first_ns, first_second_ns, first_cell_ns, last_ns; /* 0: none */
+};
+
+struct rf_recorded_gap {
+	uint64_t start_ns, end_ns, passed, dropped;
+	const char *why; /* the word of the table */
+};
+
+/* Why, for people: "ringfence-watch did not run". */
+const char *rf_gap_text(const char *why);
+
+struct rf_recorded_rules {
+	uint64_t since_ns;
+	const char *text;
+};
+
+/* The rules in force then, after the line of their format. Freed by the caller; NULL: no record. */
+char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns);
+
+struct rf_recorded_number {
+	int64_t number;
+};
+
+struct rf_recorded_most {
+	double rate;
+	uint64_t time_ns;
+};
+
+/* ---- counts ---- */
 
 struct rf_recorded_count {
 	char kind[RF_WORD_SIZE], outcome[RF_WORD_SIZE];
@@ -92,14 +193,11 @@ int rf_reader_at(struct rf_reader *reader, uint64_t time_ns, struct rf_recorded 
 /* Sums of a range: of its seconds up to six hours, else of its minutes. */
 int rf_reader_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
 		      struct rf_recorded *recorded, struct rf_error *error);
-/* The most dropped packets a second in a range, and when; 0: none. */
-double rf_reader_peak(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
-		      uint64_t *time_ns);
 /* The packets of a limit's outcome or a reason, 0 where there is no such count. */
 uint64_t rf_recorded_packets(const struct rf_recorded *recorded, const char *kind, const char *name,
 			     const char *outcome);
 
-/* ---- sources, cells, rules, gaps (reader_rows.c, reader_sums.c) ---- */
+/* ---- sources and cells ---- */
 
 struct rf_recorded_source {
 	struct rf_prefix source;
@@ -117,8 +215,11 @@ struct rf_recorded_sources {
 };
 
 void rf_recorded_sources_free(struct rf_recorded_sources *sources);
-/* The sources of the interval that has `time_ns`, most drops first. -ENODATA: none recorded. */
-int rf_reader_sources_at(struct rf_reader *reader, uint64_t time_ns,
+/*
+ * The sources of the interval that has asked->time_ns, most drops first; of them those that limit,
+ * of and within choose. -ENODATA: none recorded.
+ */
+int rf_reader_sources_at(struct rf_reader *reader, const struct rf_asked *asked,
 			 struct rf_recorded_sources *sources, struct rf_error *error);
 /*
  * The sums of sources over a range: `most` of them, most drops first. `of` is not NULL: those of
@@ -137,7 +238,7 @@ int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_
 
 /*
  * All rows of cells of a limit that may have a time of the range, the oldest first. A result that
- * is not 0 ends the visit. (reader_range.c)
+ * is not 0 ends the visit.
  */
 typedef int (*rf_row_visit)(void *context, const struct rf_cells_row *row);
 int rf_reader_each_cells(struct rf_reader *reader, const char *limit, uint64_t from_ns,
@@ -153,29 +254,15 @@ struct rf_recorded_peak {
 };
 
 typedef int (*rf_peak_visit)(void *context, const struct rf_recorded_peak *peak);
-/* All recorded sources of a limit, interval by interval. (reader_range.c) */
+/* All recorded sources of a limit, interval by interval. */
 int rf_reader_each_peak(struct rf_reader *reader, const char *limit, uint64_t from_ns,
 			uint64_t to_ns, rf_peak_visit visit, void *context, struct rf_error *error);
 
-/* The rules in force then, after the line of their format. Freed by the caller; NULL: no record. */
-char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns);
-
-struct rf_recorded_gap {
-	uint64_t start_ns, end_ns, passed, dropped;
-	const char *why; /* the word of the table */
-};
-
-typedef int (*rf_gap_visit)(void *context, const struct rf_recorded_gap *gap);
-int rf_reader_gaps(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, rf_gap_visit visit,
-		   void *context, struct rf_error *error);
-/* Why, for people: "ringfence-watch did not run". */
-const char *rf_gap_text(const char *why);
-
-/* ---- events (reader_events.c) ---- */
+/* ---- events ---- */
 
 struct rf_recorded_event {
 	uint64_t seq, time_ns, first_seen_ns, passed, dropped;
-	const char *type, *id, *limit, *source, *reason, *rate, *detail;
+	const char *type, *id, *fence, *limit, *source, *reason, *rate, *detail;
 };
 
 /*
@@ -183,20 +270,22 @@ struct rf_recorded_event {
  * for a reader does not keep the writer's log from getting shorter.
  */
 typedef int (*rf_event_visit)(void *context, const struct rf_recorded_event *event);
-/* The events of a range, or, where `id` is not NULL, those with this id. */
-int rf_reader_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, const char *id,
-		     rf_event_visit visit, void *context, struct rf_error *error);
-/* The last `most` events of a range, the newest first. */
-int rf_reader_latest_events(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, int most,
-			    rf_event_visit visit, void *context, struct rf_error *error);
-/* The events whose number is greater than `seq`. */
-int rf_reader_events_after(struct rf_reader *reader, uint64_t seq, rf_event_visit visit,
-			   void *context, struct rf_error *error);
-/* The number after which `count` events follow; fewer, where there are fewer. */
-uint64_t rf_reader_last_seq(struct rf_reader *reader, unsigned int count);
+/* RF_ASK_EVENTS, or another question whose rows are events. */
+int rf_reader_events(struct rf_reader *reader, enum rf_question question,
+		     const struct rf_asked *asked, rf_event_visit visit, void *context,
+		     struct rf_error *error);
 /* Was a scan recorded lately, as far as the last interval between two of them says? */
 bool rf_reader_is_written(struct rf_reader *reader);
-/* When the first event was; 0: there is none. */
-uint64_t rf_reader_first_event(struct rf_reader *reader);
+
+/* What the events with one id say together. */
+struct rf_recorded_attack {
+	char type[RF_WORD_SIZE]; /* of the first */
+	uint64_t from_ns, to_ns;
+	bool is_over;
+	bool is_of_source;				       /* whose address need not be told */
+	char source[RF_PREFIX_TEXT_SIZE], limit[RF_NAME_SIZE]; /* of the last */
+	uint64_t passed, dropped;
+	char of[RF_PREFIX_TEXT_SIZE]; /* the first source that they tell; "": none */
+};
 
 #endif /* RINGFENCE_READER_H */

@@ -4,12 +4,8 @@
 #define RINGFENCE_READING_H
 
 #include "base/units.h"
-#include "watch/reader.h"
+#include "watch/graph.h"
 #include "watch/schema.h"
-
-#define RF_SECOND_MS 1000   /* times are asked for in seconds: what overlaps the second is found */
-#define RF_PRESENT_MS 15000 /* the current interval is not written yet */
-#define RF_USED_THOUSANDTH 1000 /* `used` is recorded in millionths */
 
 struct rf_reader {
 	struct rf_db db;
@@ -17,30 +13,89 @@ struct rf_reader {
 	char fence[RF_NAME_SIZE];
 };
 
-static inline int64_t rf_to_ms(uint64_t ns)
-{
-	return ns / RF_NS_PER_MS;
-}
+/* A question about the past: its statement, and where the values of a row go. */
+struct rf_statement {
+	const char *name, *sql;
+	struct rf_db_columns columns;
+	size_t size; /* of the struct that a row goes into */
+	/* The first column is the number after which a statement goes on: it is asked in pages. */
+	bool is_paged;
+	bool has_span; /* RF_ASK_EVENTS_SPAN is asked before */
+};
 
-static inline uint64_t rf_from_ms(int64_t ms)
-{
-	return ms > 0 ? ms * RF_NS_PER_MS : 0;
-}
+extern const struct rf_statement rf_statements[RF_QUESTIONS];
+extern const struct rf_db_columns rf_statement_parameters; /* of struct rf_asked */
 
 /* The database failed; `error` says how. */
 int rf_reader_fail(struct rf_reader *reader, struct rf_error *error);
-/* Takes rows of source, name, passed, dropped, would_drop, used, banned. */
-int rf_reader_take_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
-			   struct rf_recorded_sources *sources, struct rf_error *error);
+int rf_reader_fail_memory(struct rf_error *error);
+
 /*
- * Sums up rows of source, number of the limit, passed, dropped, would_drop, used, banned, by source
- * and limit; takes `most` of them, most drops first. `of` is not NULL: those of that source, and of
- * networks around or within it.
+ * Folds rows that begin with the same `key_size` bytes into one, by `add`: SQLite would sort them
+ * first, which takes five times as long as reading them. Rows with a key that is one too many are
+ * left out. The caller frees `rows`.
  */
-int rf_reader_group_sources(struct rf_reader *reader, sqlite3_stmt *stmt,
-			    const struct rf_prefix *of, size_t most,
-			    struct rf_recorded_sources *sources, struct rf_error *error);
-/* Nothing was recorded at `time_ns`: an error that says why. Returns -ENODATA. */
-int rf_reader_fail_gap(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error);
+typedef void (*rf_add_row)(void *into, const void *row);
+int rf_ask_folded(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
+		  size_t key_size, size_t most_keys, rf_add_row add, void *rows, size_t *count,
+		  struct rf_error *error);
+
+/* A second, a minute or an interval of sources. */
+struct rf_interval {
+	int64_t is_minute, number;
+	uint64_t from_ns, to_ns;
+	double seconds;
+	uint64_t one_in; /* of the sources */
+};
+
+/* Cells of a limit, packed. */
+struct rf_recorded_pack {
+	uint64_t end_ns;
+	const char *limit;
+	struct rf_db_blob data;
+};
+
+struct rf_checked_sums {
+	int64_t first;
+	uint64_t from_ns;
+	bool is_different;
+};
+
+/* A source under a limit, as it is summed up. */
+struct rf_source_sum {
+	int64_t limit; /* its number */
+	char source[RF_PREFIX_TEXT_SIZE];
+	uint64_t passed, dropped, would_drop;
+	uint32_t used, banned;
+};
+
+#define RF_SOURCE_KEY_SIZE offsetof(struct rf_source_sum, passed)
+
+void rf_source_add(struct rf_source_sum *into, const struct rf_source_sum *row);
+/* For rf_sort(): most drops first, then most packets. */
+int rf_source_compare(const void *a, const void *b);
+/* The sum under the names of its source and limit. False: one of them is none. */
+bool rf_source_name(struct rf_reader *reader, const struct rf_source_sum *sum,
+		    struct rf_recorded_source *row);
+
+/* ---- of graphs ---- */
+
+struct rf_graph_series {
+	int64_t series;
+	char kind[RF_WORD_SIZE], name[RF_NAME_SIZE], outcome[RF_WORD_SIZE];
+};
+
+struct rf_graph_point { /* what one interval adds to one point */
+	int64_t point, series;
+	double packets, peak, seconds;
+	uint64_t sources;
+};
+
+/* A row of one interval, or the sum of several. */
+struct rf_bar_sum {
+	struct rf_source_sum sum;
+	int64_t at; /* its bar */
+	uint64_t bar[RF_GRAPH_BARS];
+};
 
 #endif /* RINGFENCE_READING_H */

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What can be asked of a history: each question is a row of a table. `used` is recorded in
+ * millionths of a limit, and read in thousandths.
+ */
+#include "watch/reading.h"
+
+#define ARRAY(columns)                                      \
+	{                                                   \
+		columns, sizeof(columns) / sizeof(*columns) \
+	}
+
+/* ---- parameters ---- */
+
+#define PARAMETER(field, kind) RF_DB_COLUMN(struct rf_asked, field, ":" #field, kind, NULL)
+
+static const struct rf_db_column parameters[] = {
+	RF_DB_COLUMN(struct rf_asked, from_ns, ":from", TIME, NULL),
+	RF_DB_COLUMN(struct rf_asked, to_ns, ":to", TIME, NULL),
+	RF_DB_COLUMN(struct rf_asked, time_ns, ":time", TIME, NULL),
+	PARAMETER(after, INTEGER),
+	PARAMETER(last, INTEGER),
+	PARAMETER(most, INTEGER),
+	PARAMETER(number, INTEGER),
+	PARAMETER(is_minute, INTEGER),
+	PARAMETER(step, INTEGER),
+	PARAMETER(points, INTEGER),
+	PARAMETER(one_in, INTEGER),
+	PARAMETER(order, INTEGER),
+	PARAMETER(id, TEXT),
+	PARAMETER(limit, TEXT),
+	PARAMETER(fence, TEXT),
+	PARAMETER(of, PREFIX),
+	PARAMETER(within, PREFIX),
+};
+
+const struct rf_db_columns rf_statement_parameters = ARRAY(parameters);
+
+/* ---- what rows have ---- */
+
+#define COLUMN(field, name, kind, key) RF_DB_COLUMN(STRUCT, field, name, kind, key)
+
+#define STRUCT struct rf_extent
+static const struct rf_db_column extent[] = {
+	COLUMN(bytes, "bytes", INTEGER, "file_bytes"),
+	COLUMN(events, "events", INTEGER, "events"),
+	COLUMN(first_ns, "first", TIME, "minutes_from"),
+	COLUMN(first_second_ns, "first_second", TIME, "seconds_from"),
+	COLUMN(first_cell_ns, "first_cell", TIME, "cells_from"),
+	COLUMN(last_ns, "last", TIME, "until"),
+	COLUMN(gaps, "gaps", INTEGER, NULL),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_recorded_gap
+static const struct rf_db_column gap[] = {
+	COLUMN(start_ns, "start", TIME, "from"),
+	COLUMN(end_ns, "end", TIME, "until"),
+	COLUMN(why, "why", TEXT, "why"),
+	COLUMN(passed, "passed", INTEGER, "passed"),
+	COLUMN(dropped, "dropped", INTEGER, "dropped"),
+};
+#undef STRUCT
+
+static const struct rf_db_column rules[] = {
+	RF_DB_COLUMN(struct rf_recorded_rules, since_ns, "time", TIME, NULL),
+	RF_DB_COLUMN(struct rf_recorded_rules, text, "text", TEXT, NULL),
+};
+
+static const struct rf_db_column number[] = {
+	RF_DB_COLUMN(struct rf_recorded_number, number, "number", INTEGER, NULL),
+};
+
+#define STRUCT struct rf_interval
+static const struct rf_db_column interval[] = {
+	COLUMN(is_minute, "is_minute", INTEGER, NULL), COLUMN(number, "number", INTEGER, NULL),
+	COLUMN(from_ns, "began", TIME, NULL),	       COLUMN(to_ns, "time", TIME, NULL),
+	COLUMN(seconds, "seconds", REAL, NULL),	       COLUMN(one_in, "one_in", INTEGER, NULL),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_recorded_count
+static const struct rf_db_column count[] = {
+	COLUMN(kind, "kind", WORD, NULL),	  COLUMN(name, "name", WORD, NULL),
+	COLUMN(outcome, "outcome", WORD, NULL),	  COLUMN(packets, "packets", INTEGER, "packets"),
+	COLUMN(bytes, "bytes", INTEGER, "bytes"),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_recorded_most
+static const struct rf_db_column most[] = {
+	COLUMN(rate, "rate", REAL, "dropped_per_s"),
+	COLUMN(time_ns, "time", TIME, "time"),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_recorded_source
+static const struct rf_db_column source[] = {
+	COLUMN(source, "source", PREFIX, "source"),
+	COLUMN(limit, "name", WORD, "limit"),
+	COLUMN(passed, "passed", INTEGER, "passed"),
+	COLUMN(dropped, "dropped", INTEGER, "dropped"),
+	COLUMN(would_drop, "would_drop", INTEGER, "would_drop"),
+	COLUMN(used, "used", SMALL, "used_ratio"),
+	COLUMN(is_banned, "banned", BOOL, "banned"),
+};
+#undef STRUCT
+
+#define SUM_COLUMNS(in)                                                                     \
+	COLUMN(in source, "source", WORD, NULL), COLUMN(in limit, "number", INTEGER, NULL), \
+		COLUMN(in passed, "passed", INTEGER, NULL),                                 \
+		COLUMN(in dropped, "dropped", INTEGER, NULL),                               \
+		COLUMN(in would_drop, "would_drop", INTEGER, NULL),                         \
+		COLUMN(in used, "used", SMALL, NULL), COLUMN(in banned, "banned", SMALL, NULL)
+
+#define STRUCT struct rf_source_sum
+static const struct rf_db_column source_sum[] = {SUM_COLUMNS()};
+#undef STRUCT
+
+#define STRUCT struct rf_bar_sum
+static const struct rf_db_column bar_sum[] = {
+	SUM_COLUMNS(sum.),
+	COLUMN(at, "at", INTEGER, NULL),
+};
+#undef STRUCT
+
+static const struct rf_db_column limit_name[] = {
+	RF_DB_COLUMN(struct rf_recorded_source, limit, "name", WORD, NULL),
+};
+
+#define STRUCT struct rf_recorded_pack
+static const struct rf_db_column pack[] = {
+	COLUMN(end_ns, "time", TIME, NULL),
+	COLUMN(limit, "name", TEXT, NULL),
+	COLUMN(data, "data", BLOB, NULL),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_recorded_peak
+static const struct rf_db_column peak[] = {
+	COLUMN(time_ns, "time", TIME, NULL),	COLUMN(share, "share", INTEGER, NULL),
+	COLUMN(source, "source", PREFIX, NULL), COLUMN(packets, "packets", INTEGER, NULL),
+	COLUMN(used, "used", REAL, NULL),
+};
+#undef STRUCT
+
+static const struct rf_db_column span[] = {
+	RF_DB_COLUMN(struct rf_asked, after, "after", INTEGER, NULL),
+	RF_DB_COLUMN(struct rf_asked, last, "last", INTEGER, NULL),
+};
+
+#define STRUCT struct rf_recorded_event
+static const struct rf_db_column event[] = {
+	COLUMN(seq, "seq", INTEGER, "seq"),
+	COLUMN(time_ns, "time", TIME, "time"),
+	COLUMN(type, "type", TEXT, "type"),
+	COLUMN(id, "id", TEXT, "id"),
+	COLUMN(fence, "fence", TEXT, "fence"),
+	COLUMN(limit, "limit_name", TEXT, "limit"),
+	COLUMN(source, "source", TEXT, "source"),
+	COLUMN(reason, "reason", TEXT, "reason"),
+	COLUMN(rate, "rate", TEXT, "rate"),
+	COLUMN(dropped, "dropped", INTEGER, "dropped"),
+	COLUMN(passed, "passed", INTEGER, "passed"),
+	COLUMN(first_seen_ns, "first_seen", TIME, "first_seen"),
+	COLUMN(detail, "detail", TEXT, "detail"),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_recorded_attack
+static const struct rf_db_column attack[] = {
+	COLUMN(type, "type", WORD, NULL),
+	COLUMN(from_ns, "start", TIME, NULL),
+	COLUMN(to_ns, "time", TIME, NULL),
+	COLUMN(is_over, "is_over", BOOL, NULL),
+	COLUMN(is_of_source, "is_of_source", BOOL, NULL),
+	COLUMN(source, "source", WORD, NULL),
+	COLUMN(limit, "limit_name", WORD, NULL),
+	COLUMN(passed, "passed", INTEGER, NULL),
+	COLUMN(dropped, "dropped", INTEGER, NULL),
+	COLUMN(of, "told", WORD, NULL),
+};
+#undef STRUCT
+
+static const struct rf_db_column step[] = {
+	RF_DB_COLUMN(struct rf_asked, is_minute, "is_minute", INTEGER, NULL),
+	RF_DB_COLUMN(struct rf_asked, step, "step", INTEGER, NULL),
+};
+
+#define STRUCT struct rf_graph_series
+static const struct rf_db_column series[] = {
+	COLUMN(series, "series", INTEGER, NULL),
+	COLUMN(kind, "kind", WORD, NULL),
+	COLUMN(name, "name", WORD, NULL),
+	COLUMN(outcome, "outcome", WORD, NULL),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_graph_point
+static const struct rf_db_column point[] = {
+	COLUMN(point, "point", INTEGER, NULL),
+	COLUMN(seconds, "seconds", REAL, NULL),
+	COLUMN(sources, "sources", INTEGER, NULL),
+};
+
+static const struct rf_db_column point_count[] = {
+	COLUMN(point, "point", INTEGER, NULL),
+	COLUMN(series, "series", INTEGER, NULL),
+	COLUMN(packets, "packets", REAL, NULL),
+	COLUMN(peak, "peak", REAL, NULL),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_checked_sums
+static const struct rf_db_column checked_sums[] = {
+	COLUMN(first, "first", INTEGER, NULL),
+	COLUMN(from_ns, "min_time", TIME, NULL),
+	COLUMN(is_different, "is_different", BOOL, NULL),
+};
+#undef STRUCT
+
+/* ---- parts of statements ---- */
+
+#define OF_SCAN "id >= scan << 16 AND id < (scan + 1) << 16 "
+#define OF_MINUTE "id >= minute << 16 AND id < (minute + 1) << 16 "
+#define SECONDS "totals CROSS JOIN counts ON " OF_SCAN
+#define MINUTES "minutes CROSS JOIN minute_counts ON " OF_MINUTE
+#define IN_RANGE "time > :from AND time <= :to "
+
+/* Are there seconds of so much of the range, or of all that there is? */
+#define HAS_SECONDS(range_ms, missing_ms)                                                 \
+	":to - :from <= " range_ms " AND (first_second <= :from + " missing_ms            \
+	" OR first_second <= first_minute) FROM (SELECT coalesce((SELECT min(time) FROM " \
+	"totals), 9223372036854775807) AS first_second, coalesce((SELECT min(time) FROM " \
+	"minutes), 9223372036854775807) AS first_minute)"
+
+/* Up to six hours are read as seconds, longer ranges as minutes. */
+#define CHOSEN "WITH chosen(seconds) AS (SELECT " HAS_SECONDS("21600000", "120000") ") "
+/* Of seconds that are in no minute yet: few. Found by their scans, not among all of the range. */
+#define LATE                                                                                \
+	"totals.scan > (SELECT coalesce(max(scan), 0) FROM minutes) AND +time > :from AND " \
+	"+time <= :to "
+
+#define EVENT                                                                             \
+	"SELECT seq, time, type, id, :fence AS fence, limit_name, source, reason, rate, " \
+	"dropped, passed, first_seen, detail FROM events "
+
+#define OF_SOURCE "(:of IS NULL OR contains(:of, source) OR contains(source, :of)) "
+#define SUMMED "source, number, passed, dropped, would_drop, used / 1000 AS used, banned "
+
+/*
+ * The points that each interval of a graph covers, and the share of it that each has. One that is
+ * no longer than a step counts where it ended; a longer one is split, or the points between two
+ * ends would look like a gap. Scans are a minute apart, unless one is late, so an interval covers
+ * four minutes at most. What is in the last point may have ended after it.
+ */
+#define IN_GRAPH "time > :from AND time <= :to + :step + 240000 "
+#define BEGAN "CASE WHEN ms > :step THEN time - min(ms, 240000) ELSE time - 1 END "
+#define COVERED                                                                                 \
+	"WITH RECURSIVE interval(number, time, ms, sources, began) AS (SELECT scan, time, ms, " \
+	"sources, " BEGAN "FROM totals WHERE NOT :is_minute AND " IN_GRAPH                      \
+	"UNION ALL SELECT minute, time, ms, sources, " BEGAN                                    \
+	"FROM minutes WHERE :is_minute AND " IN_GRAPH                                           \
+	"), part(number, time, ms, sources, began, point) AS (SELECT *, max(began - :from, 0) " \
+	"/ :step FROM interval UNION ALL SELECT number, time, ms, sources, began, point + 1 "   \
+	"FROM part WHERE :from + (point + 1) * :step < time), covered(number, ms, sources, "    \
+	"point, share) AS (SELECT number, ms, sources, point, CASE WHEN ms > :step THEN "       \
+	"(min(time, :from + (point + 1) * :step) - max(began, :from + point * :step)) * 1.0 "   \
+	"/ (time - began) ELSE 1.0 END FROM part WHERE point < :points) "
+
+/* What an hour sums up of its rows; they are compared by the check. */
+#define HOUR_SUMS                                                                            \
+	"SELECT number, source, passed, dropped, would_drop, used, banned FROM source_sums " \
+	"WHERE first = sums.first "
+#define HOUR_ROWS                                                                               \
+	"SELECT number, source, sum(passed), sum(dropped), sum(would_drop), max(used), "        \
+	"max(banned) FROM sources WHERE id >= sums.first << 16 AND id < (sums.last + 1) << 16 " \
+	"GROUP BY number, source "
+
+/* ---- the questions ---- */
+
+#define QUESTION(which, columns, type, sql) \
+	[RF_ASK_##which] = {#which, sql, ARRAY(columns), sizeof(type), false, false}
+#define PAGED_QUESTION(which, columns, type, sql) \
+	[RF_ASK_##which] = {#which, sql, ARRAY(columns), sizeof(type), true, false}
+
+#define SPAN_QUESTION(which, columns, type, sql) \
+	[RF_ASK_##which] = {#which, sql, ARRAY(columns), sizeof(type), true, true}
+
+const struct rf_statement rf_statements[RF_QUESTIONS] = {
+	QUESTION(EXTENT, extent, struct rf_extent,
+		 "SELECT (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) "
+		 "AS bytes, (SELECT count(*) FROM events) AS events, (SELECT min(time) FROM "
+		 "(SELECT min(time) AS time FROM totals UNION ALL SELECT min(time) FROM minutes)) "
+		 "AS first, (SELECT min(time) FROM totals) AS first_second, (SELECT min(time) "
+		 "FROM cells) AS first_cell, (SELECT max(time) FROM (SELECT max(time) AS time FROM "
+		 "totals UNION ALL SELECT max(time) FROM minutes)) AS last, (SELECT count(*) FROM "
+		 "gaps) AS gaps"),
+	QUESTION(GAPS, gap, struct rf_recorded_gap,
+		 "SELECT start, end, why, passed, dropped FROM gaps WHERE max(start, end) >= :from "
+		 "AND min(start, end) <= :to ORDER BY id"),
+	QUESTION(RULES, rules, struct rf_recorded_rules,
+		 "SELECT time, text FROM rules WHERE time <= :time ORDER BY id DESC LIMIT 1"),
+
+	/* The first second that ends later; or the last one, if it was a moment ago; or a minute.
+	 */
+	QUESTION(INTERVAL_AT, interval, struct rf_interval,
+		 "SELECT is_minute, number, time - ms AS began, time, ms / 1000.0 AS seconds, 1 AS "
+		 "one_in FROM (SELECT 0 AS place, 0 AS is_minute, * FROM (SELECT scan AS number, "
+		 "time, ms FROM totals WHERE time > :time ORDER BY time, scan DESC LIMIT 1) UNION "
+		 "ALL SELECT 1, 0, * FROM (SELECT scan, time, ms FROM totals WHERE time <= :time "
+		 "AND time > :time - 15000 AND time = (SELECT max(time) FROM totals) ORDER BY scan "
+		 "DESC LIMIT 1) UNION ALL SELECT 2, 1, * FROM (SELECT minute, time, ms FROM "
+		 "minutes WHERE time > :time ORDER BY time, minute DESC LIMIT 1)) WHERE time - ms "
+		 "< :time + 1000 ORDER BY place LIMIT 1"),
+	QUESTION(COUNTS_OF, count, struct rf_recorded_count,
+		 "SELECT kind, name, outcome, packets, bytes FROM (SELECT id, packets, bytes FROM "
+		 "counts WHERE NOT :is_minute AND id >= :number << 16 AND id < (:number + 1) << 16 "
+		 "UNION ALL SELECT id, packets, bytes FROM minute_counts WHERE :is_minute AND id "
+		 ">= :number << 16 AND id < (:number + 1) << 16) JOIN series ON series = id & "
+		 "65535 ORDER BY series"),
+	QUESTION(
+		MS_BETWEEN, number, struct rf_recorded_number,
+		CHOSEN
+		"SELECT coalesce(sum(ms), 0) AS number FROM (SELECT ms FROM chosen CROSS "
+		"JOIN totals WHERE seconds AND " IN_RANGE
+		"UNION ALL SELECT ms FROM chosen CROSS JOIN minutes WHERE NOT seconds AND " IN_RANGE
+		"UNION ALL SELECT ms FROM chosen CROSS JOIN totals WHERE NOT seconds AND " LATE
+		")"),
+	QUESTION(COUNTS_BETWEEN, count, struct rf_recorded_count,
+		 CHOSEN
+		 "SELECT kind, name, outcome, sum(packets) AS packets, sum(bytes) AS bytes "
+		 "FROM (SELECT id & 65535 AS series, packets, bytes FROM chosen CROSS JOIN " SECONDS
+		 "WHERE seconds AND " IN_RANGE
+		 "UNION ALL SELECT id & 65535, packets, bytes FROM chosen CROSS JOIN " MINUTES
+		 "WHERE NOT seconds AND " IN_RANGE
+		 "UNION ALL SELECT id & 65535, packets, bytes FROM chosen CROSS JOIN " SECONDS
+		 "WHERE NOT seconds AND " LATE ") JOIN series USING (series) GROUP BY series"),
+	QUESTION(PEAK, most, struct rf_recorded_most,
+		 CHOSEN "SELECT rate, time FROM (SELECT sum(packets) * 1000.0 / ms AS rate, time "
+			"FROM chosen CROSS JOIN " SECONDS "JOIN series ON series = id & 65535 "
+			"WHERE seconds AND " IN_RANGE "AND kind = 'dropped' GROUP BY scan UNION "
+			"ALL SELECT sum(peak) * 1.0, time FROM chosen CROSS JOIN " MINUTES
+			"JOIN series ON series = id & 65535 WHERE NOT seconds AND " IN_RANGE
+			"AND kind = 'dropped' GROUP BY minute) ORDER BY rate DESC LIMIT 1"),
+
+	/* The interval that has the time, or the last one where the time is about now. */
+	QUESTION(SAMPLE_AT, interval, struct rf_interval,
+		 "SELECT 0 AS is_minute, scan AS number, time - ms AS began, time, ms / 1000.0 AS "
+		 "seconds, share AS one_in FROM samples WHERE time - ms < :time + 1000 AND (time > "
+		 ":time OR (time > :time - 15000 AND time = (SELECT max(time) FROM samples))) AND "
+		 "time > :time - 15000 ORDER BY time, scan DESC LIMIT 1"),
+	QUESTION(ANY_SAMPLE, number, struct rf_recorded_number,
+		 "SELECT scan AS number FROM samples LIMIT 1"),
+	QUESTION(SOURCES_OF, source, struct rf_recorded_source,
+		 "SELECT source, name, passed, dropped, would_drop, used / 1000 AS used, banned "
+		 "FROM sources JOIN limits USING (number) WHERE id >= :number << 16 AND id < "
+		 "(:number + 1) << 16 AND (:limit IS NULL OR name = :limit) AND (:within IS NULL "
+		 "OR contains(:within, source)) AND " OF_SOURCE
+		 "ORDER BY CASE :order WHEN 1 THEN dropped + would_drop "
+		 "WHEN 2 THEN passed + dropped WHEN 3 THEN used / 1000 END DESC, CASE :order WHEN "
+		 "1 THEN passed + dropped END DESC, dropped + would_drop DESC, passed DESC"),
+	/*
+	 * Of the hours that lie in the range their sums; between these, from one hour to the next,
+	 * the rows. In one statement, since the writer may make or delete sums at any time.
+	 */
+	QUESTION(
+		SOURCES_BETWEEN, source_sum, struct rf_source_sum,
+		"WITH inside AS MATERIALIZED (SELECT first, last FROM sums WHERE kept AND min_time "
+		"> :from AND max_start < :to), outside(past, next) AS (SELECT coalesce(lag(last) "
+		"OVER (ORDER BY first), -1), first FROM inside UNION ALL SELECT "
+		"coalesce(max(last), -1), 9223372036854775807 FROM inside) SELECT " SUMMED
+		"FROM inside CROSS JOIN source_sums USING (first) UNION ALL SELECT " SUMMED
+		"FROM outside CROSS JOIN samples ON scan > past AND scan < next CROSS JOIN "
+		"sources ON " OF_SCAN "WHERE +time > :from AND time - ms < :to"),
+	QUESTION(LIMIT_NAME, limit_name, struct rf_recorded_source,
+		 "SELECT name FROM limits WHERE number = :number"),
+
+	/* A row of cells is ten minutes long at the most, and as late. */
+	QUESTION(
+		CELLS_AT, pack, struct rf_recorded_pack,
+		"SELECT time, name, data FROM cells JOIN limits USING (number) WHERE time >= :time "
+		"AND time <= :time + 601000 ORDER BY time"),
+	QUESTION(CELLS_BETWEEN, pack, struct rf_recorded_pack,
+		 "SELECT time, :limit AS name, data FROM cells WHERE number = (SELECT number FROM "
+		 "limits WHERE name = :limit) AND time >= :from AND time <= :to + 600000 ORDER BY "
+		 "id"),
+	/* Of a source that was among those with the most drops or packets, why has the bit 1 or 2.
+	 */
+	QUESTION(PEAKS, peak, struct rf_recorded_peak,
+		 "SELECT time, CASE WHEN why & 3 THEN 1 ELSE share END AS share, source, passed + "
+		 "dropped + would_drop AS packets, used / 1000000.0 AS used FROM samples CROSS "
+		 "JOIN sources ON " OF_SCAN "WHERE " IN_RANGE
+		 "AND +number = (SELECT number FROM limits WHERE name = :limit)"),
+
+	/* Of all, so that the index of times answers it alone; numbers need not follow the clock.
+	 */
+	QUESTION(EVENTS_SPAN, span, struct rf_asked,
+		 "SELECT coalesce(min(seq) - 1, -1) AS after, coalesce(max(seq), -1) AS last FROM "
+		 "events INDEXED BY events_time WHERE time >= :from AND time <= :to"),
+	SPAN_QUESTION(EVENTS, event, struct rf_recorded_event,
+		      EVENT "WHERE seq > :after AND seq <= :last AND +time >= :from AND +time <= "
+			    ":to AND " OF_SOURCE "ORDER BY seq LIMIT :most"),
+	PAGED_QUESTION(EVENTS_OF_ID, event, struct rf_recorded_event,
+		       EVENT "WHERE id = :id AND seq > :after ORDER BY seq LIMIT :most"),
+	PAGED_QUESTION(EVENTS_AFTER, event, struct rf_recorded_event,
+		       EVENT "WHERE seq > :after ORDER BY seq LIMIT :most"),
+	PAGED_QUESTION(LATEST_EVENTS, event, struct rf_recorded_event,
+		       EVENT "WHERE time >= :from AND time <= :to AND seq < iif(:after, :after, "
+			     "9223372036854775807) ORDER BY seq DESC LIMIT :most"),
+	QUESTION(FIRST_EVENT, number, struct rf_recorded_number,
+		 "SELECT coalesce(min(time), 0) AS number FROM events"),
+	QUESTION(LAST_SEQ, number, struct rf_recorded_number,
+		 "SELECT coalesce(min(seq) - 1, 0) AS number FROM (SELECT seq FROM events ORDER BY "
+		 "seq DESC LIMIT :most)"),
+	QUESTION(LAST_SCAN, interval, struct rf_interval,
+		 "SELECT 0 AS is_minute, scan AS number, time - ms AS began, time, ms / 1000.0 AS "
+		 "seconds, 1 AS one_in FROM totals ORDER BY scan DESC LIMIT 1"),
+	QUESTION(LAST_ATTACK, event, struct rf_recorded_event,
+		 EVENT "WHERE id != '' AND type IN ('flood_started', 'source_limited', "
+		       "'ban_started', 'newcomers_limited') ORDER BY type = 'flood_started' DESC, "
+		       "seq DESC LIMIT 1"),
+	/* A flood is of many sources, whichever one its event names. */
+	QUESTION(ATTACK, attack, struct rf_recorded_attack,
+		 "WITH its AS MATERIALIZED (SELECT * FROM events WHERE id = :id), begun(type, "
+		 "is_of_source) AS (SELECT type, type GLOB 'source_*' OR type GLOB "
+		 "'ban_*' FROM its ORDER BY seq LIMIT 1) SELECT begun.type AS type, "
+		 "(SELECT min(coalesce(nullif(first_seen, 0), time)) FROM its) AS start, time, "
+		 "EXISTS (SELECT 1 FROM its WHERE type IN ('flood_ended', 'source_released', "
+		 "'ban_ended', 'newcomers_released')) AS is_over, is_of_source, source, "
+		 "limit_name, passed, dropped, CASE WHEN is_of_source THEN (SELECT source FROM its "
+		 "WHERE contains(source, source) ORDER BY seq LIMIT 1) END AS told FROM its, begun "
+		 "ORDER BY seq DESC LIMIT 1"),
+
+	/*
+	 * The shortest step of a round length that makes few enough points. Up to two hours are
+	 * made from seconds; these are gone after a while, then a short range is made from minutes
+	 * as well.
+	 */
+	QUESTION(
+		GRAPH_STEP, step, struct rf_asked,
+		"WITH chosen(seconds) AS (SELECT " HAS_SECONDS(
+			"7200000", "(:to - :from) / 2") ") SELECT NOT seconds AS is_minute, s * "
+							"1000 AS step FROM chosen, (SELECT column1 "
+							"AS s FROM (VALUES (1), (2), (5), (10), "
+							"(15), (30), (60), (120), (300), (600), "
+							"(900), (1800), (3600), (7200), (21600), "
+							"(43200))) WHERE s = 43200 OR ((seconds "
+							"OR s >= 60) AND (:to - :from) / (s * "
+							"1000) <= :points) ORDER BY s LIMIT 1"),
+	QUESTION(GRAPH_LINES, series, struct rf_graph_series,
+		 "SELECT series, kind, name, outcome FROM series WHERE kind IN ('passed', "
+		 "'dropped', 'limit') ORDER BY series"),
+	QUESTION(GRAPH_POINTS, point, struct rf_graph_point,
+		 COVERED "SELECT point, ms / 1000.0 * share AS seconds, min(sources, 4294967295) "
+			 "AS sources FROM covered"),
+	QUESTION(GRAPH_COUNTS, point_count, struct rf_graph_point,
+		 COVERED
+		 "SELECT point, id & 65535 AS series, packets * share AS packets, CASE "
+		 "WHEN ms > 0 THEN packets * 1000.0 / ms ELSE 0 END AS peak FROM covered "
+		 "CROSS JOIN counts ON id >= number << 16 AND id < (number + 1) << 16 WHERE "
+		 "NOT :is_minute UNION ALL SELECT point, id & 65535, packets * share, peak "
+		 "FROM covered CROSS JOIN minute_counts ON id >= number << 16 AND id < "
+		 "(number + 1) << 16 WHERE :is_minute"),
+	/* Of a long range every second interval is read, every third one …: `most` at most. */
+	QUESTION(GRAPH_SHARE, number, struct rf_recorded_number,
+		 "SELECT max((count(*) + :most - 1) / :most, 1) AS number FROM samples WHERE time "
+		 "> :from AND time - ms < :to"),
+	QUESTION(GRAPH_SOURCES, bar_sum, struct rf_bar_sum,
+		 "WITH chosen AS MATERIALIZED (SELECT scan, time FROM (SELECT scan, time, "
+		 "row_number() OVER (ORDER BY time) - 1 AS place FROM samples WHERE time > :from "
+		 "AND time - ms < :to) WHERE place % :one_in = 0 ORDER BY time LIMIT :most) "
+		 "SELECT " SUMMED ", min((time - 1 - :from) * :points / (:to - :from), :points - "
+		 "1) AS at FROM chosen CROSS JOIN sources ON " OF_SCAN),
+
+	/* In one statement, since the writer may delete them at any time. */
+	QUESTION(
+		SUMS_AFTER, checked_sums, struct rf_checked_sums,
+		"SELECT first, min_time, kept AND ((min_time, max_start) IS NOT (SELECT min(time), "
+		"max(time - ms) FROM samples WHERE scan BETWEEN sums.first AND sums.last) OR "
+		"EXISTS (SELECT * FROM (" HOUR_ROWS "EXCEPT " HOUR_SUMS
+		") UNION ALL SELECT * FROM (" HOUR_SUMS "EXCEPT " HOUR_ROWS
+		"))) AS is_different FROM sums WHERE first > :after ORDER BY first LIMIT 1"),
+};

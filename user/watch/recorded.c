@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What was recorded: answers that take several questions, or what SQL cannot read. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "base/time.h"
+#include "watch/reading.h"
+
+#define LATELY_NS (10 * RF_NS_PER_S)
+#define INTERVALS 3
+/* How late a row of cells is at the most; of longer cells, two of these more. */
+#define CELLS_NS (15 * RF_NS_PER_S)
+
+/* ---- gaps ---- */
+
+static const struct {
+	const char *why, *text;
+} gap_texts[] = {
+	{"down", "ringfence-watch did not run"},
+	{"detached", "the fence was not attached"},
+	{"slept", "the machine slept, or its clock was set forward"},
+	{"clock", "the clock was set back"},
+	{"stalled", "ringfence-watch was stopped or very slow"},
+	{"disk", "the disk was nearly full"},
+	{"reader", "another reader did not end"},
+	{"errors", "writing failed"},
+};
+
+const char *rf_gap_text(const char *why)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(gap_texts); i++)
+		if (!strcmp(gap_texts[i].why, why))
+			return gap_texts[i].text;
+	return why;
+}
+
+static int fail_in_gap(const struct rf_recorded_gap *gap, struct rf_error *error)
+{
+	char from[RF_TIME_TEXT_SIZE], to[RF_TIME_TEXT_SIZE];
+
+	rf_format_local(gap->start_ns, from);
+	rf_format_local(gap->end_ns, to);
+	return rf_error_failed(error, -ENODATA, "nothing was recorded from %s to %s: %s", from, to,
+			       rf_gap_text(gap->why));
+}
+
+/* Nothing was recorded at `time_ns`: an error that says why. Returns -ENODATA. */
+static int fail_gap(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error)
+{
+	const struct rf_asked asked = {.from_ns = time_ns, .to_ns = time_ns};
+	char then[RF_TIME_TEXT_SIZE], edge[RF_TIME_TEXT_SIZE];
+	struct rf_recorded_gap gap;
+	struct rf_extent extent;
+	struct rf_cursor cursor;
+	int err = rf_ask_one(reader, RF_ASK_EXTENT, NULL, &extent, error), failed;
+
+	if (err < 0)
+		return err;
+	rf_ask(&cursor, reader, RF_ASK_GAPS, &asked);
+	err = rf_cursor_next(&cursor, &gap) ? fail_in_gap(&gap, error) : 0;
+	failed = rf_cursor_end(&cursor, error);
+	if (failed || err)
+		return failed ?: err;
+	rf_format_local(time_ns, then);
+	rf_format_local(time_ns < extent.first_ns ? extent.first_ns : extent.last_ns, edge);
+	if (!extent.first_ns)
+		return rf_error_failed(error, -ENODATA, "the history of fence '%s' is empty so far",
+				       reader->fence);
+	if (time_ns < extent.first_ns)
+		return rf_error_failed(error, -ENODATA,
+				       "the history of fence '%s' begins at %s, after %s",
+				       reader->fence, edge, then);
+	if (time_ns > extent.last_ns)
+		return rf_error_failed(error, -ENODATA,
+				       "the history of fence '%s' ends at %s; does "
+				       "ringfence-watch run? 'systemctl status ringfence-watch'",
+				       reader->fence, edge);
+	return rf_error_failed(error, -ENODATA, "nothing was recorded at %s", then);
+}
+
+/* ---- counts ---- */
+
+void rf_recorded_free(struct rf_recorded *recorded)
+{
+	free(recorded->count);
+	*recorded = (struct rf_recorded){};
+}
+
+static int take_counts(struct rf_reader *reader, enum rf_question question,
+		       const struct rf_asked *asked, struct rf_recorded *recorded,
+		       struct rf_error *error)
+{
+	size_t count;
+	int err = rf_ask_all(reader, question, asked, &recorded->count, &count, error);
+
+	recorded->counts = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct rf_recorded_count *one = &recorded->count[i];
+		struct rf_count *sum = !strcmp(one->kind, "passed")    ? &recorded->passed
+				       : !strcmp(one->kind, "dropped") ? &recorded->dropped
+								       : NULL;
+
+		if (sum) {
+			sum->packets += one->packets;
+			sum->bytes += one->bytes;
+		}
+	}
+	return err;
+}
+
+int rf_reader_at(struct rf_reader *reader, uint64_t time_ns, struct rf_recorded *recorded,
+		 struct rf_error *error)
+{
+	struct rf_asked asked = {.time_ns = time_ns};
+	struct rf_interval interval;
+	const int found = rf_ask_one(reader, RF_ASK_INTERVAL_AT, &asked, &interval, error);
+
+	*recorded = (struct rf_recorded){};
+	if (found <= 0)
+		return found < 0 ? found : fail_gap(reader, time_ns, error);
+	recorded->from_ns = interval.from_ns;
+	recorded->to_ns = interval.to_ns;
+	recorded->seconds = interval.seconds;
+	asked.is_minute = interval.is_minute;
+	asked.number = interval.number;
+	return take_counts(reader, RF_ASK_COUNTS_OF, &asked, recorded, error);
+}
+
+int rf_reader_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
+		      struct rf_recorded *recorded, struct rf_error *error)
+{
+	const struct rf_asked asked = {.from_ns = from_ns, .to_ns = to_ns};
+	struct rf_recorded_number seen = {};
+	const int err = rf_ask_one(reader, RF_ASK_MS_BETWEEN, &asked, &seen, error);
+
+	*recorded = (struct rf_recorded){
+		.from_ns = from_ns, .to_ns = to_ns, .seconds = seen.number / 1000.0};
+	return err < 0 ? err : take_counts(reader, RF_ASK_COUNTS_BETWEEN, &asked, recorded, error);
+}
+
+uint64_t rf_recorded_packets(const struct rf_recorded *recorded, const char *kind, const char *name,
+			     const char *outcome)
+{
+	for (int i = 0; i < recorded->counts; i++) {
+		const struct rf_recorded_count *count = &recorded->count[i];
+
+		if (!strcmp(count->kind, kind) && !strcmp(count->name, name) &&
+		    !strcmp(count->outcome, outcome))
+			return count->packets;
+	}
+	return 0;
+}
+
+/* ---- sources ---- */
+
+void rf_recorded_sources_free(struct rf_recorded_sources *sources)
+{
+	free(sources->row);
+	*sources = (struct rf_recorded_sources){};
+}
+
+static int fail_none(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error)
+{
+	struct rf_recorded_number scan;
+	const int found = rf_ask_one(reader, RF_ASK_ANY_SAMPLE, NULL, &scan, error);
+
+	if (found)
+		return found < 0 ? found : fail_gap(reader, time_ns, error);
+	return rf_error_failed(
+		error, -ENODATA,
+		"no source of fence '%s' was recorded: sources are recorded every 10 "
+		"s, and under 'sources none' never; 'sources prefix' in "
+		"/etc/ringfence/watch.conf records them",
+		reader->fence);
+}
+
+int rf_reader_sources_at(struct rf_reader *reader, const struct rf_asked *asked,
+			 struct rf_recorded_sources *sources, struct rf_error *error)
+{
+	struct rf_asked of_interval = *asked;
+	struct rf_interval interval;
+	const int found = rf_ask_one(reader, RF_ASK_SAMPLE_AT, asked, &interval, error);
+
+	*sources = (struct rf_recorded_sources){};
+	if (found <= 0)
+		return found < 0 ? found : fail_none(reader, asked->time_ns, error);
+	sources->from_ns = interval.from_ns;
+	sources->to_ns = interval.to_ns;
+	sources->share = interval.one_in;
+	of_interval.number = interval.number;
+	return rf_ask_all(reader, RF_ASK_SOURCES_OF, &of_interval, &sources->row, &sources->count,
+			  error);
+}
+
+/* ---- sums of sources ---- */
+
+void rf_source_add(struct rf_source_sum *into, const struct rf_source_sum *row)
+{
+	into->passed += row->passed;
+	into->dropped += row->dropped;
+	into->would_drop += row->would_drop;
+	if (row->used > into->used)
+		into->used = row->used;
+	into->banned |= row->banned;
+}
+
+int rf_source_compare(const void *a, const void *b)
+{
+	const struct rf_source_sum *left = a, *right = b;
+	const uint64_t l = left->dropped + left->would_drop, r = right->dropped + right->would_drop;
+	const int order = strcmp(left->source, right->source);
+
+	if (l != r)
+		return l < r ? 1 : -1;
+	if (left->passed != right->passed)
+		return left->passed < right->passed ? 1 : -1;
+	if (order)
+		return order;
+	return (left->limit > right->limit) - (left->limit < right->limit);
+}
+
+bool rf_source_name(struct rf_reader *reader, const struct rf_source_sum *sum,
+		    struct rf_recorded_source *row)
+{
+	const struct rf_asked asked = {.number = sum->limit};
+	struct rf_error unused;
+
+	*row = (struct rf_recorded_source){
+		.passed = sum->passed,
+		.dropped = sum->dropped,
+		.would_drop = sum->would_drop,
+		.used = sum->used,
+		.is_banned = sum->banned,
+	};
+	return !rf_parse_prefix(sum->source, &row->source, &unused) &&
+	       rf_ask_one(reader, RF_ASK_LIMIT_NAME, &asked, row, &unused) == 1;
+}
+
+static void add_source(void *into, const void *row)
+{
+	rf_source_add(into, row);
+}
+
+/* Is it the source, or a network of one with the other? */
+static bool is_of(const struct rf_source_sum *sum, const struct rf_prefix *of)
+{
+	struct rf_error unused;
+	struct rf_prefix prefix;
+
+	return !of || (!rf_parse_prefix(sum->source, &prefix, &unused) &&
+		       (rf_prefix_contains(&prefix, of) || rf_prefix_contains(of, &prefix)));
+}
+
+int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
+			      const struct rf_prefix *of, size_t most,
+			      struct rf_recorded_sources *sources, struct rf_error *error)
+{
+	const struct rf_asked asked = {.from_ns = from_ns, .to_ns = to_ns};
+	struct rf_source_sum *sum;
+	size_t count;
+	int err = rf_ask_folded(reader, RF_ASK_SOURCES_BETWEEN, &asked, RF_SOURCE_KEY_SIZE,
+				SIZE_MAX, add_source, &sum, &count, error);
+
+	*sources = (struct rf_recorded_sources){.from_ns = from_ns, .to_ns = to_ns, .share = 1};
+	rf_sort(sum, count, sizeof(*sum), rf_source_compare);
+	sources->row = calloc((count < most ? count : most) + 1, sizeof(*sources->row));
+	if (!err && !sources->row)
+		err = rf_reader_fail_memory(error);
+	for (size_t i = 0; i < count && sources->count < most && !err; i++)
+		if (is_of(&sum[i], of))
+			sources->count +=
+				rf_source_name(reader, &sum[i], &sources->row[sources->count]);
+	free(sum);
+	return err ? err : reader->db.failed ? rf_reader_fail(reader, error) : 0;
+}
+
+/* ---- cells ---- */
+
+/* Visits the rows of cells of each pack that the question finds. */
+static int each_cells(struct rf_reader *reader, enum rf_question question,
+		      const struct rf_asked *asked, rf_row_visit visit, void *context,
+		      struct rf_error *error)
+{
+	struct rf_recorded_pack pack;
+	struct rf_cells_unpack unpack;
+	struct rf_cells_row row;
+	struct rf_cursor cursor;
+	int found = 0, result = 0, err;
+
+	rf_ask(&cursor, reader, question, asked);
+	while (!result && found >= 0 && rf_cursor_next(&cursor, &pack)) {
+		found = rf_cells_unpack_begin(&unpack, pack.data.data, pack.data.size);
+		/* Can its rows lie that early, as late as they are written? */
+		if (!found && asked->time_ns &&
+		    pack.end_ns > asked->time_ns + RF_NS_PER_S + CELLS_NS + 2 * unpack.cell_ns)
+			continue;
+		while (!result && found >= 0 &&
+		       (found = rf_cells_unpack_next(&unpack, &row)) == 1) {
+			snprintf(row.limit, sizeof(row.limit), "%s", pack.limit);
+			result = visit(context, &row);
+		}
+	}
+	err = rf_cursor_end(&cursor, error);
+	if (found < 0)
+		return rf_error_failed(error, -EIO,
+				       "%.300s: packed cells are damaged; 'ringfence history "
+				       "check' looks for more",
+				       reader->path);
+	return err ? err : result;
+}
+
+/* Which rows a visitor gets: of a second, and of a source or a network around it or in it. */
+struct cells_of {
+	uint64_t time_ns;
+	const struct rf_prefix *source;
+	rf_cells_visit visit;
+	void *context;
+};
+
+static int visit_if_of(void *context, const struct rf_cells_row *row)
+{
+	const struct cells_of *of = context;
+
+	if ((rf_prefix_contains(&row->source, of->source) ||
+	     rf_prefix_contains(of->source, &row->source)) &&
+	    row->first_ns < of->time_ns + RF_NS_PER_S &&
+	    row->first_ns + row->count * row->cell_ns > of->time_ns)
+		of->visit(of->context, row);
+	return 0;
+}
+
+int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_prefix *source,
+		    rf_cells_visit visit, void *context, struct rf_error *error)
+{
+	const struct rf_asked asked = {.time_ns = time_ns};
+	struct cells_of of = {time_ns, source, visit, context};
+
+	return each_cells(reader, RF_ASK_CELLS_AT, &asked, visit_if_of, &of, error);
+}
+
+int rf_reader_each_cells(struct rf_reader *reader, const char *limit, uint64_t from_ns,
+			 uint64_t to_ns, rf_row_visit visit, void *context, struct rf_error *error)
+{
+	const struct rf_asked asked = {.limit = limit, .from_ns = from_ns, .to_ns = to_ns};
+
+	return each_cells(reader, RF_ASK_CELLS_BETWEEN, &asked, visit, context, error);
+}
+
+/* ---- rows for visitors ---- */
+
+int rf_reader_each_peak(struct rf_reader *reader, const char *limit, uint64_t from_ns,
+			uint64_t to_ns, rf_peak_visit visit, void *context, struct rf_error *error)
+{
+	const struct rf_asked asked = {.limit = limit, .from_ns = from_ns, .to_ns = to_ns};
+	struct rf_recorded_peak peak;
+	struct rf_cursor cursor;
+	int result = 0, err;
+
+	rf_ask(&cursor, reader, RF_ASK_PEAKS, &asked);
+	while (!result && rf_cursor_next(&cursor, &peak))
+		result = visit(context, &peak);
+	err = rf_cursor_end(&cursor, error);
+	return err ? err : result;
+}
+
+int rf_reader_events(struct rf_reader *reader, enum rf_question question,
+		     const struct rf_asked *asked, rf_event_visit visit, void *context,
+		     struct rf_error *error)
+{
+	struct rf_recorded_event event;
+	struct rf_cursor cursor;
+	int result = 0, err;
+
+	rf_ask(&cursor, reader, question, asked);
+	while (!result && rf_cursor_next(&cursor, &event))
+		result = visit(context, &event);
+	err = rf_cursor_end(&cursor, error);
+	return err ? err : result;
+}
+
+/* ---- other ---- */
+
+char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns)
+{
+	const struct rf_asked asked = {.time_ns = time_ns};
+	struct rf_recorded_rules rules;
+	struct rf_error unused;
+	struct rf_cursor cursor;
+	char *text = NULL;
+
+	rf_ask(&cursor, reader, RF_ASK_RULES, &asked);
+	if (rf_cursor_next(&cursor, &rules)) {
+		text = strdup(rules.text);
+		*since_ns = rules.since_ns;
+	}
+	rf_cursor_end(&cursor, &unused);
+	return text;
+}
+
+int64_t rf_ask_number(struct rf_reader *reader, enum rf_question question, int64_t most)
+{
+	const struct rf_asked asked = {.most = most};
+	struct rf_recorded_number number = {};
+	struct rf_error unused;
+
+	rf_ask_one(reader, question, &asked, &number, &unused);
+	return number.number;
+}
+
+bool rf_reader_is_written(struct rf_reader *reader)
+{
+	struct rf_interval last;
+	struct rf_error unused;
+	uint64_t wait_ns;
+
+	if (rf_ask_one(reader, RF_ASK_LAST_SCAN, NULL, &last, &unused) != 1)
+		return false;
+	wait_ns = INTERVALS * (last.to_ns - last.from_ns);
+	return rf_time_wall() <= last.to_ns + (wait_ns > LATELY_NS ? wait_ns : LATELY_NS);
+}
+
+/* ---- check ---- */
+
+static void complain_of_sums(struct rf_reader *reader, char complaint[256], char remedy[256])
+{
+	struct rf_checked_sums sums = {};
+	struct rf_asked asked = {.after = -1};
+	struct rf_error unused;
+	char from[RF_TIME_TEXT_SIZE];
+
+	while (rf_ask_one(reader, RF_ASK_SUMS_AFTER, &asked, &sums, &unused) == 1 &&
+	       !sums.is_different)
+		asked.after = sums.first;
+	if (!sums.is_different)
+		return;
+	rf_format_local(sums.from_ns, from);
+	snprintf(complaint, 256, "sums of sources from %s on differ from their rows", from);
+	snprintf(remedy, 256, "sqlite3 %.160s 'UPDATE sums SET kept = 0' has rows read instead",
+		 reader->path);
+}
+
+int rf_reader_check(struct rf_reader *reader, char complaint[256], char remedy[256],
+		    struct rf_error *error)
+{
+	struct rf_db *db = &reader->db;
+	sqlite3_stmt *stmt = rf_db_begin(db, "PRAGMA integrity_check(1)", "");
+
+	*complaint = '\0';
+	snprintf(remedy, 256, "ringfence-watch puts it aside when it starts");
+	if (rf_db_row(db, stmt)) {
+		if (strcmp(rf_db_text(stmt, 0), "ok") != 0)
+			snprintf(complaint, 256, "%.255s", rf_db_text(stmt, 0));
+		rf_db_end(stmt);
+	}
+	complaint[strcspn(complaint, "\n")] = '\0';
+	if (!*complaint && !db->failed)
+		complain_of_sums(reader, complaint, remedy);
+	if (rf_db_is_damage(db->failed))
+		snprintf(complaint, 256, "%s", sqlite3_errstr(db->failed));
+	else if (db->failed)
+		return rf_reader_fail(reader, error);
+	return 0;
+}
