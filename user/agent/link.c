@@ -625,11 +625,6 @@ void rf_line_turn(struct rf_line *line, uint64_t now)
 	}
 }
 
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* When the first of its routes has rested. */
 static uint64_t rested_ns(const struct rf_line *line, uint64_t now)
 {
@@ -637,7 +632,7 @@ static uint64_t rested_ns(const struct rf_line *line, uint64_t now)
 
 	for (uint32_t i = 0; i < RF_TAGS && line->cluster->is_cluster; i++)
 		if (line->tags & 1U << i && line->cluster->route[i].rests_until_ns > now)
-			due_ns = earliest(due_ns, line->cluster->route[i].rests_until_ns);
+			due_ns = rf_earlier(due_ns, line->cluster->route[i].rests_until_ns);
 	return due_ns;
 }
 
@@ -650,7 +645,7 @@ uint64_t rf_line_due_ns(const struct rf_line *line, uint64_t now)
 			continue;
 		if (!is_in_use(line, i))
 			return 0;
-		due_ns = earliest(due_ns, rf_link_due_ns(&line->link[i]));
+		due_ns = rf_earlier(due_ns, rf_link_due_ns(&line->link[i]));
 	}
 	return due_ns;
 }

@@ -277,17 +277,12 @@ static void say_trouble(struct agent *agent)
 		 "the fleet has the bucket key of this host now");
 }
 
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Nothing hurries once all slots were tried. */
 static uint64_t beats_ns(const struct agent *agent, uint64_t now)
 {
 	if (!agent->hosts || agent->refusals >= agent->hosts)
 		return agent->beat_at_ns;
-	return earliest(agent->beat_at_ns, rf_calls_due_ns(&agent->calls, now));
+	return rf_earlier(agent->beat_at_ns, rf_calls_due_ns(&agent->calls, now));
 }
 
 static void settle(void *context, uint32_t events)
@@ -347,16 +342,16 @@ static uint64_t due_ns(const struct agent *agent, uint64_t now)
 
 	if (agent->site.has_asks)
 		return now;
-	until_ns = earliest(until_ns, agent->leaves_ns);
-	until_ns = earliest(until_ns, beats_ns(agent, now));
-	until_ns = earliest(until_ns, rf_line_due_ns(&agent->beats, now));
-	until_ns = earliest(until_ns, rf_line_due_ns(&agent->reports, now));
-	until_ns = earliest(until_ns, rf_line_due_ns(&agent->ban_calls, now));
-	until_ns = earliest(until_ns, rf_fleet_bans_due_ns(&agent->bans));
-	until_ns = earliest(until_ns, rf_line_due_ns(&agent->questions, now));
-	until_ns = earliest(until_ns, rf_news_due_ns(&agent->news, now));
-	until_ns = earliest(until_ns, rf_site_due_ns(&agent->site));
-	return earliest(until_ns, rf_claims_due_ns(&agent->claims));
+	until_ns = rf_earlier(until_ns, agent->leaves_ns);
+	until_ns = rf_earlier(until_ns, beats_ns(agent, now));
+	until_ns = rf_earlier(until_ns, rf_line_due_ns(&agent->beats, now));
+	until_ns = rf_earlier(until_ns, rf_line_due_ns(&agent->reports, now));
+	until_ns = rf_earlier(until_ns, rf_line_due_ns(&agent->ban_calls, now));
+	until_ns = rf_earlier(until_ns, rf_fleet_bans_due_ns(&agent->bans));
+	until_ns = rf_earlier(until_ns, rf_line_due_ns(&agent->questions, now));
+	until_ns = rf_earlier(until_ns, rf_news_due_ns(&agent->news, now));
+	until_ns = rf_earlier(until_ns, rf_site_due_ns(&agent->site));
+	return rf_earlier(until_ns, rf_claims_due_ns(&agent->claims));
 }
 
 /* Heartbeats come first: what they say of deadlines is in force before anything else is done. */

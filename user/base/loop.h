@@ -43,6 +43,12 @@ int rf_loop_watch(struct rf_loop *loop, struct rf_loop_source *source, uint32_t 
 /* It is not served any more, also if something came of it in this turn. It need not be watched. */
 void rf_loop_unwatch(struct rf_loop *loop, struct rf_loop_source *source);
 
+/* Of two deadlines. UINT64_MAX is none. */
+static inline uint64_t rf_earlier(uint64_t one_ns, uint64_t other_ns)
+{
+	return one_ns < other_ns ? one_ns : other_ns;
+}
+
 /* Waits for a source or a signal until then, by rf_time_awake(), or a ms longer. */
 void rf_loop_wait(struct rf_loop *loop, uint64_t until_ns);
 /* Serves the urgent sources of which something came. False: of none. */

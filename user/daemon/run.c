@@ -214,11 +214,6 @@ static void read_cells(struct daemon *daemon)
 	daemon->other_cost_ns += cpu_time() - before;
 }
 
-static uint64_t earliest(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* It only ends the wait: the turn looks at all. */
 static void watch(struct daemon *daemon, struct rf_loop_source *source, int fd, uint32_t events)
 {
@@ -233,13 +228,13 @@ static void watch(struct daemon *daemon, struct rf_loop_source *source, int fd, 
 static void wait_on(struct daemon *daemon, bool feeding, uint64_t answer_at_ns)
 {
 	const struct rf_child *child = &daemon->child;
-	uint64_t until = earliest(daemon->find_at_ns, daemon->scan_at_ns);
+	uint64_t until = rf_earlier(daemon->find_at_ns, daemon->scan_at_ns);
 
-	until = earliest(until, rf_watching_cells_due_ns(&daemon->watching));
+	until = rf_earlier(until, rf_watching_cells_due_ns(&daemon->watching));
 	if (!child->pid && child->start_at_ns > rf_time_awake())
-		until = earliest(until, child->start_at_ns);
+		until = rf_earlier(until, child->start_at_ns);
 	if (answer_at_ns)
-		until = earliest(until, answer_at_ns);
+		until = rf_earlier(until, answer_at_ns);
 	watch(daemon, &daemon->feed, child->feed.fd, feeding ? EPOLLOUT : 0);
 	watch(daemon, &daemon->asks, child->ask_fd, answer_at_ns ? 0 : EPOLLIN);
 	rf_loop_wait(&daemon->loop, until);
