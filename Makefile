@@ -74,13 +74,6 @@ BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/share_cost.c %/sampled.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
 FUZZERS := packet grammar limiter cells query wire rules prefixes settings events engine node request feed
-# What they have of the program, without the parts that none of them runs.
-FUZZED := $(addprefix user/,$(addprefix base/,error.c host_port.c json.c loop.c number.c own_networks.c prefix.c prefix_range.c printable.c siphash.c time.c) \
-		$(addprefix watch/,cells.c event_file.c event_last.c) \
-		$(addprefix daemon/,asks.c feed.c gzip.c query.c request.c settings.c) \
-		$(addprefix agent/,bans.c calls.c cluster.c link.c news.c settings.c)) \
-	$(filter-out %/print.c,$(wildcard user/schema/*.c)) \
-	$(wildcard user/rules/*.c user/fleet/*.c user/agent/inquiry*.c user/agent/probe*.c)
 FUZZ_SECONDS ?= 60
 SOURCES := $(wildcard bpf/*.[ch] user/*/*.[ch] include/ringfence/*.h tests/*.[ch] tests/*/*.[ch] tests/fleet/model/*.[ch])
 MANUALS := $(wildcard docs/*.[1-8])

@@ -15,14 +15,18 @@ build/asan/%.o: %.c
 	$(call say,ASAN,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
-# What the tests under the sanitizers reach of the program: the linker says which members of the libraries that are,
-# and no others are compiled again. A make of its own does it, since the list is known only here.
-build/asan/reached.a: $(SANITIZED:%=build/asan/%.o) $(FLOORS:%=build/lib/%.a) | $(GENERATED)
-	$(Q)$(LD) -r -M -o /dev/null $$($(NM) -u $(filter %.o,$^) | sed -n 's/^ *U \(__real_\)*\(rf_.*\)/-u \2/p') $(filter %.a,$^) | \
-		sed -n 's,^build/lib/\([^(]*\)\.a(\([^)]*\)).*,build/asan/user/\1/\2,p' >build/asan/reached
-	$(Q)$(MAKE) --no-print-directory $$(cat build/asan/reached)
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) qcs $@ $$(cat build/asan/reached)
+# What objects reach of the program: the linker says which members of the libraries that are, and no others are compiled
+# again. A make of its own does it, since the list is known only here.
+define reached_library
+build/$(1)/reached.a: $(2:%=build/$(1)/%.o) $(FLOORS:%=build/lib/%.a) | $(GENERATED)
+	$$(Q)$$(LD) -r -M -o /dev/null $$(filter %.a,$$^) \
+		$$$$($$(NM) -u $$(filter %.o,$$^) | sed -n 's/^ *U \(__real_\)*\(rf_.*\)/-u \2/p') | \
+		sed -n 's,^build/lib/\([^(]*\)\.a(\([^)]*\)).*,build/$(1)/user/\1/\2,p' >build/$(1)/reached
+	$$(Q)$$(MAKE) --no-print-directory $$$$(cat build/$(1)/reached)
+	$$(call say,AR,$$@)
+	$$(Q)rm -f $$@ && $$(AR) qcs $$@ $$$$(cat build/$(1)/reached)
+endef
+$(eval $(call reached_library,asan,$(SANITIZED)))
 
 build/tests/unit/%: build/asan/tests/unit/%.o build/asan/reached.a
 	@mkdir -p $(@D)
@@ -103,15 +107,12 @@ build/fuzz/%.o: %.c
 	$(call say,FUZZ,$<)
 	$(Q)$(CLANG) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer-no-link,float-cast-overflow -c $< -o $@
 
-# Each fuzzer takes from it what it uses. It is made anew with this list: a source that joins it may be old.
-build/fuzz/fuzzed.a: $(FUZZED:%.c=build/fuzz/%.o) Makefile
-	$(call say,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+$(eval $(call reached_library,fuzz,$(FUZZERS:%=tests/fuzz/fuzz_%) $(MODEL:.c=)))
 
-build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o build/fuzz/fuzzed.a
+build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o build/fuzz/reached.a
 	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) build/fuzz/fuzzed.a -o $@ \
-		$(FUZZ_WRAPPED) $(shell $(PKG_CONFIG) --libs jansson) $(FUZZ_LIBS)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(SANITIZE) -fsanitize=fuzzer $(filter %.o,$^) build/fuzz/reached.a -o $@ \
+		$(FUZZ_WRAPPED) -Wl,--as-needed $(LIBS) $(FUZZ_LIBS)
 
 build/fuzz/fuzz_wire build/fuzz/fuzz_engine: $(MODEL:%.c=build/fuzz/%.o)
 build/fuzz/fuzz_limiter: build/fuzz/tests/fuzz/limiter_watch.o
@@ -120,7 +121,6 @@ build/fuzz/fuzz_events: private FUZZ_WRAPPED := -Wl,--wrap=rf_time_wall
 $(patsubst %,build/fuzz/fuzz_%,node engine feed): private FUZZ_WRAPPED := -Wl,--wrap=rf_time_awake
 build/fuzz/fuzz_node build/fuzz/fuzz_engine: private FUZZ_LIBS = $(shell $(PKG_CONFIG) --libs hiredis)
 build/fuzz/fuzz_feed: private FUZZ_LIBS = $(shell $(PKG_CONFIG) --libs zlib)
-$(FUZZED:%.c=build/fuzz/%.o): | $(GENERATED)
 
 # The words of the grammar, as the table of commands has them, and values of theirs.
 build/fuzz/grammar.dict: tests/fuzz/grammar.dict build/ringfence
