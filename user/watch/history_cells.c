@@ -74,9 +74,9 @@ static int write_pack(struct rf_history *history, const struct rf_cells_row **ro
 
 	if (!number)
 		return history->db.failed;
-	return rf_db_run(&history->db, "INSERT INTO cells VALUES(?, ?, ?, ?)", "iiib",
-			 rf_scan_id(history->scan, part), (int64_t)number,
-			 (int64_t)rf_ms(end_of(row, count)), pack->data, (int)pack->size);
+	return rf_db_insert(&history->db, "cells", "iiib", rf_scan_id(history->scan, part),
+			    (int64_t)number, (int64_t)rf_ms(end_of(row, count)), pack->data,
+			    (int)pack->size);
 }
 
 /* Packs all rows, and writes them if `is_writing`. Adds the bytes to `size`. */

@@ -14,7 +14,8 @@
 #define STEADY_NS (900 * RF_NS_PER_S)
 #define LEVEL_NS (600 * RF_NS_PER_S) /* between two changes of the level */
 
-int64_t rf_history_used(struct rf_history *history)
+/* How much of the file is used, of what it may be. */
+static int64_t used_thousandths(struct rf_history *history)
 {
 	struct rf_db *db = &history->db;
 	const int64_t pages = rf_db_int(db, 0, "PRAGMA page_count", "");
@@ -27,6 +28,21 @@ int64_t rf_history_used(struct rf_history *history)
 static int64_t before_ms(uint64_t now_ns, uint64_t age_ns)
 {
 	return now_ns > age_ns ? (int64_t)rf_ms(now_ns - age_ns) : 0;
+}
+
+/* What was summed of scans that are deleted is no sum of what is left. */
+static int delete_sums(struct rf_history *history, int64_t from, int64_t to)
+{
+	struct rf_db *db = &history->db;
+	int code = rf_db_run(db,
+			     "DELETE FROM source_sums WHERE first IN (SELECT first FROM sums WHERE "
+			     "first < ?2 AND last >= ?1)",
+			     "ii", from, to);
+
+	return code ? code
+		    : rf_db_run(db,
+				"UPDATE sums SET kept = 0 WHERE kept AND first < ?2 AND last >= ?1",
+				"ii", from, to);
 }
 
 /* ---- by age ---- */
@@ -61,7 +77,7 @@ static int delete_old(struct rf_history *history, const struct aged *aged, int64
 		if (scan < 0)
 			break;
 		if (aged->has_sums)
-			code = rf_history_delete_sums(history, scan, scan + 1);
+			code = delete_sums(history, scan, scan + 1);
 		if (!code)
 			code = rf_db_run(db, aged->rows, "ii", rf_scan_id(scan, 0),
 					 rf_scan_id(scan + 1, 0));
@@ -136,7 +152,7 @@ static int trim_seconds(struct rf_history *history)
 	if (!code)
 		code = rf_db_run(db, "DELETE FROM counts WHERE id < ?", "i", rf_scan_id(scan, 0));
 	if (!code)
-		code = rf_history_delete_sums(history, 0, scan);
+		code = delete_sums(history, 0, scan);
 	if (!code)
 		code = rf_db_run(db, "DELETE FROM samples WHERE scan < ?", "i", scan);
 	if (!code)
@@ -170,7 +186,7 @@ int rf_history_trim(struct rf_history *history)
 {
 	int code = SQLITE_OK;
 
-	if (rf_history_used(history) < TRIM_AT)
+	if (used_thousandths(history) < TRIM_AT)
 		return SQLITE_OK; /* it is the disk that has no room */
 	code = trim_seconds(history);
 
@@ -197,7 +213,7 @@ static void set_level(struct rf_history *history, int level)
 
 static int keep_size(struct rf_history *history)
 {
-	const int64_t used = rf_history_used(history);
+	const int64_t used = used_thousandths(history);
 	const bool may_change = !history->level_ns || history->now_ns < history->level_ns ||
 				history->now_ns - history->level_ns >= LEVEL_NS;
 	int code = SQLITE_OK;

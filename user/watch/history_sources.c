@@ -367,11 +367,10 @@ static int write_row(struct rf_history *history, const struct rf_tally_row *row,
 	char source[RF_PREFIX_TEXT_SIZE];
 
 	rf_format_prefix(&row->source, source);
-	return rf_db_run(&history->db, "INSERT INTO sources VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			 "itiiiiiii", rf_scan_id(history->scan, (*n)++), source,
-			 (int64_t)row->number, (int64_t)why, (int64_t)row->passed,
-			 (int64_t)row->dropped, (int64_t)row->would_drop, (int64_t)row->used,
-			 (int64_t)row->is_banned);
+	return rf_db_insert(&history->db, "sources", "itiiiiiii", rf_scan_id(history->scan, (*n)++),
+			    source, (int64_t)row->number, (int64_t)why, (int64_t)row->passed,
+			    (int64_t)row->dropped, (int64_t)row->would_drop, (int64_t)row->used,
+			    (int64_t)row->is_banned);
 }
 
 static int write_rows(struct rf_history *history, size_t count)
@@ -402,6 +401,86 @@ static int write_rows(struct rf_history *history, size_t count)
 	return code;
 }
 
+/* ---- sums by the hour ---- */
+
+/*
+ * So that a report of a day need not read two million rows. They are made when the hour is over, in
+ * the transaction of a scan; hours before it get theirs one after the other.
+ */
+
+#define HOUR_MS (3600 * 1000LL)
+/* So many rows are summed up at once, which takes 100 ms; of a large sample, parts of hours. */
+#define ROWS_MAX (400 * 256)
+#define WORST_ROWS 128 /* of a scan, beside the sample */
+
+/* The scans after the last sums, up to the end of their hour. false: the hour goes on. */
+static bool find_hour(struct rf_history *history, int64_t *first, int64_t *last)
+{
+	struct rf_db *db = &history->db;
+	sqlite3_stmt *stmt = rf_db_begin(db,
+					 "SELECT scan, time FROM samples WHERE scan > (SELECT "
+					 "coalesce(max(last), 0) FROM sums) ORDER BY scan",
+					 "");
+	const int64_t most = ROWS_MAX / (WORST_ROWS + (int64_t)history->tally.sample);
+	bool is_over = false;
+	int64_t hour = 0;
+
+	for (int i = 0; !is_over && rf_db_row(db, stmt); i++) {
+		const int64_t scan = sqlite3_column_int64(stmt, 0);
+		const int64_t its_hour = sqlite3_column_int64(stmt, 1) / HOUR_MS;
+
+		if (!i) {
+			*first = scan;
+			hour = its_hour;
+		}
+		is_over = its_hour != hour || i == most;
+		if (is_over)
+			rf_db_end(stmt);
+		else
+			*last = scan;
+	}
+	return is_over;
+}
+
+/* Sums that are nearly as many as the rows save no time, and need as much room. */
+static int drop_useless(struct rf_history *history, int64_t first, int64_t last, int64_t sums)
+{
+	struct rf_db *db = &history->db;
+	const int64_t rows =
+		rf_db_int(db, 0, "SELECT count(*) FROM sources WHERE id >= ? AND id < ?", "ii",
+			  rf_scan_id(first, 0), rf_scan_id(last + 1, 0));
+	int code;
+
+	if (sums * 2 <= rows)
+		return SQLITE_OK;
+	code = rf_db_run(db, "DELETE FROM source_sums WHERE first = ?", "i", first);
+	return code ? code : rf_db_run(db, "UPDATE sums SET kept = 0 WHERE first = ?", "i", first);
+}
+
+static int add_sums(struct rf_history *history)
+{
+	struct rf_db *db = &history->db;
+	int64_t first = 0, last = 0;
+	int code;
+
+	if (!find_hour(history, &first, &last))
+		return db->failed;
+	code = rf_db_run(db,
+			 "INSERT INTO sums SELECT ?1, ?2, min(time), max(time - ms), 1 "
+			 "FROM samples WHERE scan >= ?1 AND scan <= ?2",
+			 "ii", first, last);
+	if (!code)
+		code = rf_db_run(db,
+				 "INSERT INTO source_sums SELECT ?1, number, source, sum(passed), "
+				 "sum(dropped), sum(would_drop), max(used), max(banned) FROM "
+				 "sources WHERE id >= ?1 << 16 AND id < (?2 + 1) << 16 GROUP BY "
+				 "number, source",
+				 "ii", first, last);
+	return code ? code : drop_useless(history, first, last, sqlite3_changes(db->sqlite));
+}
+
+/* ---- intervals ---- */
+
 /* Writes the interval that ends now, and begins the next one. */
 static int write_interval(struct rf_history *history, uint64_t awake_ns)
 {
@@ -411,13 +490,13 @@ static int write_interval(struct rf_history *history, uint64_t awake_ns)
 
 	clear_from(tally, count);
 	size_sample(tally, count, history->level >= COARSE ? tally->sample / 4 : tally->sample);
-	code = rf_db_run(&history->db, "INSERT INTO samples VALUES(?, ?, ?, ?)", "iiii",
-			 history->scan, (int64_t)rf_ms(history->now_ns),
-			 (int64_t)rf_ms(awake_ns - tally->began_ns), 1LL << tally->share_bits);
+	code = rf_db_insert(&history->db, "samples", "iiii", history->scan,
+			    (int64_t)rf_ms(history->now_ns),
+			    (int64_t)rf_ms(awake_ns - tally->began_ns), 1LL << tally->share_bits);
 	if (!code)
 		code = write_rows(history, count);
 	if (!code)
-		code = rf_history_add_sums(history);
+		code = add_sums(history);
 	if (!code)
 		code = keep_key(history);
 	if (count < tally->sample && tally->share_bits)

@@ -102,8 +102,8 @@ static void add_count(struct adding *adding, const char *kind, const char *name,
 		return;
 	}
 	adding->code =
-		rf_db_run(&history->db, "INSERT INTO counts VALUES(?, ?, ?)", "iii",
-			  rf_scan_id(history->scan, number), (int64_t)packets, (int64_t)bytes);
+		rf_db_insert(&history->db, "counts", "iii", rf_scan_id(history->scan, number),
+			     (int64_t)packets, (int64_t)bytes);
 }
 
 static void add_one(struct adding *adding, const char *kind, const char *name, __u64 *before,
@@ -330,10 +330,10 @@ static int add_minute(struct rf_history *history, uint64_t now_ns)
 static int add_total(struct rf_history *history, const struct rf_snapshot *snapshot,
 		     uint64_t awake_ns)
 {
-	return rf_db_run(&history->db, "INSERT INTO totals VALUES(?, ?, ?, ?, ?, ?)", "iiiiii",
-			 history->scan, (int64_t)rf_ms(snapshot->time_ns),
-			 (int64_t)(rf_ms(awake_ns) ?: 1), (int64_t)snapshot->sources.count,
-			 (int64_t)snapshot->residents[0], (int64_t)snapshot->residents[1]);
+	return rf_db_insert(&history->db, "totals", "iiiiii", history->scan,
+			    (int64_t)rf_ms(snapshot->time_ns), (int64_t)(rf_ms(awake_ns) ?: 1),
+			    (int64_t)snapshot->sources.count, (int64_t)snapshot->residents[0],
+			    (int64_t)snapshot->residents[1]);
 }
 
 /* A fence that was made anew began its counters at 0. */

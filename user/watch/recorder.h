@@ -92,7 +92,7 @@ static inline int64_t rf_scan_id(int64_t scan, int64_t number)
 	return (scan << RF_SCAN_SHIFT) + number;
 }
 
-/* ---- notes and failures (history_state.c) ---- */
+/* ---- notes and failures (history.c) ---- */
 
 __attribute__((format(printf, 2, 3))) void rf_history_say(struct rf_history *history,
 							  const char *format, ...);
@@ -128,20 +128,11 @@ void rf_tally_close(struct rf_tally *tally);
 void rf_history_read_sample(struct rf_history *history);
 int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot *snapshot);
 
-/* ---- sums of sources (history_sums.c); SQLite's codes ---- */
-
-/* Sums up the next hour of samples that is over, if there is one. */
-int rf_history_add_sums(struct rf_history *history);
-/* Before samples of the scans `from` to `to` - 1 are deleted: their hours have no sums then. */
-int rf_history_delete_sums(struct rf_history *history, int64_t from, int64_t to);
-
 /* ---- what goes (history_keep.c) ---- */
 
 /* Deletes what is too old, and what does not fit; becomes coarser or finer. */
 int rf_history_keep(struct rf_history *history, uint64_t now_ns);
 /* Deletes some of the oldest, whatever its age. */
 int rf_history_trim(struct rf_history *history);
-/* How much of the file is used, in thousandths of what it may be. */
-int64_t rf_history_used(struct rf_history *history);
 
 #endif /* RINGFENCE_RECORDER_H */
