@@ -380,7 +380,7 @@ struct probe {
 };
 
 /* Goes to where the keys of a tag are, or should be. */
-static void find(struct probe *probe, uint32_t tag)
+static void find_node_of(struct probe *probe, uint32_t tag)
 {
 	for (int hop = 0; hop < HOPS; hop++) {
 		const uint32_t node = probe->cluster.route[tag].node;
@@ -474,7 +474,7 @@ static json_t *look_at_nodes(struct probe *probe)
 	json_t *nodes = json_array();
 
 	for (uint32_t tag = 0; tag < RF_TAGS; tag++)
-		find(probe, tag);
+		find_node_of(probe, tag);
 	for (uint32_t i = 0; i < RF_NODES_MOST; i++) {
 		const struct rf_server *server = &probe->cluster.node[i].server;
 
