@@ -2,7 +2,7 @@
 /* What is painted on a canvas: text that is clipped and made harmless, bars and sparklines. */
 #include "unit.h"
 
-#include "screen/bars.h"
+#include "screen/canvas.h"
 
 static struct rf_canvas made(int rows, int columns, bool is_utf8)
 {

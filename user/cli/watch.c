@@ -11,7 +11,7 @@
 #include "cli/out.h"
 #include "cli/stats.h"
 #include "fence/find.h"
-#include "screen/bars.h"
+#include "screen/canvas.h"
 #include "screen/terminal.h"
 
 #define HEADER_LINES 20

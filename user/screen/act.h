@@ -6,6 +6,10 @@
 #ifndef RINGFENCE_ACT_H
 #define RINGFENCE_ACT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
 #include "base/error.h"
 #include "base/prefix.h"
 #include "rules/ruleset.h"
@@ -35,13 +39,24 @@ int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *s
 int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
 		 const struct rf_prefix *source, unsigned int times, const char *dev,
 		 struct rf_error *error);
-/* `limit try` of twice the COUNT over the last ten minutes; the caller frees it. */
-int rf_act_try(char **command, const struct rf_bank *bank, const char *limit, const char *dev,
-	       struct rf_error *error);
 /*
  * Where the act denies the peer of the own SSH connection, which may be NULL: warns, adds `force`
  * to the command, and returns true.
  */
 bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const struct rf_prefix *peer);
+
+/* Runs a command of ringfence beside the screen, as the user, and keeps what it printed. */
+
+struct rf_run {
+	pid_t pid;  /* 0: none runs */
+	int output; /* -1: none */
+	char *text; /* what it printed so far */
+	size_t length;
+};
+
+#define RF_RUN_NONE ((struct rf_run){.output = -1})
+
+/* Waits for its end; with `at_once`, ends it before. */
+void rf_run_finish(struct rf_run *child, bool at_once);
 
 #endif /* RINGFENCE_ACT_H */

@@ -1,14 +1,305 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The keys that change something: they ask, show the very command, and run it. */
+/* Changes from the screen: which there are, the dialog that asks, and the command that makes them.
+ */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/peer.h"
 #include "base/time.h"
 #include "rules/policy.h"
+#include "screen/act.h"
 #include "screen/session.h"
+
+/* ---- what may be changed ---- */
+
+#define LISTED_FOR "1h"
+#define TRIAL "60s"
+
+void rf_act_free(struct rf_act *act)
+{
+	free(act->command);
+	free(act->undo);
+	*act = (struct rf_act){};
+}
+
+static int fail_memory(struct rf_act *act, struct rf_error *error)
+{
+	rf_act_free(act);
+	return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+}
+
+/* Of a limit that puts all sources together, a row is everybody. */
+static int check_source(const struct rf_prefix *source, struct rf_error *error)
+{
+	if (source->length)
+		return 0;
+	return rf_error_failed(error, -EINVAL, "this row is of all sources together, not of one");
+}
+
+/* What a list had before: it is put back, or the prefix is taken off the list. */
+static int write_undo(struct rf_act *act, const char *word, const char *text,
+		      const struct rf_act_listed *before, const char *dev)
+{
+	char left[RF_DURATION_TEXT_SIZE];
+
+	if (!before->is_listed)
+		return asprintf(&act->undo, "%s del %s dev %s", word, text, dev);
+	if (before->left_ns == RF_FOREVER)
+		return asprintf(&act->undo, "%s add %s dev %s", word, text, dev);
+	rf_format_for(before->left_ns, left);
+	return asprintf(&act->undo, "%s add %s for %s dev %s", word, text, left, dev);
+}
+
+int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *source,
+		const struct rf_act_listed *before, const char *dev, struct rf_error *error)
+{
+	const char *word = list == RF_DENY ? "deny" : "allow";
+	char text[RF_PREFIX_TEXT_SIZE];
+	const int err = check_source(source, error);
+
+	*act = (struct rf_act){};
+	if (err)
+		return err;
+	rf_format_prefix(source, text);
+	snprintf(act->title, sizeof(act->title), "%s %s for " LISTED_FOR,
+		 list == RF_DENY ? "Deny" : "Allow", text);
+	if (before->is_listed)
+		snprintf(act->warning, sizeof(act->warning), "It is on the %s list already%s.",
+			 word, before->left_ns == RF_FOREVER ? ", for good" : "");
+	if (asprintf(&act->command, "%s add %s for " LISTED_FOR " dev %s", word, text, dev) < 0)
+		act->command = NULL;
+	if (!act->command || write_undo(act, word, text, before, dev) < 0)
+		return fail_memory(act, error);
+	return 0;
+}
+
+/* raise1, raise2, …: the first one that no limit has. */
+static void find_name(const struct rf_bank *bank, char name[RF_NAME_SIZE])
+{
+	int number = 0;
+
+	do
+		snprintf(name, RF_NAME_SIZE, "raise%d", ++number);
+	while (rf_bank_find(bank, name) >= 0);
+}
+
+/* "limit add raise1 …": the limit in `slot`, with another name and COUNT, and without `from`. */
+static char *format_raised(struct rf_ruleset *rules, int slot, unsigned int times, const char *name)
+{
+	struct rf_limit *limit = &rules->bank.limit[slot];
+	const struct rf_limit kept = *limit;
+	char *text;
+
+	snprintf(limit->name, sizeof(limit->name), "%s", name);
+	limit->rate *= times;
+	limit->burst *= times;
+	if (limit->burst > RF_LIMIT_MAX)
+		limit->burst = RF_LIMIT_MAX;
+	limit->has_from = 0;
+	text = rf_ruleset_format_limit(rules, slot);
+	*limit = kept;
+	return text;
+}
+
+int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
+		 const struct rf_prefix *source, unsigned int times, const char *dev,
+		 struct rf_error *error)
+{
+	char name[RF_NAME_SIZE], text[RF_PREFIX_TEXT_SIZE];
+	const int err = check_source(source, error);
+	char *limit;
+
+	*act = (struct rf_act){};
+	if (err)
+		return err;
+	find_name(&rules->bank, name);
+	memcpy(act->limit, name, sizeof(act->limit));
+	rf_format_prefix(source, text);
+	snprintf(act->title, sizeof(act->title), "Raise %s to %u times the limit '%s'", text, times,
+		 rules->bank.limit[slot].name);
+	limit = format_raised(rules, slot, times, name);
+	if (!limit ||
+	    asprintf(&act->command, "%s from %s confirm " TRIAL " dev %s", limit, text, dev) < 0)
+		act->command = NULL;
+	free(limit);
+	if (!act->command || asprintf(&act->undo, "limit del %s dev %s", name, dev) < 0)
+		return fail_memory(act, error);
+	return 0;
+}
+
+/* `limit try` of twice the COUNT over the last ten minutes; the caller frees it. */
+static int write_try(char **command, const struct rf_bank *bank, const char *limit, const char *dev,
+		     struct rf_error *error)
+{
+	const int slot = rf_bank_find(bank, limit);
+	char rate[RF_RATE_TEXT_SIZE];
+	struct rf_limit raised;
+
+	if (slot < 0)
+		return rf_error_failed(error, slot, "limit '%s' is gone", limit);
+	raised = bank->limit[slot];
+	raised.rate *= 2;
+	rf_format_limit_rate(&raised, rate);
+	if (asprintf(command, "limit try %s rate %s since -10m dev %s", limit, rate, dev) < 0)
+		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	return 0;
+}
+
+static void add_force(struct rf_act *act)
+{
+	char *forced;
+
+	if (!act->command || asprintf(&forced, "%s force", act->command) < 0)
+		return; /* then the command refuses it */
+	free(act->command);
+	act->command = forced;
+}
+
+bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const struct rf_prefix *peer)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	if (!peer || !rf_prefix_contains(source, peer))
+		return false;
+	rf_format_prefix(peer, text);
+	snprintf(act->warning, sizeof(act->warning),
+		 "%s is where your own SSH session comes from: it would end.", text);
+	add_force(act);
+	return true;
+}
+
+/* ---- the command that changes it ---- */
+
+#define WORDS_MAX 512
+#define OUTPUT_MAX 65536 /* what comes after it is not kept */
+#define SELF "/proc/self/exe"
+
+/* Splits in place. */
+static void split(char *command, char *word[WORDS_MAX])
+{
+	int count = 1;
+
+	word[0] = "ringfence";
+	for (char *one = strtok(command, " "); one && count < WORDS_MAX - 1;
+	     one = strtok(NULL, " "))
+		word[count++] = one;
+	word[count] = NULL;
+}
+
+static void become(char *command, int output)
+{
+	char *word[WORDS_MAX];
+	sigset_t none;
+	const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setpgid(0, 0); /* Ctrl-C in the screen is not meant for it */
+	if (input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+	    dup2(output, STDERR_FILENO) >= 0) {
+		split(command, word);
+		execv(SELF, word);
+	}
+	_exit(127);
+}
+
+/* Forgets what it printed. */
+static void free_run(struct rf_run *child)
+{
+	free(child->text);
+	child->text = NULL;
+	child->length = 0;
+}
+
+/* Starts `ringfence COMMAND`, whose words are separated by one blank. Returns a negative errno. */
+static int start_run(struct rf_run *child, const char *command)
+{
+	char *copy = strdup(command);
+	int ends[2] = {-1, -1}, err = copy ? 0 : -ENOMEM;
+
+	if (!err && pipe2(ends, O_CLOEXEC))
+		err = -errno;
+	if (!err) {
+		child->pid = fork();
+		if (!child->pid)
+			become(copy, ends[1]);
+		if (child->pid < 0)
+			err = -errno;
+	}
+	free(copy);
+	if (ends[1] >= 0)
+		close(ends[1]);
+	if (err) {
+		if (ends[0] >= 0)
+			close(ends[0]);
+		child->pid = 0;
+		return err;
+	}
+	free_run(child);
+	child->output = ends[0];
+	fcntl(child->output, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static void keep(struct rf_run *child, const char *text, size_t length)
+{
+	char *longer;
+
+	if (child->length + length > OUTPUT_MAX)
+		return;
+	longer = realloc(child->text, child->length + length + 1);
+	if (!longer)
+		return;
+	memcpy(longer + child->length, text, length);
+	child->text = longer;
+	child->length += length;
+	child->text[child->length] = '\0';
+}
+
+static int end(struct rf_run *child)
+{
+	int status = 0;
+
+	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(child->output);
+	child->output = -1;
+	child->pid = 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Takes what it printed meanwhile. True: it has ended, with `*status` as its exit status. */
+static bool read_run(struct rf_run *child, int *status)
+{
+	char part[4096];
+	ssize_t length;
+
+	while ((length = read(child->output, part, sizeof(part))) > 0)
+		keep(child, part, length);
+	if (length < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	*status = end(child);
+	return true;
+}
+
+void rf_run_finish(struct rf_run *child, bool at_once)
+{
+	if (child->pid && at_once)
+		kill(child->pid, SIGKILL);
+	if (child->pid)
+		end(child);
+	free_run(child);
+}
+
+/* ---- dialogs ---- */
+
+/* The keys that change something: they ask, show the very command, and run it. */
 
 #define TIMES_MOST 1024
 
@@ -247,7 +538,7 @@ void rf_change_cancel(struct rf_session *session)
 
 void rf_change_run(struct rf_session *session)
 {
-	const int err = rf_run_start(&session->child, session->act.command);
+	const int err = start_run(&session->child, session->act.command);
 
 	if (err) {
 		rf_session_say(session, true, "cannot run it: %s", strerror(-err));
@@ -267,7 +558,7 @@ void rf_change_run(struct rf_session *session)
 void rf_change_look(struct rf_session *session, char *command)
 {
 	const bool is_busy = session->child.pid;
-	const int err = is_busy ? -EBUSY : rf_run_start(&session->child, command);
+	const int err = is_busy ? -EBUSY : start_run(&session->child, command);
 
 	if (is_busy)
 		rf_session_say(session, true, "the command before is still running");
@@ -301,7 +592,7 @@ void rf_change_try(struct rf_session *session)
 		return;
 	err = rf_fence_ruleset(rf_session_fence(session), &rules, &error);
 	if (!err)
-		err = rf_act_try(&command, &rules.bank, row->limit, session->dev, &error);
+		err = write_try(&command, &rules.bank, row->limit, session->dev, &error);
 	if (err)
 		rf_session_say(session, true, "%s", error.text);
 	else
@@ -353,7 +644,7 @@ void rf_change_read(struct rf_session *session)
 {
 	int status;
 
-	if (!session->child.pid || !rf_run_read(&session->child, &status))
+	if (!session->child.pid || !read_run(&session->child, &status))
 		return;
 	if (session->shows_output) {
 		show_output(session);
@@ -363,6 +654,6 @@ void rf_change_read(struct rf_session *session)
 	} else {
 		rf_session_say(session, true, "%s", first_line(session->child.text));
 	}
-	rf_run_free(&session->child);
+	free_run(&session->child);
 	rf_act_free(&session->running);
 }

@@ -16,13 +16,6 @@ struct rf_estimating {
 	bool is_wanted;		       /* by the user, also where nobody else takes samples */
 };
 
-/* Begins a second of samples from the fence on that interface, of sources in `within` or NULL. */
-int rf_estimating_begin(struct rf_estimating *estimating, const char *interface,
-			const struct rf_prefix *within, struct rf_error *error);
-bool rf_estimating_is_done(const struct rf_estimating *estimating);
-/* Takes the second into the model. After an error, no more samples are wanted. */
-int rf_estimating_take(struct rf_estimating *estimating, struct rf_model *model,
-		       struct rf_error *error);
 /* Ends sampling; waits for some 20 ms at most, so that the fence takes no more samples then. */
 void rf_estimating_close(struct rf_estimating *estimating);
 

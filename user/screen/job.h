@@ -24,7 +24,5 @@ int rf_job_file(const struct rf_job *job);
 bool rf_job_is_done(const struct rf_job *job);
 /* Ends a job, and returns its context. Waits until the work is done. */
 void *rf_job_end(struct rf_job *job);
-/* Lets a job go, with its context. Does not wait. NULL is no job. */
-void rf_job_leave(struct rf_job *job);
 
 #endif /* RINGFENCE_JOB_H */

@@ -1,20 +1,433 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The rows, from one scan to the next. */
+/* What the screen shows, as it follows from scans: the head, the rows, their order. Pure. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
 #include "base/units.h"
 #include "rules/policy.h"
-#include "screen/head.h"
+#include "schema/reasons.h"
 #include "screen/model.h"
 
+/* After so long without a drop, the next one is a new start. */
+#define QUIET_NS (30 * RF_NS_PER_S)
+#define SMOOTH 3 /* a new rate counts as a third */
+
+/* ---- the head ---- */
+
+/* A lease that is handed over between two scans is missing from one: a counter may step back. */
+static double rate_of(uint64_t before, uint64_t now, uint64_t since_ns)
+{
+	return since_ns && now > before ? (now - before) * 1e9 / since_ns : 0;
+}
+
+/* A rate is of the time since the scan before, which may be several slots. */
+static void note(struct rf_flow *flow, const struct rf_snapshot *snapshot, double rate)
+{
+	const uint64_t since_ns = snapshot->awake_ns - snapshot->since_ns;
+
+	flow->rate = rate;
+	rf_ring_fill(&flow->ring, since_ns / RF_SLOT_NS, snapshot->awake_ns / RF_SLOT_NS, rate);
+}
+
+static void take_flows(struct rf_head *head, const struct rf_snapshot *snapshot)
+{
+	double in = 0, dropped = 0;
+
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		const double rate =
+			rate_of(head->counters.reason[i].packets,
+				snapshot->counters.reason[i].packets, snapshot->since_ns);
+
+		note(&head->reason[i], snapshot, rate);
+		in += rate;
+		dropped += rf_reason_is_drop(i) ? rate : 0;
+	}
+	note(&head->in, snapshot, in);
+	note(&head->dropped, snapshot, dropped);
+}
+
+static void take_limits(struct rf_head *head, const struct rf_bank *rules)
+{
+	int slots[RF_LIMITS_MAX];
+
+	head->limits = rf_bank_slots(rules, slots);
+	for (int i = 0; i < head->limits; i++) {
+		const struct rf_limit *limit = &rules->limit[slots[i]];
+		struct rf_limit_head *to = &head->limit[i];
+
+		*to = (struct rf_limit_head){.is_shadow = limit->flags & RF_SHADOW};
+		memcpy(to->name, limit->name, sizeof(to->name));
+		rf_format_limit_rate(limit, to->rate);
+	}
+}
+
+static void count_over(struct rf_head *head, const struct rf_source_rows *sources)
+{
+	head->over = 0;
+	for (size_t i = 0; i < sources->count; i++) {
+		const struct rf_source_row *row = &sources->row[i];
+
+		if (!row->new_dropped && !row->new_would_drop)
+			continue;
+		head->over += row->new_dropped > 0;
+		for (int k = 0; k < head->limits; k++)
+			head->limit[k].over += !strcmp(head->limit[k].name, row->limit->name);
+	}
+}
+
+/* Takes counts, limits and standing of a scan. The head has those of the scan before. */
+static void take_head(struct rf_head *head, const struct rf_snapshot *snapshot)
+{
+	const struct rf_bank *rules = &snapshot->bans.rules;
+
+	head->time_ns = snapshot->time_ns;
+	head->awake_ns = snapshot->awake_ns;
+	head->banned = snapshot->bans.count;
+	head->then = rules->newcomers.then;
+	head->standing = snapshot->standing;
+	take_flows(head, snapshot);
+	take_limits(head, rules);
+	count_over(head, &snapshot->sources);
+	head->counters = snapshot->counters;
+	memcpy(head->identity, snapshot->identity, sizeof(head->identity));
+}
+
+/* ---- order ---- */
+
+/* The order of the rows, which of them are shown, and the cursor. */
+
+#define STILL_NS (5 * RF_NS_PER_S) /* so long does the order stand still after a key */
+
+int rf_key_compare(const struct rf_key *a, const struct rf_key *b)
+{
+	const int order = rf_prefix_compare(&a->source, &b->source);
+
+	if (order)
+		return order;
+	if (a->limit_id != b->limit_id)
+		return a->limit_id < b->limit_id ? -1 : 1;
+	if (a->is_aggregate != b->is_aggregate)
+		return a->is_aggregate - b->is_aggregate;
+	return a->is_estimate - b->is_estimate;
+}
+
+/* A row by its index in the order. */
+static struct rf_row *nth_row(const struct rf_model *model, int index)
+{
+	return index < model->rows ? &model->row[index] : &model->estimate[index - model->rows];
+}
+
+/* Makes room for the order of all rows. -ENOMEM: there is room for none. */
+static int make_room(struct rf_model *model)
+{
+	int *order = reallocarray(model->order, model->rows + model->estimates + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	model->order = order;
+	return 0;
+}
+
+/* ---- weights ---- */
+
+static struct rf_weight weight_of(enum rf_order order, double drop, double pass, double share,
+				  bool is_banned)
+{
+	switch (order) {
+	case RF_BY_RATE:
+		return (struct rf_weight){{drop + pass, share, drop, is_banned}};
+	case RF_BY_USED:
+		return (struct rf_weight){{share, drop + pass, drop, is_banned}};
+	default:
+		return (struct rf_weight){{drop, is_banned, pass, share}};
+	}
+}
+
+/* Above 0: `a` comes after `b`. */
+static int weight_compare(const struct rf_weight *a, const struct rf_weight *b)
+{
+	for (int i = 0; i < 4; i++)
+		if (a->by[i] != b->by[i])
+			return a->by[i] < b->by[i] ? 1 : -1;
+	return 0;
+}
+
+/* In steps of 3 to 6 %: rows that differ by less do not change places each second. */
+static double in_steps(double number)
+{
+	int exponent;
+	const double part = frexp(number, &exponent);
+
+	return number > 0 ? ldexp((int)(part * 32), exponent) : 0;
+}
+
+static struct rf_weight weigh(const struct rf_model *model, const struct rf_row *row)
+{
+	return weight_of(model->by, in_steps(row->steady_drop), in_steps(row->steady_pass),
+			 in_steps(row->share), row->banned_ns);
+}
+
+/* ---- which are shown ---- */
+
+/* Is a source shown under a limit of that name? */
+static bool wants_row(const struct rf_model *model, const struct rf_prefix *source,
+		      const char *limit)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	if (model->limit && strcmp(model->limit, limit))
+		return false;
+	if (model->is_within && !rf_prefix_contains(&model->within, source))
+		return false;
+	if (!*model->filter)
+		return true;
+	if (model->has_network)
+		return rf_prefix_contains(&model->network, source) ||
+		       rf_prefix_contains(source, &model->network);
+	rf_format_prefix(source, text);
+	return strstr(text, model->filter) || strstr(limit, model->filter);
+}
+
+/* qsort_r has its context in another place elsewhere. A scan orders its copy in its own thread. */
+static _Thread_local const struct rf_model *sorted;
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct rf_row *left = nth_row(sorted, *(const int *)a);
+	const struct rf_row *right = nth_row(sorted, *(const int *)b);
+	const struct rf_weight one = weigh(sorted, left), other = weigh(sorted, right);
+
+	return weight_compare(&one, &other) ?: rf_key_compare(&left->key, &right->key);
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct rf_row *left = nth_row(sorted, *(const int *)a);
+	const struct rf_row *right = nth_row(sorted, *(const int *)b);
+
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
+	return compare_places(a, b);
+}
+
+static void find_cursor(struct rf_model *model)
+{
+	for (int i = 0; i < model->shown && model->is_bound; i++) {
+		if (rf_key_compare(&rf_model_shown(model, i)->key, &model->cursor))
+			continue;
+		model->at = i;
+		return;
+	}
+	model->is_bound = false;
+	model->at = 0;
+}
+
+static void place(struct rf_model *model, bool stands_still)
+{
+	const int all = model->rows + model->estimates;
+
+	model->shown = 0;
+	for (int i = 0; i < all; i++) {
+		const struct rf_row *row = nth_row(model, i);
+
+		if (wants_row(model, &row->key.source, row->limit))
+			model->order[model->shown++] = i;
+	}
+	sorted = model;
+	if (model->shown)
+		rf_sort(model->order, model->shown, sizeof(*model->order),
+			stands_still ? compare_ranks : compare_places);
+	for (int i = 0; i < all; i++)
+		nth_row(model, i)->rank = UINT32_MAX;
+	for (int i = 0; i < model->shown; i++)
+		nth_row(model, model->order[i])->rank = i;
+	find_cursor(model);
+}
+
+void rf_model_order(struct rf_model *model, uint64_t awake_ns)
+{
+	place(model, awake_ns < model->still_until_ns);
+}
+
+void rf_model_sort(struct rf_model *model, enum rf_order by)
+{
+	model->by = by;
+	model->still_until_ns = 0;
+	place(model, false);
+}
+
+void rf_model_filter(struct rf_model *model, const char *text)
+{
+	struct rf_error unused;
+
+	strncpy(model->filter, text, sizeof(model->filter) - 1);
+	model->has_network = *text && !rf_parse_prefix(text, &model->network, &unused);
+	model->still_until_ns = 0;
+	place(model, false);
+}
+
+/* ---- the cursor ---- */
+
+void rf_model_move(struct rf_model *model, int rows, uint64_t awake_ns)
+{
+	if (!model->shown)
+		return;
+	model->at += rows;
+	if (model->at >= model->shown)
+		model->at = model->shown - 1;
+	if (model->at < 0)
+		model->at = 0;
+	model->is_bound = true;
+	model->cursor = rf_model_cursor(model)->key;
+	model->still_until_ns = awake_ns + STILL_NS;
+}
+
+void rf_model_home(struct rf_model *model)
+{
+	model->is_bound = false;
+	model->at = 0;
+	model->still_until_ns = 0;
+}
+
+const struct rf_row *rf_model_shown(const struct rf_model *model, int place)
+{
+	return nth_row(model, model->order[place]);
+}
+
+const struct rf_row *rf_model_cursor(const struct rf_model *model)
+{
+	return model->shown ? rf_model_shown(model, model->at) : NULL;
+}
+
+/* ---- estimates ---- */
+
+/* The rows of sources without a window, from one second of samples to the next. */
+
+#define ESTIMATES 256			    /* sources that are shown; the others are counted */
+#define ESTIMATE_KEPT_NS (10 * RF_NS_PER_S) /* so long is one shown of which no sample came */
+
+void rf_model_forget_estimates(struct rf_model *model)
+{
+	free(model->estimate);
+	model->estimate = NULL;
+	model->estimates = 0;
+	model->other_estimates = 0;
+	model->one_in = 0;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return rf_key_compare(&((const struct rf_row *)a)->key, &((const struct rf_row *)b)->key);
+}
+
+static struct rf_row *find_row(struct rf_row *rows, int count, const struct rf_row *wanted)
+{
+	return count ? rf_search(wanted, rows, count, sizeof(*rows), compare_keys) : NULL;
+}
+
+static double smooth(double before, double now, bool is_new)
+{
+	return is_new ? now : before + (now - before) / SMOOTH;
+}
+
+/* `old`: the row before; NULL: there was none. `from`: NULL: no sample came. */
+static void fill(struct rf_row *row, const struct rf_row *old, const struct rf_unseen_row *from,
+		 uint64_t awake_ns)
+{
+	const double per_s = from ? from->per_s : 0;
+
+	if (old)
+		*row = *old;
+	row->samples = from ? from->samples : 0;
+	if (rf_reason_is_drop(row->key.limit_id))
+		row->drop = row->steady_drop = smooth(row->drop, per_s, !old);
+	else
+		row->pass = row->steady_pass = smooth(row->pass, per_s, !old);
+	if (!from)
+		return;
+	row->seen_ns = awake_ns;
+	if (row->drop <= 0)
+		return;
+	if (!row->dropped_since_ns || awake_ns - row->dropped_last_ns > QUIET_NS)
+		row->dropped_since_ns = awake_ns;
+	row->dropped_last_ns = awake_ns;
+}
+
+static void add_sampled(struct rf_model *model, const struct rf_unseen *unseen, struct rf_row *rows,
+			int count, uint64_t awake_ns)
+{
+	for (int i = 0; i < count; i++) {
+		const struct rf_unseen_row *from = &unseen->row[i];
+
+		rows[i] = (struct rf_row){
+			.key = {from->source, from->reason, .is_estimate = true},
+			.rank = UINT32_MAX,
+		};
+		strncpy(rows[i].limit, rf_reason_name(from->reason), sizeof(rows[i].limit) - 1);
+		fill(&rows[i], find_row(model->estimate, model->estimates, &rows[i]), from,
+		     awake_ns);
+	}
+	if (count)
+		rf_sort(rows, count, sizeof(*rows), compare_keys);
+}
+
+/* Rows without a sample, for a short time, or while the cursor is on them. Returns how many. */
+static int add_kept(const struct rf_model *model, struct rf_row *rows, int count, uint64_t awake_ns)
+{
+	const int sampled = count;
+
+	for (int i = 0; i < model->estimates; i++) {
+		const struct rf_row *old = &model->estimate[i];
+		const bool is_under_cursor =
+			model->is_bound && !rf_key_compare(&model->cursor, &old->key);
+
+		if (find_row(rows, sampled, old) ||
+		    (!is_under_cursor &&
+		     (count >= ESTIMATES || awake_ns - old->seen_ns > ESTIMATE_KEPT_NS)))
+			continue;
+		fill(&rows[count++], old, NULL, awake_ns);
+	}
+	return count;
+}
+
+int rf_model_estimate(struct rf_model *model, const struct rf_unseen *unseen, uint64_t awake_ns)
+{
+	int sampled = unseen->count < ESTIMATES ? unseen->count : ESTIMATES;
+	struct rf_row *rows = calloc(sampled + model->estimates + 1, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	add_sampled(model, unseen, rows, sampled, awake_ns);
+	model->other_estimates = unseen->count - sampled;
+	model->one_in = unseen->one_in;
+	sampled = add_kept(model, rows, sampled, awake_ns);
+	free(model->estimate);
+	model->estimate = rows;
+	model->estimates = sampled;
+	rf_sort(rows, sampled, sizeof(*rows), compare_keys);
+	if (make_room(model))
+		return -ENOMEM;
+	rf_model_order(model, awake_ns);
+	return 0;
+}
+
+const struct rf_row *rf_model_estimate_of(const struct rf_model *model,
+					  const struct rf_prefix *source)
+{
+	for (int i = 0; i < model->estimates; i++)
+		if (!rf_prefix_compare(&model->estimate[i].key.source, source))
+			return &model->estimate[i];
+	return NULL;
+}
+
+/* ---- rows ---- */
+
+/* The rows, from one scan to the next. */
+
 #define KEPT_NS (60 * RF_NS_PER_S) /* so long is a source shown after its last packet */
-#define QUIET_NS                                                                        \
-	(30 * RF_NS_PER_S) /* after so long without a drop, the next one is a new start \
-			    */
-#define SMOOTH 3	   /* a new rate counts as a third */
 
 void rf_model_start(struct rf_model *model, const struct rf_top *asked)
 {
@@ -61,7 +474,7 @@ struct candidates {
 
 static bool is_after(const struct candidate *a, const struct candidate *b)
 {
-	const int order = rf_weight_compare(&a->weight, &b->weight);
+	const int order = weight_compare(&a->weight, &b->weight);
 
 	return order ? order > 0 : a->at > b->at;
 }
@@ -134,11 +547,11 @@ static void choose(struct rf_model *model, const struct rf_snapshot *snapshot,
 	for (size_t i = 0; i < snapshot->sources.count; i++) {
 		const struct rf_source_row *row = &snapshot->sources.row[i];
 		const struct candidate one = {
-			rf_weight_of(model->by, row->new_dropped + row->new_would_drop,
-				     row->new_passed, share_of(row), row->banned_ns),
+			weight_of(model->by, row->new_dropped + row->new_would_drop,
+				  row->new_passed, share_of(row), row->banned_ns),
 			i};
 
-		if (is_idle(row) || !rf_model_wants(model, &row->source, row->limit->name))
+		if (is_idle(row) || !wants_row(model, &row->source, row->limit->name))
 			continue;
 		offer(chosen, &one);
 		model->others++;
@@ -159,11 +572,6 @@ static void note_drops(struct rf_row *row, uint64_t awake_ns)
 	} else if (awake_ns - row->dropped_last_ns > QUIET_NS) {
 		row->dropped_since_ns = 0;
 	}
-}
-
-static void smooth(double *steady, double now, bool is_new)
-{
-	*steady = is_new ? now : *steady + (now - *steady) / SMOOTH;
 }
 
 /* What a scan says of a row; NULL: that the source was idle. */
@@ -187,8 +595,8 @@ static void take_row(struct rf_row *row, const struct rf_source_row *from,
 	}
 	if (is_new || row->banned_ns || row->pass + row->drop + row->would_drop > 0)
 		row->seen_ns = snapshot->awake_ns;
-	smooth(&row->steady_pass, row->pass, is_new);
-	smooth(&row->steady_drop, row->drop + row->would_drop, is_new);
+	row->steady_pass = smooth(row->steady_pass, row->pass, is_new);
+	row->steady_drop = smooth(row->steady_drop, row->drop + row->would_drop, is_new);
 	note_drops(row, snapshot->awake_ns);
 	/* Between scans that are far apart, the use is taken to be what the later one found. */
 	rf_ring_fill(&row->use,
@@ -221,8 +629,8 @@ static void update(struct merge *merge, const struct rf_row *old, const struct r
 	take_row(row, from, merge->snapshot, false);
 }
 
-static const struct rf_source_row *find(const struct rf_snapshot *snapshot,
-					const struct rf_key *key)
+static const struct rf_source_row *find_scanned(const struct rf_snapshot *snapshot,
+						const struct rf_key *key)
 {
 	const struct rf_source_row wanted = {.source = key->source,
 					     .limit_id = key->limit_id,
@@ -241,7 +649,7 @@ static const struct rf_source_row *find(const struct rf_snapshot *snapshot,
 static void keep(struct merge *merge, const struct rf_row *old)
 {
 	const struct rf_model *model = merge->model;
-	const struct rf_source_row *from = find(merge->snapshot, &old->key);
+	const struct rf_source_row *from = find_scanned(merge->snapshot, &old->key);
 	const bool is_under_cursor = model->is_bound && !rf_key_compare(&model->cursor, &old->key);
 	const bool is_limit = rf_bank_find_id(&merge->snapshot->bans.rules, old->key.limit_id) >= 0;
 
@@ -291,9 +699,75 @@ int rf_model_take(struct rf_model *model, const struct rf_snapshot *snapshot)
 	free(model->row);
 	model->row = merge.row;
 	model->rows = merge.rows;
-	if (rf_model_make_room(model))
+	if (make_room(model))
 		return -ENOMEM;
-	rf_head_take(&model->head, snapshot);
+	take_head(&model->head, snapshot);
 	rf_model_order(model, snapshot->awake_ns);
 	return 0;
+}
+
+/* ---- copies ---- */
+
+/* A scan is taken into a copy of the model, while keys move the cursor in the model itself. */
+
+int rf_model_copy(struct rf_model *copy, const struct rf_model *model)
+{
+	*copy = *model;
+	copy->order = NULL;
+	copy->estimate = NULL;
+	copy->estimates = 0;
+	copy->row = malloc((model->rows + 1) * sizeof(*copy->row));
+	if (!copy->row)
+		return -ENOMEM;
+	if (model->rows)
+		memcpy(copy->row, model->row, model->rows * sizeof(*copy->row));
+	return 0;
+}
+
+static const struct rf_row *find_key(const struct rf_model *model, const struct rf_key *key)
+{
+	const struct rf_row wanted = {.key = *key};
+
+	return find_row(model->row, model->rows, &wanted);
+}
+
+/* The cursor came to a row that the copy has no more: it stays as it was. */
+static void keep_cursor(struct rf_model *copy, const struct rf_model *model)
+{
+	const struct rf_row *row = model->is_bound ? find_key(model, &model->cursor) : NULL;
+	int at = copy->rows;
+
+	if (!row || find_key(copy, &model->cursor))
+		return;
+	for (; at && compare_keys(&copy->row[at - 1], row) > 0; at--)
+		copy->row[at] = copy->row[at - 1];
+	copy->row[at] = *row;
+	copy->rows++;
+}
+
+static void forget(struct rf_model *model)
+{
+	rf_model_home(model);
+	rf_model_forget_estimates(model);
+}
+
+void rf_model_adopt(struct rf_model *model, struct rf_model *copy)
+{
+	/* Another fence has other rows: nothing of the one before may stay. */
+	if (!strcmp(model->head.identity, copy->head.identity))
+		keep_cursor(copy, model);
+	else
+		forget(model);
+	free(model->row);
+	free(model->order);
+	model->row = copy->row;
+	model->rows = copy->rows;
+	model->order = copy->order;
+	model->others = copy->others;
+	model->head = copy->head;
+	copy->row = NULL;
+	copy->order = NULL;
+	if (make_room(model))
+		rf_model_forget_estimates(model);
+	rf_model_order(model, model->head.awake_ns);
 }

@@ -8,7 +8,7 @@
 #define RINGFENCE_MODEL_H
 
 #include "rules/grammar.h"
-#include "screen/bars.h"
+#include "screen/canvas.h"
 #include "watch/snapshot.h"
 #include "watch/unseen.h"
 
@@ -118,24 +118,13 @@ int rf_model_copy(struct rf_model *copy, const struct rf_model *model);
  */
 void rf_model_adopt(struct rf_model *model, struct rf_model *copy);
 
-/* ---- order, cursor, filter (model_order.c) ---- */
+/* ---- order, cursor, filter ---- */
 
 /* How rows and sources of a scan are compared: the greater number first, from the first one on. */
 struct rf_weight {
 	double by[4];
 };
 
-struct rf_weight rf_weight_of(enum rf_order order, double drop, double pass, double share,
-			      bool is_banned);
-/* Above 0: `a` comes after `b`. */
-int rf_weight_compare(const struct rf_weight *a, const struct rf_weight *b);
-/* Is a source shown under a limit of that name? */
-bool rf_model_wants(const struct rf_model *model, const struct rf_prefix *source,
-		    const char *limit);
-/* A row by its index in the order. */
-struct rf_row *rf_model_row(const struct rf_model *model, int index);
-/* Makes room for the order of all rows. -ENOMEM: there is room for none. */
-int rf_model_make_room(struct rf_model *model);
 /* Orders the rows anew, unless the order stands still; the cursor stays on its source. */
 void rf_model_order(struct rf_model *model, uint64_t awake_ns);
 void rf_model_sort(struct rf_model *model, enum rf_order by);

@@ -1,12 +1,238 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The list of sources. */
+/* Paints the list of sources, with its head and its keys. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/number.h"
 #include "base/time.h"
+#include "base/units.h"
+#include "rules/probe_limit.h"
 #include "schema/reasons.h"
 #include "screen/paint.h"
+
+/* ---- titles and messages ---- */
+
+/* The lines that every page has. */
+
+/* 14:02:11, of local time. */
+static void format_clock(uint64_t time_ns, char text[16])
+{
+	const time_t seconds = time_ns / RF_NS_PER_S;
+	struct tm tm = {};
+
+	localtime_r(&seconds, &tm);
+	strftime(text, 16, "%H:%M:%S", &tm);
+}
+
+/* "ON TRIAL 52s": that the fence is paused, what became of a trial, or "". */
+static const char *standing_text(const struct rf_standing *standing, char text[64])
+{
+	char left[RF_DURATION_TEXT_SIZE];
+
+	*text = '\0';
+	rf_format_left(standing->paused_ns ?: standing->trial_ns, left);
+	if (standing->paused_ns)
+		snprintf(text, 64, "  FENCE PAUSED %.20s", left);
+	else if (standing->state == RF_ON_TRIAL)
+		snprintf(text, 64, "  ON TRIAL %.20s", left);
+	else if (standing->state == RF_FELL_OPEN)
+		snprintf(text, 64, "  NOT CONFIRMED: all passes");
+	return text;
+}
+
+/* All of a text or nothing. Returns where the next one may begin. */
+static int put_whole(struct rf_canvas *canvas, int column, int style, const char *text)
+{
+	if (column + rf_text_columns(text) > canvas->columns)
+		return canvas->columns;
+	return rf_canvas_put(canvas, 0, column, style, text) + 2;
+}
+
+static void put_newcomers(struct rf_canvas *canvas, int column, const struct rf_head *head)
+{
+	const bool acts = head->reason[RF_NEWCOMER_CLOSED].rate > 0 ||
+			  head->reason[RF_NEWCOMER_OPEN].rate > 0;
+	char text[64];
+
+	if (head->then == RF_NEWCOMERS_OFF)
+		return;
+	snprintf(text, sizeof(text), "newcomers: %s", rf_newcomers_then_name(head->then));
+	put_whole(canvas, column, acts ? RF_YELLOW | RF_STRONG : RF_DIM, text);
+}
+
+static int put_mode(struct rf_canvas *canvas, int column, const struct rf_view *view)
+{
+	if (view->is_past)
+		return rf_canvas_put(canvas, 0, column, RF_STRONG | RF_YELLOW, "PAST");
+	if (view->is_gone)
+		return rf_canvas_put(canvas, 0, column, RF_STRONG | RF_RED, "DETACHED");
+	if (view->is_paused)
+		return rf_canvas_put(canvas, 0, column, RF_STRONG | RF_YELLOW, "PAUSED");
+	return rf_canvas_put(canvas, 0, column, RF_STRONG | RF_GREEN, "LIVE");
+}
+
+static int put_clock(struct rf_canvas *canvas, int column, const struct rf_view *view)
+{
+	const uint64_t time_ns = view->model->head.time_ns;
+	char clock[16] = "--:--:--";
+
+	if (time_ns)
+		format_clock(time_ns, clock);
+	column = put_mode(canvas, column, view);
+	column = rf_canvas_put(canvas, 0, column + 1, RF_STRONG, clock);
+	if (!view->is_past && view->interval_ns >= 2 * RF_NS_PER_S)
+		column = rf_canvas_putf(canvas, 0, column + 1, RF_YELLOW, "each %llus",
+					(unsigned long long)(view->interval_ns / RF_NS_PER_S));
+	return column;
+}
+
+void rf_paint_title(struct rf_canvas *canvas, const struct rf_view *view, const char *title)
+{
+	const struct rf_head *head = &view->model->head;
+	char standing[64], text[64];
+	int column = rf_canvas_put(canvas, 0, 0, RF_STRONG, title ? title : view->fence);
+
+	if (!title) {
+		column = rf_canvas_put(canvas, 0, column + 1, RF_NORMAL, view->mode);
+		if (view->has_more_fences)
+			column = rf_canvas_put(canvas, 0, column + 1, RF_DIM, "(Tab: next)");
+	}
+	column += canvas->columns >= 70 ? 5 : 2;
+	column = put_clock(canvas, column, view);
+	column = rf_canvas_put(canvas, 0, column, RF_YELLOW | RF_STRONG,
+			       standing_text(&head->standing, standing));
+	column += canvas->columns >= 70 ? 4 : 2;
+	snprintf(text, sizeof(text), "%u over", head->over);
+	column = put_whole(canvas, column, head->over ? RF_RED | RF_STRONG : RF_NORMAL, text);
+	snprintf(text, sizeof(text), "%zu banned", head->banned);
+	column = put_whole(canvas, column, head->banned ? RF_RED : RF_NORMAL, text);
+	put_newcomers(canvas, column, head);
+}
+
+void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *view)
+{
+	if (view->prompt) {
+		const int more = rf_text_columns(view->prompt) + 1 - canvas->columns;
+		/* What is typed is ASCII: its end is shown. */
+		const int column = rf_canvas_put(canvas, row, 0, RF_STRONG,
+						 view->prompt + (more > 0 ? more : 0));
+
+		rf_canvas_set(canvas, row, column, ' ', RF_REVERSED);
+	} else if (*view->message) {
+		const int style = view->is_failure ? RF_RED | RF_STRONG : RF_STRONG;
+		struct rf_canvas nowhere = {.is_utf8 = canvas->is_utf8};
+		const int lines = rf_canvas_put_wrapped(&nowhere, 0, 0, canvas->columns, style,
+							view->message);
+
+		rf_canvas_blank(canvas, row - lines + 1, 0, lines, canvas->columns);
+		rf_canvas_put_wrapped(canvas, row - lines + 1, 0, canvas->columns, style,
+				      view->message);
+	}
+}
+
+/* ---- keys ---- */
+
+/* The last lines: which keys there are. Those that the user may not use are dim. */
+
+struct key {
+	const char *text;
+	bool is_dim;
+};
+
+/* Puts keys in as few lines as they need, at most `lines`; the last one is always there. */
+static void put_keys(struct rf_canvas *canvas, int row, int lines, const struct key *keys,
+		     int count)
+{
+	const int last_width = rf_text_columns(keys[count - 1].text);
+	int column = 0, line = 0;
+
+	for (int i = 0; i < count; i++) {
+		const int width = rf_text_columns(keys[i].text);
+		const bool is_last_line = line == lines - 1, is_last = i == count - 1;
+		const int room = canvas->columns -
+				 (is_last_line && !is_last && i < count - 1 ? last_width + 2 : 0);
+
+		if (column + width > room && !is_last_line) {
+			line++;
+			column = 0;
+		} else if (column + width > room && !is_last) {
+			continue;
+		}
+		column = rf_canvas_put(canvas, row + line, column,
+				       keys[i].is_dim ? RF_DIM : RF_NORMAL, keys[i].text) +
+			 2;
+	}
+}
+
+/* The keys of the list in so many lines, and those of a source in one. */
+static void paint_keys(struct rf_canvas *canvas, const struct rf_view *view, int row, int lines)
+{
+	const bool is_dim = !view->can_change;
+	const struct key keys[] = {
+		{"Enter window", false},   {"d deny", is_dim},
+		{"a allow", is_dim},	   {"r raise", is_dim},
+		{"w try", !view->has_try}, {"s sort", false},
+		{"/ filter", false},	   {"p pause", false},
+		{"~ sample", is_dim},	   {canvas->is_utf8 ? "←→ time" : "<- -> time", false},
+		{"e export", false},	   {"u undo", is_dim},
+		{"q quit", false},	   {"? help", false},
+	};
+
+	put_keys(canvas, row, lines, keys, ARRAY_SIZE(keys));
+}
+
+void rf_paint_source_keys(struct rf_canvas *canvas, const struct rf_view *view, int row)
+{
+	const bool is_dim = !view->can_change;
+	const struct key keys[] = {
+		{"Esc back", false}, {"d deny", is_dim}, {"a allow", is_dim},
+		{"r raise", is_dim}, {"u undo", is_dim}, {"q quit", false},
+	};
+
+	put_keys(canvas, row, 1, keys, ARRAY_SIZE(keys));
+}
+
+/* ---- nothing to show ---- */
+
+/* A list without a row says why. */
+
+static void write_reason(const struct rf_view *view, char text[RF_LINE_SIZE])
+{
+	const struct rf_model *model = view->model;
+
+	if (!model->head.time_ns)
+		snprintf(text, RF_LINE_SIZE, "the first scan is under way");
+	else if (!view->is_past && !model->head.limits)
+		snprintf(text, RF_LINE_SIZE,
+			 "no source has a window, since there is no limit; " RF_PROBE_ADVICE "%s",
+			 view->can_change && !view->is_sampling
+				 ? "; until then ~ shows them by samples"
+				 : "");
+	else if (*model->filter)
+		snprintf(text, RF_LINE_SIZE,
+			 "no source matches the filter '%s'; / changes it, and an empty one shows "
+			 "all sources",
+			 model->filter);
+	else if (view->is_past)
+		snprintf(text, RF_LINE_SIZE, "no source was recorded at that time");
+	else
+		snprintf(text, RF_LINE_SIZE, "no source %shas sent a packet in the last minute",
+			 model->limit || model->is_within ? "of these " : "under a limit ");
+}
+
+/* Says from `row` on why there is no row. */
+static void paint_empty(struct rf_canvas *canvas, const struct rf_view *view, int row)
+{
+	char text[RF_LINE_SIZE];
+
+	write_reason(view, text);
+	rf_canvas_put_wrapped(canvas, row, 2, canvas->columns, RF_YELLOW, text);
+}
+
+/* ---- the list ---- */
+
+/* The list of sources. */
 
 #define SPARK_WIDTH 12 /* slots of 5 s */
 #define BAR_WIDTH 6
@@ -381,9 +607,9 @@ void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view)
 	for (int i = 0; i < rows && view->top + i < view->model->shown; i++)
 		paint_row(canvas, view, &columns, first + i, view->top + i);
 	if (!view->model->shown)
-		rf_paint_empty(canvas, view, first);
+		paint_empty(canvas, view, first);
 	if (key_lines)
-		rf_paint_keys(canvas, view, rest + 1, key_lines);
+		paint_keys(canvas, view, rest + 1, key_lines);
 	if (*view->message || view->prompt)
 		rf_paint_message(canvas, rest, view);
 	else

@@ -42,8 +42,6 @@ struct rf_columns {
 struct rf_columns rf_columns_for(int width, int source_width, int limit_width);
 
 void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view);
-/* Says from `row` on why there is no row. */
-void rf_paint_empty(struct rf_canvas *canvas, const struct rf_view *view, int row);
 /* `note`: of a source without a window; `shown`: the JSON of `show`; `events`: lines; or NULL. */
 void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const char *source,
 		     const char *note, const json_t *shown, const char *events);
@@ -53,8 +51,6 @@ void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text
 void rf_paint_help(struct rf_canvas *canvas, int skipped);
 /* The first line of every page, and the last one. */
 void rf_paint_title(struct rf_canvas *canvas, const struct rf_view *view, const char *title);
-/* The keys of the list in so many lines, and those of a source in one. */
-void rf_paint_keys(struct rf_canvas *canvas, const struct rf_view *view, int row, int lines);
 void rf_paint_source_keys(struct rf_canvas *canvas, const struct rf_view *view, int row);
 void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *view);
 

@@ -9,12 +9,14 @@
 #include "base/time.h"
 #include "schema/reasons.h"
 #include "screen/recall.h"
+#include "screen/session.h"
 
 #define INTERVAL_NS (10 * RF_NS_PER_S) /* of the rows of sources in a history */
 #define SHOWN_NS (60 * RF_NS_PER_S)
 #define EVENTS_MAX 50
 
-int rf_recall_open(struct rf_reader **reader, const char *fence, struct rf_error *error)
+/* Opens the history of a fence. An error says where none is. */
+static int open_recall(struct rf_reader **reader, const char *fence, struct rf_error *error)
 {
 	struct rf_recorded_fences fences;
 	int err = rf_recorded_fences(&fences, error);
@@ -194,8 +196,12 @@ static int show_sources(struct rf_reader *reader, uint64_t at_ns, struct rf_mode
 	return 0;
 }
 
-int rf_recall_read(struct rf_reader *reader, uint64_t at_ns, struct rf_model *model,
-		   struct rf_error *error)
+/*
+ * Fills the model with the interval that has `at_ns`. -ENODATA: nothing was recorded then. The
+ * model is unchanged after an error.
+ */
+static int read_recall(struct rf_reader *reader, uint64_t at_ns, struct rf_model *model,
+		       struct rf_error *error)
 {
 	struct rf_head head = {.time_ns = at_ns, .awake_ns = at_ns};
 	const struct rf_asked asked = {.time_ns = at_ns};
@@ -243,4 +249,58 @@ char *rf_recall_events(struct rf_reader *reader, const struct rf_prefix *source,
 
 	rf_reader_events(reader, RF_ASK_EVENTS, &asked, visit, &text, &unused);
 	return text;
+}
+
+/* ---- travel ---- */
+
+/* The keys that go back in time. */
+
+struct rf_reader *rf_travel_reader(struct rf_session *session, struct rf_error *error)
+{
+	if (!session->reader &&
+	    open_recall(&session->reader, rf_session_fence(session)->name, error))
+		session->reader = NULL;
+	return session->reader;
+}
+
+void rf_travel_leave(struct rf_session *session)
+{
+	session->model = &session->live;
+	session->view.model = session->model;
+	session->view.is_past = false;
+	session->view.top = 0;
+}
+
+void rf_travel_close(struct rf_session *session)
+{
+	rf_travel_leave(session);
+	rf_reader_close(session->reader);
+	session->reader = NULL;
+}
+
+void rf_travel_step(struct rf_session *session, int64_t step_ns)
+{
+	const uint64_t from_ns =
+		session->view.is_past ? session->past_ns : session->live.head.time_ns;
+	const uint64_t to_ns = from_ns + step_ns;
+	struct rf_error error;
+
+	if (!session->view.is_past && step_ns > 0)
+		return;
+	if (to_ns + RF_NS_PER_S >= rf_time_wall()) {
+		rf_travel_leave(session);
+		return;
+	}
+	if (!rf_travel_reader(session, &error) ||
+	    read_recall(session->reader, to_ns, &session->past, &error)) {
+		rf_session_say(session, true, "%s", error.text);
+		if (!session->reader)
+			return;
+		rf_model_forget(&session->past); /* a gap: further keys go on past it */
+		session->past.head.time_ns = session->past.head.awake_ns = to_ns;
+	}
+	session->past_ns = to_ns;
+	session->model = &session->past;
+	session->view.model = session->model;
+	session->view.is_past = true;
 }

@@ -7,7 +7,6 @@
 #include "screen/act.h"
 #include "screen/estimating.h"
 #include "screen/paint.h"
-#include "screen/run.h"
 #include "screen/scanning.h"
 #include "screen/screen.h"
 #include "watch/pace.h"
@@ -105,18 +104,8 @@ int rf_session_scan(struct rf_session *session, struct rf_error *error);
 /* Takes the scan that is done, if there is one. True: the screen has news. */
 bool rf_session_take(struct rf_session *session, int *err, struct rf_error *error);
 
-/* ---- session_fences.c ---- */
-
-/* The first fence that can be shown; without one, the error of the last. */
-int rf_session_open_first(struct rf_session *session, struct rf_error *error);
-void rf_session_close_fence(struct rf_session *session);
 /* Shows the next fence of those that there are now. */
 void rf_session_next_fence(struct rf_session *session);
-/*
- * The fence was detached: shows it as soon as it is attached again. After 10 s shows another one,
- * or fails where there is none.
- */
-int rf_session_wait(struct rf_session *session, struct rf_error *error);
 
 /* ---- samples.c ---- */
 
@@ -145,7 +134,7 @@ void rf_change_look(struct rf_session *session, char *command);
 /* What a raised limit would have dropped. */
 void rf_change_try(struct rf_session *session);
 
-/* ---- travel.c ---- */
+/* ---- recall.c ---- */
 
 /* Goes back or forth in the history; up to now, and the present is shown. */
 void rf_travel_step(struct rf_session *session, int64_t step_ns);
@@ -161,10 +150,5 @@ void rf_source_open(struct rf_session *session);
 void rf_source_close(struct rf_session *session);
 /* Reads it again. */
 void rf_source_read(struct rf_session *session);
-
-/* ---- keys.c ---- */
-
-void rf_session_press(struct rf_session *session, int key);
-void rf_session_paint(struct rf_session *session, struct rf_canvas *canvas);
 
 #endif /* RINGFENCE_SESSION_H */
