@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "daemon/record.h"
+#include "daemon/fences.h"
 
 static struct rf_records records;
 

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/printable.h"
 #include "base/say.h"
@@ -48,4 +49,11 @@ void rf_warn(const char *format, ...)
 	va_start(args, format);
 	print_line(stderr, who, format, args);
 	va_end(args);
+}
+
+void rf_say_once(struct rf_error *said, const char *before, const char *text)
+{
+	if (strcmp(said->text, text) != 0 && *text)
+		rf_warn("%s%s", before, text);
+	rf_error_failed(said, 0, "%s", text);
 }

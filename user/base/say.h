@@ -6,6 +6,8 @@
 #ifndef RINGFENCE_SAY_H
 #define RINGFENCE_SAY_H
 
+#include "base/error.h"
+
 /* The name before what went wrong; it is kept as it is. */
 void rf_say_as(const char *program);
 /* What it does, on standard output. */
@@ -14,5 +16,12 @@ __attribute__((format(printf, 1, 2))) void rf_say(const char *format, ...);
 void rf_say_text(const char *text);
 /* What went wrong, on standard error, with the program's name before it. */
 __attribute__((format(printf, 1, 2))) void rf_warn(const char *format, ...);
+
+/*
+ * Warns of a failure that may last, once: not while its text stays that of `said`, which it then
+ * is.
+ * "": the failure is over.
+ */
+void rf_say_once(struct rf_error *said, const char *before, const char *text);
 
 #endif /* RINGFENCE_SAY_H */

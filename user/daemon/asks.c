@@ -94,7 +94,7 @@ static void set_state(struct slot *slot, enum state state)
 	slot->since_ns = rf_time_awake();
 }
 
-static struct slot *find(const struct rf_query *query)
+static struct slot *find_slot(const struct rf_query *query)
 {
 	for (int i = 0; i < SLOTS; i++)
 		if (slots[i].state != FREE && rf_query_equal(&slots[i].query, query))
@@ -123,7 +123,7 @@ static bool is_fresh(const struct slot *slot)
 
 static struct slot *ask(const struct rf_query *query)
 {
-	struct slot *slot = find(query) ?: make_room();
+	struct slot *slot = find_slot(query) ?: make_room();
 
 	if (!slot)
 		return NULL;
@@ -144,7 +144,7 @@ enum rf_asked rf_asks_find(const struct rf_query *query, struct rf_body **body)
 	}
 	if (live && live->is_scanning)
 		return RF_ASK_SCANNING;
-	slot = find(query);
+	slot = find_slot(query);
 	if (slot && is_fresh(slot)) {
 		*body = &slot->body;
 		return RF_ASK_KNOWN;
@@ -173,7 +173,7 @@ static bool take_answer(const struct rf_feed_message *message)
 	if (length < sizeof(head))
 		return false;
 	memcpy(&head, message->bytes, sizeof(head));
-	slot = find(&head.query);
+	slot = find_slot(&head.query);
 	if (!slot || slot->state != SENT)
 		return false;
 	slot->body = (struct rf_body){

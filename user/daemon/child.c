@@ -1,18 +1,300 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The page process, as the scanner sees it: its sockets, its token, its start and its end. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/time.h"
+#include "base/units.h"
 #include "daemon/child.h"
-#include "daemon/listen.h"
 #include "daemon/page.h"
+#include "daemon/settings.h"
+#include "watch/page_files.h"
+
+/* ---- sockets ---- */
+
+#define BACKLOG 64
+#define PATIENCE_MS 10000 /* for the page process of a daemon that was killed */
+#define PAUSE_MS 20
+#define FLAGS (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
+
+/* An address of either family. */
+union address {
+	struct sockaddr any;
+	struct sockaddr_in in4;
+	struct sockaddr_in6 in6;
+	struct sockaddr_un un;
+};
+
+static int listen_on(int family, const union address *address, socklen_t length)
+{
+	const int fd = socket(family, FLAGS, 0), on = 1;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (family != AF_UNIX)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	if (!bind(fd, &address->any, length) && !listen(fd, BACKLOG))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* A socket of a daemon that is gone; one that answers belongs to another daemon. */
+static bool is_left_over(const union address *address)
+{
+	struct stat status;
+	bool refused;
+	int fd;
+
+	/* Any other file refuses a connection as well. */
+	if (lstat(address->un.sun_path, &status) || !S_ISSOCK(status.st_mode))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	refused = connect(fd, &address->any, sizeof(address->un)) && errno == ECONNREFUSED;
+	close(fd);
+	return refused;
+}
+
+/* The page process of a daemon that was killed ends by itself, yet a moment later: waits for it. */
+static int listen_patiently(int family, const union address *address, socklen_t length)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_MS * RF_NS_PER_MS};
+
+	for (int waited = 0;; waited += PAUSE_MS) {
+		int fd;
+
+		if (family == AF_UNIX && is_left_over(address))
+			unlink(address->un.sun_path);
+		fd = listen_on(family, address, length);
+		if (fd != -EADDRINUSE || waited >= PATIENCE_MS)
+			return fd;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* Both return a descriptor that does not block, or a negative errno with the reason. */
+static int open_listen(const struct rf_listen *listen, struct rf_error *error)
+{
+	const bool is_v6 = listen->address.version == 6;
+	union address address = {};
+	char text[RF_LISTEN_TEXT_SIZE];
+	int fd;
+
+	if (is_v6) {
+		address.in6.sin6_family = AF_INET6;
+		address.in6.sin6_port = htons(listen->port);
+		memcpy(&address.in6.sin6_addr, listen->address.word, 16);
+	} else {
+		address.in4.sin_family = AF_INET;
+		address.in4.sin_port = htons(listen->port);
+		address.in4.sin_addr.s_addr = listen->address.word[0];
+	}
+	fd = listen_patiently(address.any.sa_family, &address,
+			      is_v6 ? sizeof(address.in6) : sizeof(address.in4));
+	if (fd >= 0)
+		return fd;
+	rf_format_listen(listen, text);
+	return rf_error_failed(error, fd, "listen %s: %s%s", text, strerror(-fd),
+			       fd == -EADDRINUSE ? "; 'listen ADDRESS:PORT' names another one, "
+						   "'listen off' none"
+						 : "");
+}
+
+/* Replaces a socket that nobody listens on any more. Its group may connect, and nobody else. */
+static int open_unix(const char *path, struct rf_error *error)
+{
+	union address address = {.un = {.sun_family = AF_UNIX}};
+	mode_t mask;
+	int fd;
+
+	memcpy(address.un.sun_path, path, strlen(path) + 1);
+	mask = umask(0117);
+	fd = listen_patiently(AF_UNIX, &address, sizeof(address.un));
+	umask(mask);
+	if (fd < 0)
+		return rf_error_failed(error, fd, "socket %s: %s", path, strerror(-fd));
+	return fd;
+}
+
+/* ---- the token ---- */
+
+#define RANDOM_BYTES 24
+#define FILE_MODE 0640
+#define DIRECTORY_MODE 0750
+
+/* ---- files of the group ---- */
+
+/* As a service, the group is the process's; root's files get it here. */
+static void give_to_group(int fd)
+{
+	const struct group *group = getgrnam("ringfence");
+
+	if (group && fchown(fd, -1, group->gr_gid) && errno != EPERM)
+		rf_warn("%s: %s", RF_PAGE_DIRECTORY, strerror(errno));
+}
+
+/* Renames a new file into its place, so nobody reads half of it. */
+static int write_file(const char *path, const char *text)
+{
+	char made[RF_SETTING_PATH_SIZE + 8];
+	int fd, err = 0;
+
+	snprintf(made, sizeof(made), "%s.new", path);
+	unlink(made);
+	fd = open(made, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	give_to_group(fd);
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(fd, FILE_MODE))
+		err = errno ? -errno : -EIO;
+	close(fd);
+	if (!err && rename(made, path))
+		err = -errno;
+	if (err)
+		unlink(made);
+	return err;
+}
+
+static void make_directory(const char *path)
+{
+	int fd;
+
+	if (mkdir(path, DIRECTORY_MODE))
+		return;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	give_to_group(fd);
+	close(fd);
+}
+
+/* That of the service, or the same one for a daemon that runs without systemd, where it may. */
+static void find_directory(struct rf_token_place *place)
+{
+	const char *given = getenv("RUNTIME_DIRECTORY");
+	const char *path = given && *given == '/' ? given : RF_PAGE_DIRECTORY;
+
+	*place = (struct rf_token_place){};
+	if (strlen(path) > sizeof(place->directory) - 16)
+		return;
+	make_directory(path);
+	if (!access(path, W_OK | X_OK))
+		strcpy(place->directory, path);
+}
+
+/* ---- the token ---- */
+
+/* One that we made, or a process before us. Somebody else's is not ours to trust. */
+static bool is_ours(const char *path)
+{
+	struct stat stat;
+
+	return !lstat(path, &stat) && S_ISREG(stat.st_mode) && stat.st_uid == geteuid() &&
+	       !(stat.st_mode & 07);
+}
+
+static int make_token(char token[RF_TOKEN_SIZE], struct rf_error *error)
+{
+	unsigned char bytes[RANDOM_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return rf_error_failed(error, -EIO, "cannot make a token: %s", strerror(errno));
+	for (int i = 0; i < RANDOM_BYTES; i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+static int make_or_keep(struct rf_site *site, struct rf_token_place *place, struct rf_error *error)
+{
+	char line[RF_TOKEN_SIZE + 1];
+	struct rf_error ignored;
+	int err;
+
+	if (*place->directory)
+		snprintf(place->path, sizeof(place->path), "%.200s/%s", place->directory,
+			 RF_PAGE_TOKEN_FILE);
+	if (*place->path && is_ours(place->path) &&
+	    !rf_token_read(place->path, site->token, &ignored))
+		return 0;
+	err = make_token(site->token, error);
+	if (err || !*place->path)
+		return err;
+	snprintf(line, sizeof(line), "%s\n", site->token);
+	err = write_file(place->path, line);
+	if (err)
+		rf_warn("%s: %s; 'ringfence page' cannot tell the token", place->path,
+			strerror(-err));
+	if (err)
+		*place->path = '\0';
+	return 0;
+}
+
+/*
+ * Reads the token of the settings, or the one that an earlier process made, or makes one. It is
+ * then in a file that root and the group may read, if there is a place for it.
+ */
+static int take_token(struct rf_site *site, struct rf_token_place *place,
+		      const struct rf_settings *settings, struct rf_error *error)
+{
+	find_directory(place);
+	if (!*settings->token_file)
+		return make_or_keep(site, place, error);
+	strcpy(place->path, settings->token_file);
+	return rf_token_read(settings->token_file, site->token, error);
+}
+
+/* ---- the address ---- */
+
+static void name_file(const struct rf_token_place *place, char path[RF_SETTING_PATH_SIZE])
+{
+	snprintf(path, RF_SETTING_PATH_SIZE, "%.200s/%s", place->directory, RF_PAGE_FILE);
+}
+
+void rf_token_publish(const struct rf_token_place *place, const char *address)
+{
+	char path[RF_SETTING_PATH_SIZE], text[2 * RF_SETTING_PATH_SIZE + 2];
+	int err;
+
+	if (!*place->directory || !*place->path)
+		return;
+	name_file(place, path);
+	snprintf(text, sizeof(text), "%.255s\n%s\n", address, place->path);
+	err = write_file(path, text);
+	if (err)
+		rf_warn("%s: %s; 'ringfence page' cannot find the page", path, strerror(-err));
+}
+
+void rf_token_withdraw(const struct rf_token_place *place)
+{
+	char path[RF_SETTING_PATH_SIZE];
+
+	if (!*place->directory || !*place->path)
+		return;
+	name_file(place, path);
+	unlink(path);
+}
+
+/* ---- the process ---- */
 
 #define DELAY_LEAST_NS RF_NS_PER_S
 #define DELAY_MOST_NS (60 * RF_NS_PER_S)
@@ -25,7 +307,7 @@
 static int open_tcp(struct rf_child *child, const struct rf_settings *settings,
 		    struct rf_error *error)
 {
-	const int fd = rf_listen_open(&settings->listen, error);
+	const int fd = open_listen(&settings->listen, error);
 
 	if (fd >= 0) {
 		child->tcp_fd = fd;
@@ -48,11 +330,11 @@ int rf_child_prepare(struct rf_child *child, const struct rf_settings *settings,
 	memcpy(child->site.host, settings->host, sizeof(child->site.host));
 	child->site.hosts = settings->hosts;
 	if (settings->listen.port || *settings->socket || *settings->token_file)
-		err = rf_token_take(&child->site, &child->token, settings, error);
+		err = take_token(&child->site, &child->token, settings, error);
 	if (!err && settings->listen.port)
 		err = open_tcp(child, settings, error);
 	if (!err && *settings->socket) {
-		child->unix_fd = rf_listen_open_unix(settings->socket, error);
+		child->unix_fd = open_unix(settings->socket, error);
 		err = child->unix_fd < 0 ? child->unix_fd : 0;
 	}
 	return err;

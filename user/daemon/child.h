@@ -7,7 +7,18 @@
 
 #include "daemon/feed.h"
 #include "daemon/request.h"
-#include "daemon/token.h"
+
+/* The token that requests for the page show, and the file by which `ringfence page` finds it. */
+
+struct rf_token_place {
+	char directory[RF_SETTING_PATH_SIZE]; /* "": there is none that we may write to */
+	char path[RF_SETTING_PATH_SIZE];      /* of the token; "": it is in no file */
+};
+
+/* Leaves the address for `ringfence page`. */
+void rf_token_publish(const struct rf_token_place *place, const char *address);
+/* Takes the address away. */
+void rf_token_withdraw(const struct rf_token_place *place);
 
 struct rf_child {
 	struct rf_site site;

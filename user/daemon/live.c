@@ -1,17 +1,290 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <inttypes.h>
+/* Documents of the last scan, rendered once for all viewers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/say.h"
+#include "base/sort.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "daemon/live.h"
-#include "daemon/live_sources.h"
+#include "daemon/recent.h"
+#include "rules/policy.h"
 #include "schema/reasons.h"
 #include "watch/privacy.h"
+
+/* ---- rows of the last minute ---- */
+
+#define SCANS 61 /* a minute, where there is one a second */
+
+struct row {
+	struct rf_prefix source;
+	uint32_t limit_id;
+	uint64_t packets; /* a second, passed and dropped */
+};
+
+struct scan {
+	uint64_t time_ms; /* since 1970 */
+	int count;
+	struct row row[RF_LIVE_SOURCES];
+};
+
+struct rf_recent {
+	struct scan scan[SCANS];
+	int newest, count;
+};
+
+static const struct scan *scan_at(const struct rf_recent *recent, int back)
+{
+	return &recent->scan[(recent->newest + SCANS - back) % SCANS];
+}
+
+/* Keeps the rows of a scan, and forgets those of the oldest one. Without memory nothing is kept. */
+static void note_recent(struct rf_recent **recent, const struct rf_snapshot *snapshot,
+			const struct rf_live_row *rows, int count)
+{
+	const uint64_t since_ms = snapshot->since_ns / RF_NS_PER_MS;
+	struct scan *scan;
+
+	if (!*recent)
+		*recent = calloc(1, sizeof(**recent));
+	if (!*recent || !since_ms)
+		return;
+	(*recent)->newest = ((*recent)->newest + 1) % SCANS;
+	(*recent)->count += (*recent)->count < SCANS;
+	scan = &(*recent)->scan[(*recent)->newest];
+	scan->time_ms = snapshot->time_ns / RF_NS_PER_MS;
+	scan->count = count < RF_LIVE_SOURCES ? count : RF_LIVE_SOURCES;
+	for (int i = 0; i < scan->count; i++)
+		scan->row[i] = (struct row){
+			rows[i].row.source, snapshot->bans.rules.policy[rows[i].slot].id,
+			(rows[i].row.new_passed + rows[i].row.new_dropped) * 1000 / since_ms};
+}
+
+/* ---- as JSON ---- */
+
+static const struct row *find_recent(const struct scan *scan, const struct row *row)
+{
+	for (int i = 0; i < scan->count; i++)
+		if (scan->row[i].limit_id == row->limit_id &&
+		    !rf_prefix_compare(&scan->row[i].source, &row->source))
+			return &scan->row[i];
+	return NULL;
+}
+
+static json_t *values(const struct rf_recent *recent, const struct row *row)
+{
+	json_t *json = json_array();
+
+	for (int back = recent->count; back-- > 0;) {
+		const struct row *then = find_recent(scan_at(recent, back), row);
+
+		json_array_append_new(json, then ? json_integer(then->packets) : json_null());
+	}
+	return json;
+}
+
+/* The name of a limit; NULL: it is no longer in force. */
+static const char *name_of(const struct rf_bank *rules, uint32_t id)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (id && rules->policy[slot].id == id)
+			return rules->limit[slot].name;
+	return NULL;
+}
+
+static void add_source(json_t *to, const struct rf_recent *recent, const struct row *row,
+		       const struct rf_bank *rules, enum rf_told told)
+{
+	const char *name = name_of(rules, row->limit_id);
+	char source[RF_PREFIX_TEXT_SIZE];
+	struct rf_prefix today;
+
+	/* The setting may have been another one when the scan was kept. */
+	if (!name || !rf_tell(told, &row->source, &today) ||
+	    rf_prefix_compare(&today, &row->source))
+		return;
+	rf_format_prefix(&row->source, source);
+	json_array_append_new(
+		to, json_pack("[s, o, o]", source, rf_json_text(name), values(recent, row)));
+}
+
+json_t *rf_recent_json(const struct rf_recent *recent, const struct rf_bank *rules,
+		       enum rf_told told)
+{
+	json_t *times = json_array(), *sources = json_array();
+	const struct scan *last = recent && recent->count ? scan_at(recent, 0) : NULL;
+
+	for (int back = last ? recent->count : 0; back-- > 0;)
+		json_array_append_new(times, json_integer(scan_at(recent, back)->time_ms));
+	for (int i = 0; last && i < last->count; i++)
+		add_source(sources, recent, &last->row[i], rules, told);
+	return json_pack("{s:o, s:o}", "times", times, "sources", sources);
+}
+
+/* ---- sources ---- */
+
+#define CHOSEN 1024 /* sources, before they are told as networks */
+
+/* ---- use ---- */
+
+static uint32_t use_of(const struct rf_source_row *row)
+{
+	const struct rf_limit *limit = row->limit;
+	const uint64_t whole = rf_has_burst(limit) ? limit->burst : limit->rate;
+	const uint64_t use = whole ? row->used * 1000 / whole : 0;
+
+	return use < 1000 ? use : 1000;
+}
+
+static int slot_of(const struct rf_snapshot *snapshot, const struct rf_source_row *row)
+{
+	return row->limit - snapshot->bans.rules.limit;
+}
+
+static uint64_t lost(const struct rf_source_row *row)
+{
+	return row->new_dropped + row->new_would_drop;
+}
+
+void rf_live_use(const struct rf_snapshot *snapshot, struct rf_live_use use[RF_LIMITS_MAX])
+{
+	memset(use, 0, RF_LIMITS_MAX * sizeof(*use));
+	for (size_t i = 0; i < snapshot->sources.count; i++) {
+		const struct rf_source_row *row = &snapshot->sources.row[i];
+		const uint32_t part = use_of(row);
+		struct rf_live_use *its = &use[slot_of(snapshot, row)];
+
+		its->banned += row->banned_ns != 0;
+		if (row->is_aggregate || (!part && !row->new_passed && !lost(row)))
+			continue;
+		its->active++;
+		its->over += part >= 1000 || lost(row);
+		its->bucket[part / 100]++;
+	}
+}
+
+/* ---- the rows that matter ---- */
+
+static bool comes_before(const struct rf_source_row *left, const struct rf_source_row *right)
+{
+	uint32_t use, other;
+
+	if (lost(left) != lost(right))
+		return lost(left) > lost(right);
+	if (!left->banned_ns != !right->banned_ns)
+		return left->banned_ns;
+	use = use_of(left);
+	other = use_of(right);
+	if (use != other)
+		return use > other;
+	return left->new_passed > right->new_passed;
+}
+
+/* A heap whose first one matters least. */
+static void sink(const struct rf_source_row **heap, int count, int at)
+{
+	for (int child; (child = 2 * at + 1) < count; at = child) {
+		const struct rf_source_row *one = heap[at];
+
+		if (child + 1 < count && comes_before(heap[child], heap[child + 1]))
+			child++;
+		if (!comes_before(one, heap[child]))
+			return;
+		heap[at] = heap[child];
+		heap[child] = one;
+	}
+}
+
+static int choose(const struct rf_snapshot *snapshot, const struct rf_source_row **heap, int most)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < snapshot->sources.count; i++) {
+		const struct rf_source_row *row = &snapshot->sources.row[i];
+
+		if (count < most) {
+			heap[count++] = row;
+			if (count == most)
+				for (int at = most / 2; at-- > 0;)
+					sink(heap, most, at);
+		} else if (comes_before(row, heap[0])) {
+			heap[0] = row;
+			sink(heap, most, 0);
+		}
+	}
+	return count;
+}
+
+static int compare_chosen(const void *a, const void *b)
+{
+	const struct rf_source_row *left = *(const struct rf_source_row *const *)a;
+	const struct rf_source_row *right = *(const struct rf_source_row *const *)b;
+
+	return comes_before(right, left) - comes_before(left, right);
+}
+
+/* ---- as they are told ---- */
+
+static void add(struct rf_live_row *to, const struct rf_source_row *row)
+{
+	const uint32_t use = use_of(row);
+
+	to->row.new_passed += row->new_passed;
+	to->row.new_dropped += row->new_dropped;
+	to->row.new_would_drop += row->new_would_drop;
+	to->row.is_aggregate |= row->is_aggregate;
+	if (row->banned_ns > to->row.banned_ns)
+		to->row.banned_ns = row->banned_ns;
+	if (use > to->use)
+		to->use = use;
+}
+
+static struct rf_live_row *find_live_row(struct rf_live_row *rows, int count,
+					 const struct rf_prefix *source, int slot)
+{
+	for (int i = 0; i < count; i++)
+		if (rows[i].slot == slot && !rf_prefix_compare(&rows[i].row.source, source))
+			return &rows[i];
+	return NULL;
+}
+
+/*
+ * Writes `most` rows at most, most drops first, and returns their number. Networks are made of the
+ * 1,024 sources that matter most.
+ */
+static int live_rows(const struct rf_snapshot *snapshot, enum rf_told told,
+		     struct rf_live_row *rows, int most)
+{
+	const struct rf_source_row **chosen = calloc(CHOSEN, sizeof(*chosen));
+	const int candidates =
+		chosen && told != RF_TELL_NONE ? choose(snapshot, chosen, CHOSEN) : 0;
+	int count = 0;
+
+	if (candidates)
+		rf_sort(chosen, candidates, sizeof(*chosen), compare_chosen);
+	for (int i = 0; i < candidates; i++) {
+		const int slot = slot_of(snapshot, chosen[i]);
+		struct rf_prefix source;
+		struct rf_live_row *row;
+
+		if (!rf_tell(told, &chosen[i]->source, &source))
+			continue;
+		row = find_live_row(rows, count, &source, slot);
+		if (row) {
+			add(row, chosen[i]);
+		} else if (count < most) {
+			rows[count] = (struct rf_live_row){*chosen[i], use_of(chosen[i]), slot};
+			rows[count++].row.source = source;
+		}
+	}
+	free(chosen);
+	return count;
+}
+
+/* ---- the last scan ---- */
 
 /* ---- counters ---- */
 
@@ -117,14 +390,14 @@ static json_t *source_json(const struct rf_live_row *row, int place, uint64_t si
 static json_t *sources(struct rf_watched *one, enum rf_told told, const int place[RF_LIMITS_MAX])
 {
 	struct rf_live_row *rows = calloc(RF_LIVE_SOURCES, sizeof(*rows));
-	const int count = rows ? rf_live_rows(&one->snapshot, told, rows, RF_LIVE_SOURCES) : 0;
+	const int count = rows ? live_rows(&one->snapshot, told, rows, RF_LIVE_SOURCES) : 0;
 	json_t *json = json_array();
 
 	for (int i = 0; i < count; i++)
 		json_array_append_new(
 			json, source_json(&rows[i], place[rows[i].slot], one->snapshot.since_ns));
 	if (rows)
-		rf_recent_note(&one->recent, &one->snapshot, rows, count);
+		note_recent(&one->recent, &one->snapshot, rows, count);
 	free(rows);
 	return json;
 }
@@ -222,4 +495,41 @@ void rf_live_put(struct rf_feed *feed, const struct rf_watching *watching,
 	if (fclose(out) || rf_feed_put(feed, RF_DOC_LIVE, text, length, rf_time_awake()))
 		rf_warn("no memory for the page of %d fences", watching->count);
 	free(text);
+}
+
+/* ---- metrics ---- */
+
+static void put_page(struct rf_feed *feed, enum rf_document kind,
+		     const struct rf_metrics_page *page)
+{
+	size_t length;
+	char *text = rf_metrics_write(page, &length);
+
+	if (!text || rf_feed_put(feed, kind, text, length, page->awake_ns))
+		rf_warn("no memory for the metrics of %d fences", page->fences);
+	free(text);
+}
+
+void rf_documents_put(struct rf_feed *feed, const struct rf_records *records, enum rf_told told,
+		      uint64_t interval_ns)
+{
+	const struct rf_metrics **fence = calloc(records->count + 1, sizeof(*fence));
+	struct rf_metrics_page page = {
+		.fence = fence,
+		.fences = records->count,
+		.told = told,
+		.awake_ns = rf_time_awake(),
+		.interval_ns = interval_ns,
+	};
+
+	if (!fence)
+		return;
+	for (int i = 0; i < records->count; i++)
+		fence[i] = records->of[i]->metrics;
+	put_page(feed, RF_DOC_TEXT, &page);
+	page.is_open = true;
+	put_page(feed, RF_DOC_OPENMETRICS, &page);
+	page.has_exemplars = true;
+	put_page(feed, RF_DOC_WITH_EXEMPLARS, &page);
+	free(fence);
 }

@@ -10,4 +10,8 @@
 void rf_live_put(struct rf_feed *feed, const struct rf_watching *watching,
 		 const struct rf_settings *settings, uint64_t interval_ns);
 
+/* Puts a document of each kind on its way. `told`: of the sources in exemplars. */
+void rf_documents_put(struct rf_feed *feed, const struct rf_records *records, enum rf_told told,
+		      uint64_t interval_ns);
+
 #endif /* RINGFENCE_DAEMON_LIVE_H */

@@ -5,6 +5,8 @@
 
 #include "daemon/settings.h"
 #include "daemon/sinks.h"
+#include "watch/events.h"
+#include "watch/history.h"
 
 struct rf_outlets {
 	struct rf_sink_file file;
@@ -17,10 +19,36 @@ struct rf_outlets {
 
 /* May be called again, with other settings: then nothing that waits is lost. */
 void rf_outlets_open(struct rf_outlets *outlets, const struct rf_settings *settings);
-/* `event` is as it may be told. */
-void rf_outlets_give(struct rf_outlets *outlets, const struct rf_event *event);
 /* Lets programs go on; whenever the daemon wakes up. */
 void rf_outlets_turn(struct rf_outlets *outlets);
 void rf_outlets_close(struct rf_outlets *outlets);
+
+/*
+ * The events of one fence on their way: first into the history, together with what a restart must
+ * know, and then to all other sinks. So a daemon that is killed in between has not told anything
+ * that it does not know afterwards.
+ */
+
+struct rf_telling {
+	struct rf_events *events; /* NULL: there was no scan yet */
+	char fence[RF_NAME_SIZE];
+	enum rf_told told;
+	struct rf_event *event; /* of this scan, as they may be told */
+	size_t count, capacity;
+	bool is_unsaved; /* there is something that the state on disk does not have */
+	bool was_lost;	 /* events were told that it does not have */
+};
+
+/* Takes a scan. `history` may be NULL; the state is then in a file beside the one of the events. */
+void rf_telling_take(struct rf_telling *telling, const struct rf_settings *settings,
+		     struct rf_history *history, const struct rf_snapshot *snapshot);
+/* The fence is gone. */
+void rf_telling_gone(struct rf_telling *telling, uint64_t time_ns);
+/* Within a transaction. */
+int rf_telling_record(struct rf_telling *telling, struct rf_history *history,
+		      struct rf_error *error);
+/* Afterwards. `is_recorded`: the history has them, and the state. */
+void rf_telling_give(struct rf_telling *telling, struct rf_outlets *outlets, bool is_recorded);
+void rf_telling_end(struct rf_telling *telling);
 
 #endif /* RINGFENCE_DAEMON_OUTLETS_H */

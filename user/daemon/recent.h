@@ -8,20 +8,38 @@
 
 #include <jansson.h>
 
-#include "daemon/live_sources.h"
+#include "watch/privacy.h"
+#include "watch/snapshot.h"
 
 #define RF_LIVE_SOURCES 40 /* rows of a scan that are shown */
 
 struct rf_recent; /* NULL: nothing is kept yet; 180 KiB otherwise */
 
-/* Keeps the rows of a scan, and forgets those of the oldest one. Without memory nothing is kept. */
-void rf_recent_note(struct rf_recent **recent, const struct rf_snapshot *snapshot,
-		    const struct rf_live_row *rows, int count);
 /*
  * {"times": [ms], "sources": [[source, limit, [packets a second, or null]]]} of the sources of the
  * last scan, the oldest first. What may not be told today is left out.
  */
 json_t *rf_recent_json(const struct rf_recent *recent, const struct rf_bank *rules,
 		       enum rf_told told);
+
+/* The sources of a scan that a page shows, and how much of each limit is used. */
+
+#define RF_LIVE_BUCKETS 11 /* of use: up to 10 %, up to 20 % …, and from 100 % on */
+
+/* The use of a limit by its sources. */
+struct rf_live_use {
+	uint64_t active, over, banned;
+	uint64_t bucket[RF_LIVE_BUCKETS];
+};
+
+/* By slot of the limit. */
+void rf_live_use(const struct rf_snapshot *snapshot, struct rf_live_use use[RF_LIMITS_MAX]);
+
+/* A row as it may be told. */
+struct rf_live_row {
+	struct rf_source_row row; /* `source` is told; the rest is the sum, or the most */
+	uint32_t use;		  /* in thousandths */
+	int slot;		  /* of the limit */
+};
 
 #endif /* RINGFENCE_DAEMON_RECENT_H */

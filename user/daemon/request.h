@@ -3,6 +3,8 @@
 #ifndef RINGFENCE_REQUEST_H
 #define RINGFENCE_REQUEST_H
 
+#include <stddef.h>
+
 #include "daemon/feed.h"
 #include "daemon/query.h"
 #include "daemon/settings.h"
@@ -27,7 +29,7 @@ struct rf_request {
 enum rf_answer_kind {
 	RF_ANSWER_TEXT,
 	RF_ANSWER_DOCUMENT,
-	RF_ANSWER_ASSET, /* a file of the page, see daemon/assets.h */
+	RF_ANSWER_ASSET, /* a file of the page, of page.c */
 	RF_ANSWER_QUERY,
 };
 
@@ -46,5 +48,14 @@ struct rf_answer rf_request_judge(const struct rf_site *site, const struct rf_re
  * is `*length` bytes long. NULL: no memory.
  */
 char *rf_document_age(const char *text, uint64_t more_ns, size_t *length);
+
+/* The files of the page, which were put into this program, compressed, when it was built. */
+
+struct rf_asset {
+	const char *path;	    /* of the URL */
+	const char *type;	    /* Content-Type */
+	const unsigned char *bytes; /* gzip */
+	size_t length;
+};
 
 #endif /* RINGFENCE_REQUEST_H */

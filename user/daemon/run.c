@@ -12,7 +12,6 @@
 #include "base/time.h"
 #include "daemon/answers.h"
 #include "daemon/child.h"
-#include "daemon/documents.h"
 #include "daemon/fences.h"
 #include "daemon/live.h"
 #include "daemon/load.h"

@@ -12,7 +12,7 @@
 #include "watch/event.h"
 #include "watch/event_file.h"
 
-/* ---- a file of JSON lines (sink_file.c) ---- */
+/* ---- a file of JSON lines ---- */
 
 #define RF_EVENT_FILE_BYTES (8ULL << 20) /* the most in each */
 #define RF_EVENT_PATH_SIZE 256
@@ -31,14 +31,14 @@ void rf_sink_file_open(struct rf_sink_file *file);
 int rf_sink_file_write(struct rf_sink_file *file, const char *line, struct rf_error *error);
 void rf_sink_file_close(struct rf_sink_file *file);
 
-/* ---- the journal (sink_journal.c) ---- */
+/* ---- the journal ---- */
 
 #define RF_JOURNAL_SOCKET "/run/systemd/journal/socket"
 
 /* `socket` is RF_JOURNAL_SOCKET but for tests. -ENOENT: no journal runs. */
 int rf_sink_journal_write(const char *socket, const struct rf_event *event, struct rf_error *error);
 
-/* ---- a program (sink_exec.c) ---- */
+/* ---- a program ---- */
 
 #define RF_EXEC_QUEUE 64
 #define RF_EXEC_SECONDS 10

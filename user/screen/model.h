@@ -102,7 +102,7 @@ void rf_model_forget(struct rf_model *model);
 /* Takes what a scan found. -ENOMEM. */
 int rf_model_take(struct rf_model *model, const struct rf_snapshot *snapshot);
 
-/* Takes what samples say of sources without a window (model_estimates.c). -ENOMEM. */
+/* Takes what samples say of sources without a window. -ENOMEM. */
 int rf_model_estimate(struct rf_model *model, const struct rf_unseen *unseen, uint64_t awake_ns);
 /* The row of a source without a window; NULL: there is none. */
 const struct rf_row *rf_model_estimate_of(const struct rf_model *model,
@@ -110,7 +110,7 @@ const struct rf_row *rf_model_estimate_of(const struct rf_model *model,
 /* Nobody takes samples any longer. */
 void rf_model_forget_estimates(struct rf_model *model);
 
-/* A copy that takes a scan in another thread (model_copy.c). -ENOMEM. */
+/* A copy that takes a scan in another thread. -ENOMEM. */
 int rf_model_copy(struct rf_model *copy, const struct rf_model *model);
 /*
  * The model gets what the copy has of the scan, and keeps its order, filter and cursor, which keys
