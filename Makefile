@@ -42,13 +42,15 @@ Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/ringfence_fleet.bpf.o build/fleet_calls.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h build/fleet_functions.h build/paths.h
-USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(filter-out user/schema/print.c,$(wildcard user/*/*.c)))
+# Tools of the build, and no part of the programs.
+PRINTERS := user/schema/print.c user/cli/print_keys.c
+USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(filter-out $(PRINTERS),$(wildcard user/*/*.c)))
 # A library for each floor, all but the programs' own main(). They stand as the linker wants them: each before those that
 # its files call, see tests/lint/floors.
-FLOORS := agent daemon cli screen watch doctor attach fence fleet kernel rules schema base
+FLOORS := agent daemon cli screen watch snapshot doctor attach fence fleet kernel rules schema base
 COMMAND_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out agent daemon,$(FLOORS)))
 DAEMON_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out agent cli screen doctor attach,$(FLOORS)))
-AGENT_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out daemon cli screen watch doctor attach,$(FLOORS)))
+AGENT_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out daemon cli screen watch snapshot doctor attach,$(FLOORS)))
 UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit/test_*.c))
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
@@ -151,12 +153,24 @@ build/%.skel.h: build/%.bpf.o
 # What follows from the tables of user/schema/ outside of C: rows of the manuals, labels of the page, lists
 # for the tests.
 SCHEMA := $(addprefix build/schema/,events fleet_settings map_errors ringfence-event.schema.json page.js reasons watch_settings $(addprefix metrics_,packets limits state fleet daemon))
+KEYS := $(addprefix build/schema/keys_,stats stats_reset status)
 
-build/schema/print: $(wildcard user/schema/*.c user/schema/*.h user/schema/*.def) $(wildcard include/ringfence/*.h)
+build/schema/print: $(filter-out user/schema/record.c,$(wildcard user/schema/*.c)) $(wildcard user/schema/*.h user/schema/*.def) $(wildcard include/ringfence/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(filter %.c,$^) -o $@
 
 $(SCHEMA): build/schema/%: build/schema/print
+	$(Q)$< $* > $@.new
+	@mv $@.new $@
+
+# The tables of keys in the manual of JSON. What makes the values is not linked, since only rows are read.
+RECORDS := $(addprefix user/,schema/record.c snapshot/records.c cli/cmd_status.c cli/view.c)
+build/schema/print_keys: user/cli/print_keys.c $(RECORDS) $(wildcard user/*/*.h include/ringfence/*.h) | $(GENERATED)
+	$(call say,HOSTCC,$@)
+	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(LIBS_CFLAGS) -no-pie \
+		-Wl,--unresolved-symbols=ignore-all $(filter %.c,$^) -o $@
+
+$(KEYS): build/schema/keys_%: build/schema/print_keys
 	$(Q)$< $* > $@.new
 	@mv $@.new $@
 
@@ -422,7 +436,7 @@ $(UNITS): build/%: packaging/% FORCE
 	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/$(SBINDIR)/ringfence|g' $< > $@
 
 # The manuals name the paths of this installation; a line '.\" rows of NAME' becomes the rows of a table.
-$(MANUALS:%=build/%): build/%: % $(SCHEMA) FORCE
+$(MANUALS:%=build/%): build/%: % $(SCHEMA) $(KEYS) FORCE
 	@mkdir -p $(@D)
 	$(Q)awk '/^\.\\" rows of / { while ((getline row < ("build/schema/" $$NF)) > 0) print row; next } 1' $< | \
 		sed 's,/usr/sbin/ringfence,$(PREFIX)/$(SBINDIR)/ringfence,g; s,/usr/\(lib/bpf\|share/\),$(PREFIX)/\1,g' > $@

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* stats, stats total, stats reset */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "cli/fences.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
 #include "cli/stats.h"
-#include "cli/view.h"
 #include "rules/policy.h"
+#include "snapshot/records.h"
+#include "snapshot/totals.h"
 
 /* ---- text ---- */
 
@@ -41,56 +40,39 @@ static void print_interface(const char *label, const struct rf_interface_counter
 }
 
 /* The interfaces of a fence that has had several, and what they do not have of the totals. */
-static void print_interfaces(const struct rf_fence *fence, const struct rf_sums *sums)
+static void print_interfaces(const struct rf_totals *totals)
 {
-	const struct rf_interface_counters rest = rf_totals_rest(fence, sums);
+	const struct rf_interface_counters *rest = &totals->rest;
 	char label[64];
 
-	for (int i = 0; i < fence->interfaces && sums->interfaces.is_counted; i++) {
-		const struct rf_interface *interface = &fence->interface[i];
-		const struct rf_interface_counters *counters =
-			rf_by_interface_of(fence, &sums->interfaces, interface->index);
+	for (int i = 0; i < totals->fence->interfaces && totals->is_apart; i++) {
+		const struct rf_interface_totals *one = &totals->interface[i];
 
-		snprintf(label, sizeof(label), "interface %s%s", interface->name,
-			 counters ? "" : ": counted in the rest");
-		if (counters)
-			print_interface(label, counters);
+		snprintf(label, sizeof(label), "interface %s%s", one->interface->name,
+			 one->counted ? "" : ": counted in the rest");
+		if (one->counted)
+			print_interface(label, one->counted);
 		else
 			rf_out("%s\n", label);
 	}
-	if (sums->interfaces.is_counted && (rest.passed.packets || rest.dropped.packets))
-		print_interface("rest: earlier, or on other interfaces", &rest);
+	if (totals->is_apart && (rest->passed.packets || rest->dropped.packets))
+		print_interface("rest: earlier, or on other interfaces", rest);
 }
 
-static int print_limits(const struct rf_fence *fence, const struct rf_totals *totals,
-			struct rf_error *error)
+static void print_limit(const struct rf_limit_totals *one)
 {
-	struct rf_bank rules;
-	int slots[RF_LIMITS_MAX], count;
-	int err = rf_fence_bank(fence, &rules, error);
+	const struct rf_limit_counters *counted = &one->counted;
+	const bool is_shadow = one->limit->flags & RF_SHADOW;
+	char rate[RF_RATE_TEXT_SIZE];
 
-	if (err)
-		return err;
-	count = rf_bank_slots(&rules, slots);
-	for (int i = 0; i < count; i++) {
-		const struct rf_limit *limit = &rules.limit[slots[i]];
-		struct rf_limit_counters sum;
-		char rate[RF_RATE_TEXT_SIZE];
-
-		err = rf_totals_limit(fence, totals, &rules, slots[i], &sum, error);
-		if (err)
-			return err;
-		rf_format_limit_rate(limit, rate);
-		rf_out("limit %s (%s%s)\n", limit->name, rate,
-		       limit->flags & RF_SHADOW ? ", shadow" : "");
-		print_count("  passed", &sum.passed);
-		print_count("  dropped", &sum.dropped);
-		if (limit->flags & RF_SHADOW || sum.would_drop.packets)
-			print_count("  would drop, passed", &sum.would_drop);
-		if (sum.forfeited.packets)
-			print_count("  charged, dropped by another limit", &sum.forfeited);
-	}
-	return 0;
+	rf_format_limit_rate(one->limit, rate);
+	rf_out("limit %s (%s%s)\n", one->limit->name, rate, is_shadow ? ", shadow" : "");
+	print_count("  passed", &counted->passed);
+	print_count("  dropped", &counted->dropped);
+	if (is_shadow || counted->would_drop.packets)
+		print_count("  would drop, passed", &counted->would_drop);
+	if (counted->forfeited.packets)
+		print_count("  charged, dropped by another limit", &counted->forfeited);
 }
 
 static void print_number(const char *label, uint64_t number)
@@ -124,27 +106,25 @@ static void print_reset(const struct rf_baseline *base)
 	rf_out("since %s (reset)\n", date);
 }
 
-static int print_text(const struct rf_fence *fence, const struct rf_totals *totals,
-		      struct rf_error *error)
+static void print_text(const struct rf_totals *totals)
 {
 	const struct rf_counters *counters = &totals->since.counters;
 	char label[64];
-	int err;
 
-	snprintf(label, sizeof(label), "fence %s", fence->name);
+	snprintf(label, sizeof(label), "fence %s", totals->fence->name);
 	rf_out("%-44s %15s %18s\n", label, "packets", "bytes");
 	print_reset(&totals->base);
 	print_count("passed", &totals->since.passed);
 	print_count("dropped", &totals->since.dropped);
 	print_reasons(counters);
-	print_interfaces(fence, &totals->since);
-	err = print_limits(fence, totals, error);
+	print_interfaces(totals);
+	for (int i = 0; i < totals->limits; i++)
+		print_limit(&totals->limit[i]);
 	print_newcomers(counters);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
 		if (counters->map_error[i])
 			rf_out("map error %-34s %15" PRIu64 "\n", rf_map_error_name(i),
 			       (uint64_t)counters->map_error[i]);
-	return err;
 }
 
 static int show_stats(const struct rf_fence *fence, const void *context, json_t **json,
@@ -154,10 +134,12 @@ static int show_stats(const struct rf_fence *fence, const void *context, json_t 
 	struct rf_totals totals;
 	int err = rf_totals_read(fence, asked->total, &totals, error);
 
-	if (err || !json)
-		return err ? err : print_text(fence, &totals, error);
-	*json = rf_stats_json(fence, &totals, error);
-	return *json ? 0 : -EIO;
+	if (!err && json)
+		*json = rf_record_json(rf_stats_fields, &totals);
+	else if (!err)
+		print_text(&totals);
+	rf_totals_free(&totals);
+	return err;
 }
 
 /* ---- reset ---- */
@@ -170,12 +152,10 @@ static int reset_stats(const struct rf_options *options, struct rf_error *error)
 	if (!err)
 		err = rf_fence_reset(&fence, error);
 	if (!err && options->json) {
-		struct rf_baseline base;
+		struct rf_totals totals = {.fence = &fence};
 
-		rf_fence_baseline(&fence, &base);
-		err = rf_out_json(json_pack("{s:o, s:o}", "fence", rf_json_text(fence.name),
-					    "reset", rf_reset_json(&base)),
-				  false, error);
+		rf_fence_baseline(&fence, &totals.base);
+		err = rf_out_json(rf_record_json(rf_reset_fields, &totals), false, error);
 	} else if (!err) {
 		rf_out("fence %s: counters begin at 0; 'ringfence stats total' shows them all\n",
 		       fence.name);

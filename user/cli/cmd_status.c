@@ -12,41 +12,75 @@
 #include "base/time.h"
 #include "cli/fences.h"
 #include "cli/out.h"
+#include "cli/records.h"
 #include "cli/view.h"
 #include "fence/bypass.h"
 #include "fence/fence.h"
 #include "kernel/needs.h"
 #include "rules/policy.h"
+#include "snapshot/records.h"
+#include "snapshot/totals.h"
 
 #define NEARLY_FULL 90 /* of 100 */
 #define FULL 99	       /* of 100; two CPUs that meet one source at once leave a slot free */
+
+/* An interface, and what only the status says of it. */
+struct status_interface {
+	struct rf_interface_totals totals;
+	struct rf_bypass bypass;
+	enum rf_answer this_build;
+};
 
 /* Everything that status prints. */
 struct status {
 	const struct rf_fence *fence;
 	struct rf_ruleset rules;
 	struct rf_standing standing;
-	struct rf_counters all;		     /* since the attach */
-	struct rf_counters counters;	     /* since the last `stats reset` */
-	struct rf_by_interface by_interface; /* likewise */
+	struct rf_totals totals;
 	struct rf_memory memory;
 	struct rf_bans bans;
-	struct rf_build build;
-	struct rf_bypass *bypass; /* of each interface */
+	struct status_interface *interface;
+	struct rf_limit_view limit[RF_LIMITS_MAX];
+	int limits;
+	enum rf_answer this_build;		 /* on every interface */
+	size_t allowed, denied, denied_by_fleet; /* prefixes */
 };
 
-static int read_counters(struct status *status, struct rf_error *error)
+static int read_interfaces(struct status *status, struct rf_error *error)
 {
-	int err = rf_fence_counters(status->fence, &status->all, error);
-	struct rf_baseline base;
+	const struct rf_fence *fence = status->fence;
+	struct rf_build build;
 
-	if (!err)
-		err = rf_fence_by_interface(status->fence, &status->by_interface, error);
-	rf_fence_baseline(status->fence, &base);
-	status->counters = status->all;
-	rf_baseline_subtract(&base, &status->counters);
-	rf_baseline_subtract_interfaces(&base, &status->by_interface);
-	return err;
+	status->interface = calloc(fence->interfaces + 1, sizeof(*status->interface));
+	if (!status->interface)
+		return rf_error_failed(error, -ENOMEM, "not enough memory");
+	rf_build_read(&build); /* where that fails, it says so */
+	status->this_build = RF_YES;
+	for (int i = 0; i < fence->interfaces; i++) {
+		struct status_interface *one = &status->interface[i];
+
+		one->totals = status->totals.interface[i];
+		one->this_build = rf_build_is_on(&build, one->totals.interface);
+		rf_bypass_look(fence, one->totals.interface, &one->bypass);
+		if (one->this_build != RF_YES && status->this_build != RF_NO)
+			status->this_build = one->this_build;
+	}
+	return 0;
+}
+
+static void take_rules(struct status *status)
+{
+	const struct rf_ruleset *rules = &status->rules;
+	int slots[RF_LIMITS_MAX];
+
+	if (rules->listed_count)
+		rf_ruleset_expire(&status->rules, rf_fence_jiffies(status->fence));
+	status->limits = rf_bank_slots(&rules->bank, slots);
+	for (int i = 0; i < status->limits; i++)
+		status->limit[i] = rf_limit_view(rules, slots[i]);
+	status->allowed = rf_view_count_list(rules, RF_ALLOW);
+	status->denied = rf_view_count_list(rules, RF_DENY);
+	status->denied_by_fleet = rf_view_count_fleet(rules);
 }
 
 static int read_status(struct status *status, struct rf_error *error)
@@ -55,36 +89,17 @@ static int read_status(struct status *status, struct rf_error *error)
 	int err = rf_fence_ruleset(fence, &status->rules, error);
 
 	if (!err)
-		err = read_counters(status, error);
+		err = rf_totals_read(fence, false, &status->totals, error);
 	if (!err)
 		err = rf_fence_bans(fence, &status->bans, error);
+	if (!err)
+		err = read_interfaces(status, error);
 	if (err)
 		return err;
-	status->bypass = calloc(fence->interfaces + 1, sizeof(*status->bypass));
-	if (!status->bypass)
-		return rf_error_failed(error, -ENOMEM, "not enough memory");
-	for (int i = 0; i < fence->interfaces; i++)
-		rf_bypass_look(fence, &fence->interface[i], &status->bypass[i]);
-	rf_build_read(&status->build); /* where that fails, `build` says so */
 	rf_fence_memory(fence, &status->memory);
 	status->standing = rf_fence_standing(fence);
-	if (status->rules.listed_count)
-		rf_ruleset_expire(&status->rules, rf_fence_jiffies(fence));
+	take_rules(status);
 	return 0;
-}
-
-/* Windows in use by a family. Counters are not read at one moment: evictions may exceed inserts. */
-static uint64_t windows_used(const struct status *status, int family)
-{
-	const uint64_t inserts = status->all.inserts[family];
-	const uint64_t evictions = status->all.evictions[family];
-
-	return inserts > evictions ? inserts - evictions : 0;
-}
-
-static uint64_t count_residents(const struct status *status, int family)
-{
-	return rf_fence_residents(status->fence, family);
 }
 
 /* Was the attach not confirmed in time? */
@@ -93,51 +108,116 @@ static bool is_unconfirmed(const struct status *status)
 	return status->standing.state == RF_FELL_OPEN;
 }
 
-/* Does every interface have the program of this build? */
-static enum rf_answer has_this_build(const struct status *status)
-{
-	enum rf_answer all = RF_YES;
-
-	for (int i = 0; i < status->fence->interfaces && all != RF_NO; i++) {
-		enum rf_answer one = rf_build_is_on(&status->build, &status->fence->interface[i]);
-
-		all = one == RF_YES ? all : one;
-	}
-	return all;
-}
-
 /* ---- JSON ---- */
 
-static json_t *answer_json(enum rf_answer answer)
+static bool knows_build(const void *of)
 {
-	return answer == RF_NOT_KNOWN ? json_null() : json_boolean(answer == RF_YES);
+	return ((const struct status_interface *)of)->this_build != RF_NOT_KNOWN;
 }
 
-static json_t *bypass_json(const struct rf_bypass *bypass)
+static json_t *make_build(const void *of)
 {
-	if (bypass->met != RF_BYPASSED)
-		return json_null();
-	return json_pack("{s:I, s:I}", "packets", (json_int_t)bypass->packets, "for_ms",
-			 (json_int_t)(bypass->for_ns / RF_NS_PER_MS));
+	return json_boolean(((const struct status_interface *)of)->this_build == RF_YES);
 }
 
-static json_t *interfaces_json(const struct status *status)
+static enum rf_answer suits_mtu(const void *of)
 {
-	json_t *list = rf_view_interfaces(status->fence, &status->by_interface);
-
-	for (int i = 0; i < status->fence->interfaces; i++) {
-		const struct rf_interface *interface = &status->fence->interface[i];
-		json_t *one = json_array_get(list, i);
-
-		json_object_set_new(one, "this_build",
-				    answer_json(rf_build_is_on(&status->build, interface)));
-		json_object_set_new(one, "bypassed", bypass_json(&status->bypass[i]));
-		json_object_set_new(one, "suits_mtu", answer_json(rf_entry_suits(interface)));
-	}
-	return list;
+	return rf_entry_suits(((const struct status_interface *)of)->totals.interface);
 }
 
-static json_t *trial_json(const struct status *status)
+static bool knows_mtu(const void *of)
+{
+	return suits_mtu(of) != RF_NOT_KNOWN;
+}
+
+static json_t *make_suits(const void *of)
+{
+	return json_boolean(suits_mtu(of) == RF_YES);
+}
+
+static bool is_bypassed(const void *of)
+{
+	return ((const struct status_interface *)of)->bypass.met == RF_BYPASSED;
+}
+
+static const struct rf_field bypass_fields[] = {
+	RF_FIELD("packets", struct rf_bypass, packets, "received in that time"),
+	RF_FIELD_OF_NS("for_ms", struct rf_bypass, for_ns, "since when none was counted"),
+	{},
+};
+
+static const struct rf_field interface_fields[] = {
+	RF_FIELDS_OF(struct status_interface, totals, rf_interface_fields),
+	RF_FIELD_MADE("this_build", RF_FIELD_BOOL, make_build, "its program is of this build",
+		      .has = knows_build, .or_null = true),
+	RF_FIELD_IN("bypassed", struct status_interface, bypass, bypass_fields,
+		    "packets do not meet the program", .has = is_bypassed, .or_null = true),
+	RF_FIELD_MADE("suits_mtu", RF_FIELD_BOOL, make_suits, "false: large frames are lost",
+		      .has = knows_mtu, .or_null = true),
+	{},
+};
+
+static const void *interface_at(const void *of, size_t i)
+{
+	const struct status *status = of;
+
+	return i < (size_t)status->fence->interfaces ? &status->interface[i] : NULL;
+}
+
+/* ---- the fence, for programs ---- */
+
+static json_t *make_from(const void *of)
+{
+	const struct rf_limit_view *limit = of;
+
+	return json_integer(rf_view_count_from(limit->rules, limit->slot));
+}
+
+static bool has_from(const void *of)
+{
+	return ((const struct rf_limit_view *)of)->limit->has_from;
+}
+
+static const struct rf_field limit_fields[] = {
+	RF_FIELDS_ALSO(rf_limit_match_fields),
+	RF_FIELD_MADE("from", RF_FIELD_U64, make_from, "number of prefixes, or null: all",
+		      .has = has_from, .or_null = true),
+	{},
+};
+
+static const void *limit_at(const void *of, size_t i)
+{
+	const struct status *status = of;
+
+	return i < (size_t)status->limits ? &status->limit[i] : NULL;
+}
+
+static json_t *make_armed(const void *of)
+{
+	const struct status *status = of;
+
+	return json_boolean(status->limits && !is_unconfirmed(status) &&
+			    !status->standing.paused_ns);
+}
+
+static bool knows_builds(const void *of)
+{
+	return ((const struct status *)of)->this_build != RF_NOT_KNOWN;
+}
+
+static json_t *make_builds(const void *of)
+{
+	return json_boolean(((const struct status *)of)->this_build == RF_YES);
+}
+
+static const struct rf_field list_fields[] = {
+	RF_FIELD("allow", struct status, allowed, "on the allow list"),
+	RF_FIELD("deny", struct status, denied, "on the deny list"),
+	RF_FIELD("fleet", struct status, denied_by_fleet, "on the deny list by other hosts"),
+	{},
+};
+
+static json_t *make_trial_state(const void *of)
 {
 	/* sparse: settled rules have no trial. */
 	static const char *const states[] = {
@@ -145,101 +225,105 @@ static json_t *trial_json(const struct status *status)
 		[RF_FELL_BACK] = "fell_back",
 		[RF_FELL_OPEN] = "fell_open",
 	};
-	const struct rf_standing *standing = &status->standing;
 
-	if (standing->state == RF_SETTLED)
-		return json_null();
-	return json_pack("{s:s, s:s, s:I}", "state", states[standing->state], "of",
-			 standing->fallback == RF_FALL_BACK ? "apply" : "attach",
-			 standing->state == RF_ON_TRIAL ? "left_ms" : "over_ms",
-			 (json_int_t)(standing->trial_ns / RF_NS_PER_MS));
+	return json_string(states[((const struct rf_standing *)of)->state]);
 }
 
-static json_t *newcomers_json(const struct status *status)
+static json_t *make_trial_of(const void *of)
 {
-	const struct rf_newcomers *newcomers = &status->rules.bank.newcomers;
+	const struct rf_standing *standing = of;
 
-	return rf_view_merged(json_pack("{s:s, s:I, s:I}", "then",
-					rf_newcomers_then_name(newcomers->then), "rate",
-					(json_int_t)newcomers->rate, "window_ms",
-					(json_int_t)(newcomers->window_ns / RF_NS_PER_MS)),
-			      rf_view_newcomers(&status->counters));
+	return json_string(standing->fallback == RF_FALL_BACK ? "apply" : "attach");
 }
 
-static json_t *bans_json(const struct status *status)
+static bool is_on_trial(const void *of)
 {
-	return json_pack("{s:I, s:i, s:I}", "standing", (json_int_t)status->bans.count, "room",
-			 (int)RF_BANS_MAX, "refused", (json_int_t)status->counters.bans_refused);
+	return ((const struct rf_standing *)of)->state == RF_ON_TRIAL;
 }
 
-static json_t *windows_json(const struct status *status, int family)
+static bool is_over(const void *of)
 {
-	return rf_view_merged(json_pack("{s:I, s:I}", "used",
-					(json_int_t)windows_used(status, family), "resident",
-					(json_int_t)count_residents(status, family)),
-			      rf_view_windows(&status->counters, family));
+	return !is_on_trial(of);
 }
 
-static json_t *memory_json(const struct rf_memory *memory)
+static const struct rf_field trial_fields[] = {
+	RF_FIELD_MADE("state", RF_FIELD_TEXT, make_trial_state, "on_trial, fell_back or fell_open"),
+	RF_FIELD_MADE("of", RF_FIELD_TEXT, make_trial_of, "apply or attach"),
+	RF_FIELD_OF_NS("left_ms", struct rf_standing, trial_ns, "until the trial ends",
+		       .has = is_on_trial),
+	RF_FIELD_OF_NS("over_ms", struct rf_standing, trial_ns, "since it ended", .has = is_over),
+	{},
+};
+
+static bool has_trial(const void *of)
 {
-	json_t *maps = json_object();
-
-	for (int i = 0; i < RF_MAP_COUNT; i++)
-		json_object_set_new(maps, rf_map_names[i], json_integer(memory->map[i]));
-	return json_pack("{s:I, s:o}", "bytes", (json_int_t)memory->bytes, "maps", maps);
+	return ((const struct status *)of)->standing.state != RF_SETTLED;
 }
 
-static json_t *limits_json(const struct rf_ruleset *rules)
+static json_t *make_room(const void *of)
 {
-	json_t *list = json_array();
-	int slots[RF_LIMITS_MAX];
-	const int count = rf_bank_slots(&rules->bank, slots);
-
-	for (int i = 0; i < count; i++) {
-		const int slot = slots[i];
-		const struct rf_limit *limit = &rules->bank.limit[slot];
-		char match[RF_MATCH_TEXT_SIZE];
-
-		rf_format_match(limit, match);
-		json_array_append_new(
-			list,
-			rf_view_with_shape(
-				json_pack("{s:s, s:s, s:o, s:o, s:i, s:i, s:b}", "name",
-					  limit->name, "match", match, "dport",
-					  rf_view_ports(rules->ports[slot]), "from",
-					  limit->has_from
-						  ? json_integer(rf_view_count_from(rules, slot))
-						  : json_null(),
-					  "per", limit->per4, "per6", limit->per6, "shadow",
-					  (limit->flags & RF_SHADOW) != 0),
-				rules, slot));
-	}
-	return list;
+	(void)of;
+	return json_integer(RF_BANS_MAX);
 }
 
-static json_t *status_json(const struct status *status)
+static const struct rf_field bans_fields[] = {
+	RF_FIELD("standing", struct status, bans.count, "bans that go on"),
+	RF_FIELD_MADE("room", RF_FIELD_INT, make_room, "how many there may be"),
+	RF_FIELD("refused", struct status, totals.since.counters.bans_refused,
+		 "bans without room so far"),
+	{},
+};
+
+static const void *map_memory_at(const void *of, size_t i)
 {
-	const struct rf_fence *fence = status->fence;
-	const struct rf_ruleset *rules = &status->rules;
-	int limits = rf_bank_count(&rules->bank);
-
-	return json_pack(
-		"{s:o, s:s, s:i, s:i, s:o, s:i, s:o, s:i, s:b, s:o, s:{s:I, s:I, s:I}, s:o, s:o, "
-		"s:{s:o, s:o}, s:o, s:o, s:I}",
-		"fence", rf_json_text(fence->name), "version", RINGFENCE_VERSION, "abi",
-		RF_ABI_VERSION, "program_id", (int)fence->program_id, "this_build",
-		answer_json(has_this_build(status)), "sources", (int)fence->sources, "interfaces",
-		interfaces_json(status), "limits", limits, "armed",
-		limits > 0 && !is_unconfirmed(status) && !status->standing.paused_ns, "limit",
-		limits_json(rules), "lists", "allow",
-		(json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
-		(json_int_t)rf_view_count_list(rules, RF_DENY), "fleet",
-		(json_int_t)rf_view_count_fleet(rules), "newcomers", newcomers_json(status),
-		"trial", trial_json(status), "windows", "ipv4", windows_json(status, 0), "ipv6",
-		windows_json(status, 1), "memory", memory_json(&status->memory), "bans",
-		bans_json(status), "paused_ms",
-		(json_int_t)(status->standing.paused_ns / RF_NS_PER_MS));
+	return i < RF_MAP_COUNT ? &((const struct rf_memory *)of)->map[i] : NULL;
 }
+
+static const char *map_name(size_t i)
+{
+	return rf_map_names[i];
+}
+
+static const struct rf_field memory_fields[] = {
+	RF_FIELD("bytes", struct rf_memory, bytes, "all of it"),
+	RF_FIELD_BY_NAME("maps", map_memory_at, map_name, RF_FIELD_U64, NULL, "bytes by map"),
+	{},
+};
+
+static json_t *make_version(const void *of)
+{
+	(void)of;
+	return json_string(RINGFENCE_VERSION);
+}
+
+static json_t *make_abi(const void *of)
+{
+	(void)of;
+	return json_integer(RF_ABI_VERSION);
+}
+
+const struct rf_field rf_status_fields[] = {
+	RF_FIELDS_OF(struct status, totals, rf_fence_fields),
+	RF_FIELD_MADE("version", RF_FIELD_TEXT, make_version, "of the ringfence that answers"),
+	RF_FIELD_MADE("abi", RF_FIELD_INT, make_abi, "number of the map ABI"),
+	RF_FIELD_MADE("this_build", RF_FIELD_BOOL, make_builds,
+		      "the program on each interface is of this build", .has = knows_builds,
+		      .or_null = true),
+	RF_FIELD_MADE("armed", RF_FIELD_BOOL, make_armed, "some limit drops packets"),
+	RF_FIELD_OF_NS("paused_ms", struct status, standing.paused_ns,
+		       "until a pause ends; 0: not paused"),
+	RF_FIELD_IN("trial", struct status, standing, trial_fields, "null: none is running",
+		    .has = has_trial, .or_null = true),
+	RF_FIELD_LIST_OF("interfaces", interface_at, interface_fields, "those attached"),
+	RF_FIELD_LIST_OF("limits", limit_at, limit_fields, "the limits"),
+	RF_FIELD_GROUP("lists", list_fields, "entries of the lists"),
+	RF_FIELD_GROUP("bans", bans_fields, "of all limits"),
+	RF_FIELD_IN("newcomers", struct status, totals, rf_newcomers_fields,
+		    "sources without a window"),
+	RF_FIELD_IN("windows", struct status, totals, rf_windows_fields, "by family"),
+	RF_FIELD_IN("memory", struct status, memory, memory_fields, "of the kernel, for the maps"),
+	{},
+};
 
 /* ---- text ---- */
 
@@ -251,15 +335,11 @@ static void print_chain(const struct rf_chain *chain)
 }
 
 /* What passed the interface and what was dropped there, of a fence that has had several. */
-static void print_counted(const struct status *status, const struct rf_interface *interface)
+static void print_counted(const struct rf_interface_counters *counted)
 {
-	const struct rf_interface_counters *counters =
-		rf_by_interface_of(status->fence, &status->by_interface, interface->index);
-
-	if (counters)
+	if (counted)
 		rf_out_text("; %" PRIu64 " packets passed, %" PRIu64 " dropped",
-			    (uint64_t)counters->passed.packets,
-			    (uint64_t)counters->dropped.packets);
+			    (uint64_t)counted->passed.packets, (uint64_t)counted->dropped.packets);
 }
 
 /* The operator types the command as it is printed, so a fence with several interfaces has several.
@@ -269,7 +349,7 @@ static void print_other_builds(const struct status *status)
 	for (int i = 0; i < status->fence->interfaces; i++) {
 		const struct rf_interface *interface = &status->fence->interface[i];
 
-		if (rf_build_is_on(&status->build, interface) == RF_NO)
+		if (status->interface[i].this_build == RF_NO)
 			rf_out_text(
 				"  %s: program of another build; 'ringfence attach %s' upgrades it "
 				"in place\n",
@@ -305,17 +385,17 @@ static void print_interfaces(const struct status *status)
 	rf_out_text(
 		"fence %s: program id %u%s, map ABI %d, room for %u sources of each family, %s of "
 		"memory\n",
-		fence->name, fence->program_id, whose[has_this_build(status)], RF_ABI_VERSION,
+		fence->name, fence->program_id, whose[status->this_build], RF_ABI_VERSION,
 		fence->sources, memory);
 	for (int i = 0; i < fence->interfaces; i++) {
 		const struct rf_interface *interface = &fence->interface[i];
 
 		rf_out_text("  %s: %s mode, attached by %s", interface->name,
-			    rf_mode_name(interface->mode), rf_view_attached_by(interface));
+			    rf_mode_name(interface->mode), rf_attached_by(interface));
 		print_chain(&interface->chain);
-		print_counted(status, interface);
+		print_counted(status->interface[i].totals.counted);
 		rf_out_text("\n");
-		print_lost(interface, &status->bypass[i]);
+		print_lost(interface, &status->interface[i].bypass);
 		if (!rf_has_ethernet(interface->hardware))
 			rf_out_text(
 				"  %s: nothing is limited here: its frames have no Ethernet header "
@@ -334,7 +414,7 @@ static void print_interfaces(const struct status *status)
 
 static void print_pause(const struct status *status)
 {
-	const uint64_t passed = status->counters.reason[RF_PAUSED].packets;
+	const uint64_t passed = status->totals.since.counters.reason[RF_PAUSED].packets;
 	char time[RF_DURATION_TEXT_SIZE];
 
 	rf_format_left(status->standing.paused_ns, time);
@@ -446,11 +526,10 @@ static void print_limit(const struct rf_ruleset *rules, int slot)
 		    limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
 }
 
-static void print_lists(const struct rf_ruleset *rules)
+static void print_lists(const struct status *status)
 {
-	const size_t allowed = rf_view_count_list(rules, RF_ALLOW);
-	const size_t denied = rf_view_count_list(rules, RF_DENY);
-	const size_t banned = rf_view_count_fleet(rules);
+	const size_t allowed = status->allowed, denied = status->denied;
+	const size_t banned = status->denied_by_fleet;
 
 	if (allowed || denied || banned)
 		rf_out_text("lists: %zu prefix%s allowed, %zu denied", allowed,
@@ -464,7 +543,7 @@ static void print_lists(const struct rf_ruleset *rules)
 
 static void print_bans(const struct status *status)
 {
-	const uint64_t refused = status->counters.bans_refused;
+	const uint64_t refused = status->totals.since.counters.bans_refused;
 	const size_t standing = status->bans.count;
 
 	if (standing)
@@ -480,7 +559,7 @@ static void print_bans(const struct status *status)
 static void print_newcomers(const struct status *status)
 {
 	const struct rf_newcomers *newcomers = &status->rules.bank.newcomers;
-	const struct rf_counters *counters = &status->counters;
+	const struct rf_counters *counters = &status->totals.since.counters;
 	const uint64_t passed = counters->reason[RF_NEWCOMER_OPEN].packets;
 	const uint64_t dropped = counters->reason[RF_NEWCOMER_CLOSED].packets;
 	const uint64_t aggregated = counters->newcomers_aggregated;
@@ -501,7 +580,7 @@ static bool is_full_of_active(const struct status *status, int family)
 {
 	const uint64_t max = rf_fence_residents_max(status->fence);
 
-	return max && count_residents(status, family) >= max;
+	return max && status->totals.windows[family].residents >= max;
 }
 
 /* How to get more windows, and how to bear a flood of new sources. */
@@ -529,8 +608,8 @@ static void print_remedy(const struct status *status)
 /* Returns whether they are full, or nearly. */
 static bool print_windows(const struct status *status, int family)
 {
-	const uint64_t used = windows_used(status, family);
-	const uint64_t residents = count_residents(status, family);
+	const uint64_t used = status->totals.windows[family].used;
+	const uint64_t residents = status->totals.windows[family].residents;
 	const uint32_t room = status->fence->sources;
 	const char *name = family ? "IPv6" : "IPv4";
 
@@ -552,23 +631,18 @@ static bool print_windows(const struct status *status, int family)
 
 static void print_status(const struct status *status)
 {
-	const struct rf_ruleset *rules = &status->rules;
-	int slots[RF_LIMITS_MAX];
-	const int count = rf_bank_slots(&rules->bank, slots);
 	bool is_full;
 
 	print_interfaces(status);
 	print_pause(status);
 	print_trial(&status->standing);
-	if (!count)
+	if (!status->limits)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
 			    "'ringfence limit add any rate 20k/1s' arms it\n",
-			    rf_view_count_list(rules, RF_DENY) || rf_view_count_fleet(rules)
-				    ? " but what is denied"
-				    : "");
-	for (int i = 0; i < count; i++)
-		print_limit(rules, slots[i]);
-	print_lists(rules);
+			    status->denied || status->denied_by_fleet ? " but what is denied" : "");
+	for (int i = 0; i < status->limits; i++)
+		print_limit(&status->rules, status->limit[i].slot);
+	print_lists(status);
 	print_bans(status);
 	print_newcomers(status);
 	is_full = print_windows(status, 0);
@@ -585,10 +659,11 @@ static int show_status(const struct rf_fence *fence, const void *context, json_t
 
 	(void)context;
 	if (!err && json)
-		*json = status_json(&status);
+		*json = rf_record_json(rf_status_fields, &status);
 	else if (!err)
 		print_status(&status);
-	free(status.bypass);
+	free(status.interface);
+	rf_totals_free(&status.totals);
 	rf_bans_free(&status.bans);
 	rf_ruleset_free(&status.rules);
 	return err;
@@ -596,38 +671,53 @@ static int show_status(const struct rf_fence *fence, const void *context, json_t
 
 /* ---- fences without an interface ---- */
 
-static json_t *strays_json(const struct rf_stray *stray, int count)
-{
-	json_t *list = json_array();
+struct strays {
+	struct rf_stray one[RF_STRAYS_MAX];
+	int count;
+};
 
-	for (int i = 0; i < count; i++)
-		json_array_append_new(list,
-				      json_pack("{s:o, s:I}", "fence", rf_json_text(stray[i].name),
-						"bytes", (json_int_t)stray[i].memory));
-	return json_pack("{s:o}", "without_interface", list);
+static const struct rf_field stray_fields[] = {
+	RF_FIELD("fence", struct rf_stray, name, "its name"),
+	RF_FIELD("bytes", struct rf_stray, memory, "memory of its maps"),
+	{},
+};
+
+static const void *stray_at(const void *of, size_t i)
+{
+	const struct strays *strays = of;
+
+	return i < (size_t)strays->count ? &strays->one[i] : NULL;
 }
 
-static void print_strays(const struct rf_stray *stray, int count)
+const struct rf_field rf_strays_fields[] = {
+	RF_FIELD_LIST_OF("without_interface", stray_at, stray_fields,
+			 "pinned fences on no interface; without dev"),
+	{},
+};
+
+static void print_strays(const struct strays *strays)
 {
 	char text[RF_STRAY_TEXT_SIZE];
 
-	for (int i = 0; i < count; i++) {
-		rf_stray_format(&stray[i], text);
+	for (int i = 0; i < strays->count; i++) {
+		rf_stray_format(&strays->one[i], text);
 		rf_out_text("%s\n", text);
 	}
 }
 
 int rf_cmd_status(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	struct rf_stray stray[RF_STRAYS_MAX];
-	int err = rf_words_end(words, error), strays;
+	struct strays strays = {};
+	int err = rf_words_end(words, error);
 
 	if (err)
 		return err;
-	strays = options->dev ? 0 : rf_strays_find(stray, RF_STRAYS_MAX);
+	if (!options->dev)
+		strays.count = rf_strays_find(strays.one, RF_STRAYS_MAX);
 	err = rf_show_fences_with(options, show_status, true, NULL,
-				  options->json ? strays_json(stray, strays) : NULL, error);
+				  options->json ? rf_record_json(rf_strays_fields, &strays) : NULL,
+				  error);
 	if (!options->json)
-		print_strays(stray, strays);
+		print_strays(&strays);
 	return err;
 }

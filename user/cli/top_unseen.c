@@ -5,9 +5,9 @@
 
 #include "base/time.h"
 #include "cli/out.h"
-#include "cli/stats.h"
 #include "cli/table.h"
 #include "cli/top_unseen.h"
+#include "snapshot/totals.h"
 #include "watch/unseen.h"
 
 #define TIME_WITH_OTHERS_NS RF_NS_PER_S /* where others take the samples */
@@ -96,6 +96,7 @@ static int hint(const struct rf_fence *fence, struct rf_error *error)
 		rf_out_text("%" PRIu64 " packets of sources without a window were dropped; "
 			    "'ringfence top sample 2s' estimates which sources these are\n",
 			    unseen);
+	rf_totals_free(&totals);
 	return err;
 }
 

@@ -3,69 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hardware.h"
-#include "cli/out.h"
+#include "base/json.h"
 #include "cli/view.h"
 #include "rules/destination.h"
 
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE])
 {
 	snprintf(text, RF_MEMORY_TEXT_SIZE, "%.1f MiB", bytes / 1048576.0);
-}
-
-const char *rf_view_attached_by(const struct rf_interface *interface)
-{
-	return interface->by_link || interface->chain.dispatcher_id ? "ringfence" : "ip";
-}
-
-/* The names of a chain's programs, in their order; null without a chain. */
-static json_t *view_chain(const struct rf_chain *chain)
-{
-	json_t *list = chain->dispatcher_id ? json_array() : json_null();
-
-	for (int i = 0; i < chain->count; i++)
-		json_array_append_new(list, rf_json_text(chain->component[i].name));
-	return list;
-}
-
-static json_t *view_passed_dropped(uint64_t passed, uint64_t dropped)
-{
-	return json_pack("{s:I, s:I}", "passed", (json_int_t)passed, "dropped",
-			 (json_int_t)dropped);
-}
-
-json_t *rf_view_interface_counters(const struct rf_interface_counters *counters)
-{
-	if (!counters)
-		return json_pack("{s:n, s:n}", "packets", "bytes");
-	return json_pack("{s:o, s:o}", "packets",
-			 view_passed_dropped(counters->passed.packets, counters->dropped.packets),
-			 "bytes",
-			 view_passed_dropped(counters->passed.bytes, counters->dropped.bytes));
-}
-
-static json_t *view_interface(const struct rf_interface *interface)
-{
-	return json_pack("{s:o, s:b, s:s, s:s, s:o}", "name", rf_json_text(interface->name),
-			 "ethernet", rf_has_ethernet(interface->hardware), "mode",
-			 rf_mode_name(interface->mode), "attached_by",
-			 rf_view_attached_by(interface), "chain", view_chain(&interface->chain));
-}
-
-json_t *rf_view_interfaces(const struct rf_fence *fence, const struct rf_by_interface *sums)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < fence->interfaces; i++) {
-		const struct rf_interface *interface = &fence->interface[i];
-		json_t *one = view_interface(interface);
-
-		if (sums->is_counted)
-			one = rf_view_merged(one, rf_view_interface_counters(rf_by_interface_of(
-							  fence, sums, interface->index)));
-		json_array_append_new(list, one);
-	}
-	return list;
 }
 
 json_t *rf_view_ports(const uint64_t *ports)
@@ -98,35 +42,112 @@ void rf_view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE])
 	}
 }
 
-static json_t *view_to(const struct rf_ruleset *rules, int slot)
+/* ---- a limit, for programs ---- */
+
+struct rf_limit_view rf_limit_view(const struct rf_ruleset *rules, int slot)
 {
+	return (struct rf_limit_view){rules, &rules->bank.limit[slot], slot};
+}
+
+static json_t *make_name(const void *of)
+{
+	return rf_json_text(((const struct rf_limit_view *)of)->limit->name);
+}
+
+static json_t *make_match(const void *of)
+{
+	char text[RF_MATCH_TEXT_SIZE];
+
+	rf_format_match(((const struct rf_limit_view *)of)->limit, text);
+	return json_string(text);
+}
+
+static json_t *make_dport(const void *of)
+{
+	const struct rf_limit_view *view = of;
+
+	return rf_view_ports(view->rules->ports[view->slot]);
+}
+
+static json_t *make_sport(const void *of)
+{
+	const struct rf_limit_view *view = of;
+
+	return rf_view_ports(view->rules->sports[view->slot]);
+}
+
+static bool has_to(const void *of)
+{
+	return ((const struct rf_limit_view *)of)->limit->has_to;
+}
+
+static json_t *make_to(const void *of)
+{
+	const struct rf_limit_view *view = of;
 	char text[RF_PREFIX_TEXT_SIZE];
 	struct rf_prefix prefix;
-	json_t *list;
+	json_t *list = json_array();
 
-	if (!rules->bank.limit[slot].has_to)
-		return json_null();
-	list = json_array();
-	for (int at = 0; rf_to_next(&rules->bank.shapes, slot, &at, &prefix);) {
+	for (int at = 0; rf_to_next(&view->rules->bank.shapes, view->slot, &at, &prefix);) {
 		rf_format_prefix(&prefix, text);
 		json_array_append_new(list, json_string(text));
 	}
 	return list;
 }
 
-json_t *rf_view_with_shape(json_t *limit, const struct rf_ruleset *rules, int slot)
+static json_t *text_or_null(const char *text)
 {
-	const struct rf_limit *shape = &rules->bank.limit[slot];
-	char length[RF_LENGTH_TEXT_SIZE], flags[RF_FLAGS_TEXT_SIZE];
-
-	rf_format_length(shape, length);
-	rf_format_tcp_flags(shape, flags);
-	return rf_view_merged(limit, json_pack("{s:o, s:o, s:o, s:o}", "sport",
-					       rf_view_ports(rules->sports[slot]), "to",
-					       view_to(rules, slot), "length",
-					       *length ? json_string(length) : json_null(), "flags",
-					       *flags ? json_string(flags) : json_null()));
+	return *text ? json_string(text) : json_null();
 }
+
+static json_t *make_length(const void *of)
+{
+	char text[RF_LENGTH_TEXT_SIZE];
+
+	rf_format_length(((const struct rf_limit_view *)of)->limit, text);
+	return text_or_null(text);
+}
+
+static json_t *make_flags(const void *of)
+{
+	char text[RF_FLAGS_TEXT_SIZE];
+
+	rf_format_tcp_flags(((const struct rf_limit_view *)of)->limit, text);
+	return text_or_null(text);
+}
+
+static json_t *make_per4(const void *of)
+{
+	return json_integer(((const struct rf_limit_view *)of)->limit->per4);
+}
+
+static json_t *make_per6(const void *of)
+{
+	return json_integer(((const struct rf_limit_view *)of)->limit->per6);
+}
+
+static json_t *make_shadow(const void *of)
+{
+	return json_boolean(((const struct rf_limit_view *)of)->limit->flags & RF_SHADOW);
+}
+
+const struct rf_field rf_limit_match_fields[] = {
+	RF_FIELD_MADE("name", RF_FIELD_TEXT, make_name, "its name"),
+	RF_FIELD_MADE("match", RF_FIELD_TEXT, make_match, "any, tcp, tcp syn, udp \\&..."),
+	RF_FIELD_MADE("dport", RF_FIELD_LIST, make_dport, "ports, or null: all", .or_null = true),
+	RF_FIELD_MADE("sport", RF_FIELD_LIST, make_sport, "ports that it comes from, or null: all",
+		      .or_null = true),
+	RF_FIELD_MADE("to", RF_FIELD_LIST, make_to, "networks of the destination, or null: all",
+		      .has = has_to, .or_null = true),
+	RF_FIELD_MADE("length", RF_FIELD_TEXT, make_length, "lengths of frames, or null: all",
+		      .or_null = true),
+	RF_FIELD_MADE("flags", RF_FIELD_TEXT, make_flags,
+		      "VALUE/MASK of the TCP flags, or null: all", .or_null = true),
+	RF_FIELD_MADE("per", RF_FIELD_U8, make_per4, "prefix length of a source, IPv4"),
+	RF_FIELD_MADE("per6", RF_FIELD_U8, make_per6, "the same of IPv6"),
+	RF_FIELD_MADE("shadow", RF_FIELD_BOOL, make_shadow, "drops nothing"),
+	{},
+};
 
 char *rf_view_to_text(const struct rf_ruleset *rules, int slot)
 {
@@ -143,21 +164,6 @@ char *rf_view_to_text(const struct rf_ruleset *rules, int slot)
 		text = longer;
 	}
 	return text;
-}
-
-json_t *rf_view_newcomers(const struct rf_counters *counters)
-{
-	return json_pack("{s:I, s:I, s:I, s:I}", "admitted",
-			 (json_int_t)counters->newcomers_admitted, "aggregated",
-			 (json_int_t)counters->newcomers_aggregated, "passed",
-			 (json_int_t)counters->reason[RF_NEWCOMER_OPEN].packets, "dropped",
-			 (json_int_t)counters->reason[RF_NEWCOMER_CLOSED].packets);
-}
-
-json_t *rf_view_windows(const struct rf_counters *counters, int family)
-{
-	return json_pack("{s:I, s:I}", "inserts", (json_int_t)counters->inserts[family],
-			 "evictions", (json_int_t)counters->evictions[family]);
 }
 
 json_t *rf_view_merged(json_t *object, json_t *more)

@@ -5,21 +5,13 @@
 
 #include <jansson.h>
 
-#include "fence/by_interface.h"
-#include "fence/fence.h"
+#include "rules/ruleset.h"
+#include "schema/record.h"
 
-/*
- * [{"name","ethernet","mode","attached_by","chain"}], and where interfaces are counted apart
- * "packets" and "bytes" as well, null for one that is not.
- */
-json_t *rf_view_interfaces(const struct rf_fence *fence, const struct rf_by_interface *sums);
-/* {"packets":{"passed","dropped"},"bytes":{"passed","dropped"}} */
-json_t *rf_view_interface_counters(const struct rf_interface_counters *counters);
 #define RF_MEMORY_TEXT_SIZE 32
 
 /* "46.4 MiB" */
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE]);
-const char *rf_view_attached_by(const struct rf_interface *interface);
 
 /* A bit set of RF_PORTS as ["53", "1000-2000"]; null for NULL. */
 json_t *rf_view_ports(const uint64_t *ports);
@@ -28,12 +20,17 @@ json_t *rf_view_ports(const uint64_t *ports);
 void rf_view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE]);
 /* What a limit names by `to`: PREFIX,…, which the caller frees; NULL: nothing. */
 char *rf_view_to_text(const struct rf_ruleset *rules, int slot);
-/* Adds to the JSON of a limit what it asks of packets beyond protocol and destination port. */
-json_t *rf_view_with_shape(json_t *limit, const struct rf_ruleset *rules, int slot);
-/* {"admitted","aggregated","passed","dropped"} */
-json_t *rf_view_newcomers(const struct rf_counters *counters);
-/* {"inserts","evictions"} of a family, 0 or 1. */
-json_t *rf_view_windows(const struct rf_counters *counters, int family);
+/* A limit of rules, for records. */
+struct rf_limit_view {
+	const struct rf_ruleset *rules;
+	const struct rf_limit *limit;
+	int slot;
+};
+
+struct rf_limit_view rf_limit_view(const struct rf_ruleset *rules, int slot);
+/* Its name, and to which packets of which sources it applies, without `from`. */
+extern const struct rf_field rf_limit_match_fields[];
+
 /* `object` with the keys of `more`, which is freed; NULL where there is no memory. */
 json_t *rf_view_merged(json_t *object, json_t *more);
 /* How many prefixes a list has by this host, by other hosts, and how many a `from` names. */

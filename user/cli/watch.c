@@ -8,11 +8,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/time.h"
 #include "cli/out.h"
 #include "cli/stats.h"
+#include "cli/view.h"
 #include "fence/find.h"
 #include "screen/canvas.h"
 #include "screen/terminal.h"
+#include "snapshot/records.h"
+#include "snapshot/totals.h"
 
 #define HEADER_LINES 20
 #define SPARK_MOST 12 /* columns of the sparkline, a second each */
@@ -27,9 +31,11 @@ struct widths {
 /* A fence, and its last two readings. */
 struct watched {
 	struct rf_fence fence;
-	struct rf_totals before, now;
-	struct timespec then, read; /* when */
-	struct rf_ring ring;	    /* packets a second, by lines */
+	struct rf_totals reading[2]; /* the last one, and the one before it */
+	unsigned int readings;
+	struct timespec read; /* when */
+	struct rf_stats_line line;
+	struct rf_ring ring; /* packets a second, by lines */
 };
 
 struct watch {
@@ -55,98 +61,17 @@ static double seconds_between(const struct timespec *from, const struct timespec
 	return (to->tv_sec - from->tv_sec) + (to->tv_nsec - from->tv_nsec) / 1e9;
 }
 
-/*
- * The rate between two readings. The later reading may be the smaller one: packets on their way
- * from a lease into a counter may be missing in it.
- */
-static double rate(const struct watched *one, uint64_t before, uint64_t now)
+static const struct rf_totals *totals_now(const struct watched *one)
 {
-	return now > before ? (now - before) / seconds_between(&one->then, &one->read) : 0;
-}
-
-static double packet_rate(const struct watched *one, const struct rf_count *before,
-			  const struct rf_count *now)
-{
-	return rate(one, before->packets, now->packets);
-}
-
-static double bit_rate(const struct watched *one, const struct rf_count *before,
-		       const struct rf_count *now)
-{
-	return rate(one, before->bytes, now->bytes) * 8;
-}
-
-static double reason_rate(const struct watched *one, int reason)
-{
-	return packet_rate(one, &one->before.all.counters.reason[reason],
-			   &one->now.all.counters.reason[reason]);
-}
-
-static const struct rf_interface_counters *interface_of(const struct watched *one,
-							const struct rf_totals *totals, int i)
-{
-	return rf_by_interface_of(&one->fence, &totals->all.interfaces,
-				  one->fence.interface[i].index);
-}
-
-/* ---- JSON ---- */
-
-/* [{"name","packets":{"passed","dropped"},"bits":{…}}], as far as they are counted apart. */
-static json_t *interface_rates_json(const struct watched *one)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < one->fence.interfaces; i++) {
-		const struct rf_interface_counters *before = interface_of(one, &one->before, i);
-		const struct rf_interface_counters *now = interface_of(one, &one->now, i);
-
-		if (!before || !now)
-			continue;
-		json_array_append_new(
-			list,
-			json_pack("{s:o, s:{s:f, s:f}, s:{s:f, s:f}}", "name",
-				  rf_json_text(one->fence.interface[i].name), "packets", "passed",
-				  packet_rate(one, &before->passed, &now->passed), "dropped",
-				  packet_rate(one, &before->dropped, &now->dropped), "bits",
-				  "passed", bit_rate(one, &before->passed, &now->passed), "dropped",
-				  bit_rate(one, &before->dropped, &now->dropped)));
-	}
-	return list;
-}
-
-static json_t *rates_json(const struct watched *one)
-{
-	const struct rf_sums *before = &one->before.all, *now = &one->now.all;
-	const struct rf_count *shadow_before = &before->counters.reason[RF_SHADOW_OVER];
-	const struct rf_count *shadow = &now->counters.reason[RF_SHADOW_OVER];
-	json_t *reasons = json_object();
-
-	for (int i = 0; i < RF_REASON_COUNT; i++)
-		json_object_set_new(reasons, rf_reason_name(i), json_real(reason_rate(one, i)));
-	return json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}, s:o, s:o*}", "packets", "passed",
-			 packet_rate(one, &before->passed, &now->passed), "dropped",
-			 packet_rate(one, &before->dropped, &now->dropped), "would_drop",
-			 packet_rate(one, shadow_before, shadow), "bits", "passed",
-			 bit_rate(one, &before->passed, &now->passed), "dropped",
-			 bit_rate(one, &before->dropped, &now->dropped), "would_drop",
-			 bit_rate(one, shadow_before, shadow), "reasons", reasons, "interfaces",
-			 one->now.all.interfaces.is_counted ? interface_rates_json(one) : NULL);
+	return &one->reading[one->readings & 1];
 }
 
 static int print_json(const struct watched *one, struct rf_error *error)
 {
-	json_t *json = rf_stats_json(&one->fence, &one->now, error);
-	char text[RF_TIME_TEXT_SIZE];
-	struct timespec wall;
+	json_t *json = rf_record_json(rf_stats_fields, totals_now(one));
+	json_t *line = rf_record_json(rf_stats_line_fields, &one->line);
 
-	if (!json)
-		return -EIO;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	rf_format_utc(wall.tv_sec * RF_NS_PER_S + wall.tv_nsec, text);
-	json_object_set_new(json, "time", json_string(text));
-	json_object_set_new(json, "seconds", json_real(seconds_between(&one->then, &one->read)));
-	json_object_set_new(json, "rates", rates_json(one));
-	return rf_out_json(json, true, error);
+	return rf_out_json(rf_view_merged(json, line), true, error);
 }
 
 /* ---- text ---- */
@@ -158,13 +83,12 @@ static void print_header(const struct widths *widths, const char *first)
 	       "errors");
 }
 
-static void print_reasons(const struct watched *one)
+static void print_reasons(const struct rf_rates *rates)
 {
 	for (int i = 0; i < RF_REASON_COUNT; i++)
-		if (reason_rate(one, i) > 0)
+		if (rates->reason[i] > 0)
 			rf_out("  %s: %-*s %12.0f/s\n", rf_reason_verdict(i),
-			       rf_reason_is_drop(i) ? 40 : 41, rf_reason_text(i),
-			       reason_rate(one, i));
+			       rf_reason_is_drop(i) ? 40 : 41, rf_reason_text(i), rates->reason[i]);
 }
 
 /* A name that is too long for its column has a line of its own. */
@@ -193,38 +117,30 @@ static void print_spark(const struct watch *watch, const struct watched *one, in
 
 static void print_rates(const struct watch *watch, struct watched *one, const char *first, int line)
 {
-	const struct rf_sums *before = &one->before.all, *now = &one->now.all;
-	const double passed = packet_rate(one, &before->passed, &now->passed);
-	const double dropped = packet_rate(one, &before->dropped, &now->dropped);
+	const struct rf_rates *rates = &one->line.rates;
 	const int count = watch->widths.count;
 
 	print_first(&watch->widths, first);
-	rf_out(" %*.0f %*.0f %12.0f %12.0f %13.0f %6" PRIu64, count, passed, count, dropped,
-	       reason_rate(one, RF_SHADOW_OVER), bit_rate(one, &before->passed, &now->passed),
-	       bit_rate(one, &before->dropped, &now->dropped),
-	       now->map_errors - before->map_errors);
-	rf_ring_note(&one->ring, line, passed + dropped);
+	rf_out(" %*.0f %*.0f %12.0f %12.0f %13.0f %6" PRIu64, count, rates->packets.passed, count,
+	       rates->packets.dropped, rates->packets.would_drop, rates->bits.passed,
+	       rates->bits.dropped, rates->map_errors);
+	rf_ring_note(&one->ring, line, rates->packets.passed + rates->packets.dropped);
 	print_spark(watch, one, line);
 	rf_out("\n");
 }
 
 /* Limits and errors are the fence's, and have no interface. */
-static void print_interface_rates(const struct widths *widths, const struct watched *one)
+static void print_interface_rates(const struct widths *widths, const struct rf_rates *rates)
 {
-	for (int i = 0; i < one->fence.interfaces; i++) {
-		const struct rf_interface_counters *before = interface_of(one, &one->before, i);
-		const struct rf_interface_counters *now = interface_of(one, &one->now, i);
+	for (int i = 0; i < rates->interfaces; i++) {
+		const struct rf_interface_rates *one = &rates->interface[i];
 		char first[IF_NAMESIZE + 2];
 
-		if (!before || !now)
-			continue;
-		snprintf(first, sizeof(first), "  %s", one->fence.interface[i].name);
+		snprintf(first, sizeof(first), "  %s", one->interface->name);
 		print_first(widths, first);
-		rf_out(" %*.0f %*.0f %12s %12.0f %13.0f\n", widths->count,
-		       packet_rate(one, &before->passed, &now->passed), widths->count,
-		       packet_rate(one, &before->dropped, &now->dropped), "",
-		       bit_rate(one, &before->passed, &now->passed),
-		       bit_rate(one, &before->dropped, &now->dropped));
+		rf_out(" %*.0f %*.0f %12s %12.0f %13.0f\n", widths->count, one->packets.passed,
+		       widths->count, one->packets.dropped, "", one->bits.passed,
+		       one->bits.dropped);
 	}
 }
 
@@ -242,9 +158,9 @@ static int print_text(const struct watch *watch, int line)
 	for (int i = 0; i < watch->count; i++) {
 		print_rates(watch, &watch->of[i], watch->several ? watch->of[i].fence.name : clock,
 			    line);
-		print_interface_rates(&watch->widths, &watch->of[i]);
+		print_interface_rates(&watch->widths, &watch->of[i].line.rates);
 		if (watch->asked->reasons)
-			print_reasons(&watch->of[i]);
+			print_reasons(&watch->of[i].line.rates);
 	}
 	rf_out_flush();
 	return 0;
@@ -254,10 +170,25 @@ static int print_text(const struct watch *watch, int line)
 
 static int read_one(struct watched *one, struct rf_error *error)
 {
-	one->before = one->now;
-	one->then = one->read;
+	const struct rf_totals *before = totals_now(one);
+	const struct timespec then = one->read;
+	struct rf_totals *now = &one->reading[++one->readings & 1];
+	int err;
+
+	rf_totals_free(now);
 	clock_gettime(CLOCK_MONOTONIC, &one->read);
-	return rf_totals_read(&one->fence, false, &one->now, error);
+	err = rf_totals_read(&one->fence, false, now, error);
+	one->line.time_ns = rf_time_wall();
+	if (!err && one->readings > 1)
+		rf_rates_between(before, now, seconds_between(&then, &one->read), &one->line.rates);
+	return err;
+}
+
+static void close_one(struct watched *one)
+{
+	rf_totals_free(&one->reading[0]);
+	rf_totals_free(&one->reading[1]);
+	rf_fence_close(&one->fence);
 }
 
 static int fail_detached(const struct watched *one, struct rf_error *error)
@@ -283,10 +214,10 @@ static int leave_detached(struct watch *watch, struct rf_error *error)
 		if (!attached) {
 			fail_detached(one, error);
 			rf_out_error(error);
-			rf_fence_close(&one->fence);
+			close_one(one);
 		} else if (kept++ != i) {
 			watch->of[kept - 1] = *one;
-			one->fence = RF_FENCE_NONE;
+			*one = (struct watched){.fence = RF_FENCE_NONE};
 		}
 	}
 	watch->count = kept;
@@ -375,7 +306,7 @@ int rf_stats_watch(const struct rf_options *options, const struct rf_stats *aske
 	if (!err)
 		err = run(&watch, error);
 	for (int i = 0; i < watch.count; i++)
-		rf_fence_close(&watch.of[i].fence);
+		close_one(&watch.of[i]);
 	free(watch.of);
 	return err;
 }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "schema/record.h"
+#include "base/json.h"
+#include "base/prefix.h"
+#include "base/units.h"
+
+static json_t *list_json(const struct rf_field *field, const void *of);
+static json_t *named_json(const struct rf_field *field, const void *of);
+
+static json_t *prefix_json(const struct rf_prefix *prefix)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(prefix, text);
+	return json_string(text);
+}
+
+static json_t *value_json(enum rf_field_kind kind, const struct rf_field *field, const void *at)
+{
+	switch (kind) {
+	case RF_FIELD_BOOL:
+		return json_boolean(*(const bool *)at);
+	case RF_FIELD_INT:
+		return json_integer(*(const int *)at);
+	case RF_FIELD_U8:
+		return json_integer(*(const uint8_t *)at);
+	case RF_FIELD_U32:
+		return json_integer(*(const uint32_t *)at);
+	case RF_FIELD_U64:
+		return json_integer(*(const uint64_t *)at);
+	case RF_FIELD_MS:
+		return json_integer(*(const uint64_t *)at / RF_NS_PER_MS);
+	case RF_FIELD_REAL:
+		return json_real(*(const double *)at);
+	case RF_FIELD_TEXT:
+		return rf_json_text(at);
+	case RF_FIELD_WORD:
+		return rf_json_text(*(const char *const *)at);
+	case RF_FIELD_OBJECT:
+		return rf_record_json(field->fields, at);
+	case RF_FIELD_LINKED:
+		return rf_record_json(field->fields, *(const void *const *)at);
+	case RF_FIELD_PREFIX:
+		return prefix_json(at);
+	case RF_FIELD_LIST:
+		return list_json(field, at);
+	case RF_FIELD_NAMED:
+		return named_json(field, at);
+	case RF_FIELD_MORE:
+	case RF_FIELD_VIA:
+	case RF_FIELD_KINDS:
+		break;
+	}
+	return NULL;
+}
+
+static json_t *list_json(const struct rf_field *field, const void *of)
+{
+	json_t *list = json_array();
+	const void *item;
+
+	for (size_t i = 0; (item = field->item(of, i)); i++) {
+		if (json_array_append_new(list, value_json(field->element, field, item))) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *named_json(const struct rf_field *field, const void *of)
+{
+	json_t *object = json_object();
+	const void *item;
+
+	for (size_t i = 0; (item = field->item(of, i)); i++) {
+		if (json_object_set_new(object, field->name(i),
+					value_json(field->element, field, item))) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+/* A pointer may say that there is no value. */
+static bool has_value(const struct rf_field *field, const void *of, const void *at)
+{
+	if (field->has && !field->has(of))
+		return false;
+	if (field->make || (field->kind != RF_FIELD_WORD && field->kind != RF_FIELD_LINKED))
+		return true;
+	return *(const void *const *)at;
+}
+
+static int add_fields(json_t *object, const struct rf_field *fields, const void *of);
+
+static int add_field(json_t *object, const struct rf_field *field, const void *of)
+{
+	const void *at = (const char *)of + field->offset;
+	json_t *value;
+
+	if (field->kind == RF_FIELD_MORE)
+		return add_fields(object, field->fields, at);
+	if (field->kind == RF_FIELD_VIA)
+		return add_fields(object, field->fields, *(const void *const *)at);
+	if (has_value(field, of, at))
+		value = field->make ? field->make(of) : value_json(field->kind, field, at);
+	else if (field->or_null)
+		value = json_null();
+	else
+		return 0;
+	return json_object_set_new(object, field->key, value);
+}
+
+static int add_fields(json_t *object, const struct rf_field *fields, const void *of)
+{
+	int err = 0;
+
+	for (; fields->key && !err; fields++)
+		err = add_field(object, fields, of);
+	return err;
+}
+
+json_t *rf_record_json(const struct rf_field *fields, const void *of)
+{
+	json_t *object = json_object();
+
+	if (!add_fields(object, fields, of))
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+const char *rf_field_type(const struct rf_field *field)
+{
+	static const char *const types[RF_FIELD_KINDS][2] = {
+		[RF_FIELD_BOOL] = {"boolean", "boolean, null"},
+		[RF_FIELD_INT] = {"number", "number, null"},
+		[RF_FIELD_U8] = {"number", "number, null"},
+		[RF_FIELD_U32] = {"number", "number, null"},
+		[RF_FIELD_U64] = {"number", "number, null"},
+		[RF_FIELD_MS] = {"number", "number, null"},
+		[RF_FIELD_REAL] = {"number", "number, null"},
+		[RF_FIELD_TEXT] = {"text", "text, null"},
+		[RF_FIELD_WORD] = {"text", "text, null"},
+		[RF_FIELD_OBJECT] = {"object", "object, null"},
+		[RF_FIELD_LINKED] = {"object", "object, null"},
+		[RF_FIELD_LIST] = {"list", "list, null"},
+		[RF_FIELD_NAMED] = {"object", "object, null"},
+		[RF_FIELD_PREFIX] = {"text", "text, null"},
+		[RF_FIELD_MORE] = {"", ""},
+		[RF_FIELD_VIA] = {"", ""},
+	};
+
+	return types[field->kind][field->or_null];
+}

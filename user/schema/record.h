@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Records: what programs read, as tables. A row says the key of a field, where its value is, and
+ * what it means. The JSON of every command and the tables of ringfence-json(5) follow from the same
+ * rows; text for people is printed from the same structs.
+ */
+#ifndef RINGFENCE_RECORD_H
+#define RINGFENCE_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum rf_field_kind {
+	RF_FIELD_BOOL,
+	RF_FIELD_INT,
+	RF_FIELD_U8,
+	RF_FIELD_U32,
+	RF_FIELD_U64, /* below 2^63 */
+	RF_FIELD_MS,  /* uint64_t of nanoseconds */
+	RF_FIELD_REAL,
+	RF_FIELD_TEXT,	 /* an array of char */
+	RF_FIELD_WORD,	 /* const char *; NULL: no value */
+	RF_FIELD_OBJECT, /* `fields`, of a struct at the offset */
+	RF_FIELD_LINKED, /* the same of a pointer; NULL: no value */
+	RF_FIELD_PREFIX, /* struct rf_prefix; of one host, its address */
+	RF_FIELD_LIST,	 /* of what `item` returns */
+	RF_FIELD_NAMED,	 /* the same, an object whose keys `name` returns */
+	RF_FIELD_MORE,	 /* no field of its own: the same object has `fields` as well */
+	RF_FIELD_VIA,	 /* the same, of the struct that a pointer names */
+	RF_FIELD_KINDS,
+};
+
+struct rf_field {
+	const char *key; /* NULL: the end of the table */
+	const char *meaning;
+	enum rf_field_kind kind;
+	bool or_null; /* without a value it is null; else the key is left out */
+	size_t offset;
+	/* Has it a value? NULL: yes. */
+	bool (*has)(const void *of);
+	/* Makes a value that is not stored; `kind` is its type. NULL: no memory. */
+	json_t *(*make)(const void *of);
+	const struct rf_field *fields; /* of an object, or of each element */
+	/* The element `i`, of kind `element`; NULL: there are no more. */
+	const void *(*item)(const void *of, size_t i);
+	const char *(*name)(size_t i);
+	enum rf_field_kind element;
+};
+
+/* The kind follows from the type of the member. */
+/* clang-format off */
+#define RF_FIELD_KIND(member)            \
+	_Generic((member),               \
+		bool: RF_FIELD_BOOL,     \
+		int: RF_FIELD_INT,       \
+		uint8_t: RF_FIELD_U8,    \
+		uint32_t: RF_FIELD_U32,  \
+		unsigned long: RF_FIELD_U64,      \
+		unsigned long long: RF_FIELD_U64, \
+		double: RF_FIELD_REAL,   \
+		char *: RF_FIELD_TEXT,   \
+		const char *: RF_FIELD_WORD)
+/* clang-format on */
+
+#define RF_FIELD_AT(kind_, key_, type, member, meaning_, ...)                                      \
+	{                                                                                          \
+		.key = key_, .meaning = meaning_, .kind = kind_, .offset = offsetof(type, member), \
+		##__VA_ARGS__                                                                      \
+	}
+#define RF_FIELD(key, type, member, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_KIND(((type *)0)->member), key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_OF_NS(key, type, member, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_MS, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_OF_PREFIX(key, type, member, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_PREFIX, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_IN(key, type, member, fields_, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_OBJECT, key, type, member, meaning, .fields = fields_, ##__VA_ARGS__)
+#define RF_FIELD_LINK(key, type, member, fields_, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_LINKED, key, type, member, meaning, .fields = fields_, ##__VA_ARGS__)
+#define RF_FIELDS_OF(type, member, fields_) \
+	RF_FIELD_AT(RF_FIELD_MORE, "", type, member, NULL, .fields = fields_)
+#define RF_FIELDS_VIA(type, member, fields_) \
+	RF_FIELD_AT(RF_FIELD_VIA, "", type, member, NULL, .fields = fields_)
+
+/* Of what is made of the struct, and is no member of it. */
+#define RF_FIELD_MADE(key_, kind_, make_, meaning_, ...)                                      \
+	{                                                                                     \
+		.key = key_, .meaning = meaning_, .kind = kind_, .make = make_, ##__VA_ARGS__ \
+	}
+/* An object whose fields are members of the same struct. */
+#define RF_FIELD_GROUP(key, fields_, meaning, ...) \
+	RF_FIELD_MADE(key, RF_FIELD_OBJECT, NULL, meaning, .fields = fields_, ##__VA_ARGS__)
+#define RF_FIELDS_ALSO(fields_) RF_FIELD_MADE("", RF_FIELD_MORE, NULL, NULL, .fields = fields_)
+#define RF_FIELD_LIST_OF(key, item_, fields_, meaning, ...)             \
+	RF_FIELD_MADE(key, RF_FIELD_LIST, NULL, meaning, .item = item_, \
+		      .element = RF_FIELD_OBJECT, .fields = fields_, ##__VA_ARGS__)
+#define RF_FIELD_BY_NAME(key, item_, name_, element_, fields_, meaning, ...)            \
+	RF_FIELD_MADE(key, RF_FIELD_NAMED, NULL, meaning, .item = item_, .name = name_, \
+		      .element = element_, .fields = fields_, ##__VA_ARGS__)
+
+/* The object of a struct whose fields these are. NULL: no memory. */
+json_t *rf_record_json(const struct rf_field *fields, const void *of);
+/* "number", "text, null" … */
+const char *rf_field_type(const struct rf_field *field);
+
+#endif /* RINGFENCE_RECORD_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The records that are made of a fence, see schema/record.h. Each names its struct. */
+#ifndef RINGFENCE_RECORDS_H
+#define RINGFENCE_RECORDS_H
+
+#include "schema/record.h"
+
+struct rf_interface;
+
+extern const struct rf_field rf_interface_fields[]; /* struct rf_interface_totals */
+extern const struct rf_field rf_fence_fields[];	    /* struct rf_totals, as the next four */
+extern const struct rf_field rf_newcomers_fields[];
+extern const struct rf_field rf_windows_fields[];
+extern const struct rf_field rf_reset_fields[];	     /* `stats reset` */
+extern const struct rf_field rf_stats_fields[];	     /* `stats` */
+extern const struct rf_field rf_stats_line_fields[]; /* struct rf_stats_line */
+
+/* "ringfence" or "ip" */
+const char *rf_attached_by(const struct rf_interface *interface);
+
+#endif /* RINGFENCE_RECORDS_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a fence has counted, read once: `stats`, `stats watch`, `status` and `top` print it, and
+ * records.h says what programs get of it.
+ */
+#ifndef RINGFENCE_TOTALS_H
+#define RINGFENCE_TOTALS_H
+
+#include "fence/by_interface.h"
+#include "fence/fence.h"
+
+/* Sums of all counters of a fence. */
+struct rf_sums {
+	struct rf_count passed;
+	struct rf_count dropped;
+	struct rf_count would_drop;
+	struct rf_counters counters;
+	struct rf_by_interface interfaces;
+	uint64_t map_errors;
+};
+
+struct rf_limit_totals {
+	const struct rf_limit *limit;
+	struct rf_limit_counters counted;
+};
+
+struct rf_interface_totals {
+	const struct rf_interface *interface;
+	/* NULL: no interface is counted apart, or packets of this one are in the rest. */
+	const struct rf_interface_counters *counted;
+};
+
+/* Windows of a family. */
+struct rf_window_totals {
+	uint64_t made, evicted; /* since the reset */
+	uint64_t used;		/* now */
+	uint64_t residents;	/* of them, of sources that are known for a while */
+};
+
+struct rf_totals {
+	const struct rf_fence *fence;
+	struct rf_sums all;	 /* since the attach */
+	struct rf_sums since;	 /* since the reset, if there was one */
+	struct rf_baseline base; /* of that reset; all 0: none, or it was not asked for */
+	struct rf_bank rules;
+	struct rf_limit_totals limit[RF_LIMITS_MAX]; /* in the order in which limits are listed */
+	int limits;
+	struct rf_interface_totals *interface; /* of each of the fence's */
+	/* What these interfaces do not have of the sums, where they are counted apart. */
+	struct rf_interface_counters rest;
+	bool is_apart;
+	struct rf_window_totals windows[2]; /* of IPv4 and IPv6 */
+};
+
+/*
+ * `from_attach`: as if nothing was ever reset. Free it even after an error. The fence stays, and
+ * keeps its interfaces, as long as the totals do.
+ */
+int rf_totals_read(const struct rf_fence *fence, bool from_attach, struct rf_totals *totals,
+		   struct rf_error *error);
+void rf_totals_free(struct rf_totals *totals);
+
+/* A second of what two readings of a fence have between them. */
+struct rf_flow_rates {
+	double passed, dropped, would_drop;
+};
+
+struct rf_interface_rates {
+	const struct rf_interface *interface;
+	struct rf_flow_rates packets, bits;
+};
+
+struct rf_rates {
+	double seconds; /* between the readings */
+	struct rf_flow_rates packets, bits;
+	double reason[RF_REASON_COUNT];
+	bool is_apart;
+	struct rf_interface_rates interface[RF_INTERFACE_PLACES]; /* those counted in both */
+	int interfaces;
+	uint64_t map_errors; /* in all that time */
+};
+
+/* A line of `stats watch`, beside the totals. */
+struct rf_stats_line {
+	uint64_t time_ns; /* since 1970 */
+	struct rf_rates rates;
+};
+
+void rf_rates_between(const struct rf_totals *before, const struct rf_totals *now, double seconds,
+		      struct rf_rates *rates);
+
+#endif /* RINGFENCE_TOTALS_H */
