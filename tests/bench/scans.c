@@ -23,7 +23,7 @@
 
 #include "base/units.h"
 #include "bench.h"
-#include "watch/snapshot.h"
+#include "snapshot/snapshot.h"
 
 #define FIRST_SCANS 2 /* read all windows and learn them: they do not count */
 #define SCANS_MAX 600

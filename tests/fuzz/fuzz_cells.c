@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "require.h"
-#include "watch/cells.h"
+#include "snapshot/cells.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "ringfence/lease.h"
 #include "ringfence/limiter.h"
-#include "watch/scanner.h"
+#include "snapshot/scanner.h"
 
 #define SOURCE "192.0.2.1"
 #define CELLS 512

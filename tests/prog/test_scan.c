@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 #include "fence/pending.h"
-#include "watch/scanner.h"
+#include "snapshot/scanner.h"
 
 #define SENDERS 200
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "watch/cells.h"
+#include "snapshot/cells.h"
 
 #define ROWS 40
 

@@ -2,7 +2,7 @@
 /* Rows are sorted by their digits as they would be by comparing. */
 #include "unit.h"
 
-#include "watch/snapshot.h"
+#include "snapshot/snapshot.h"
 
 #define ROWS 5000
 

@@ -14,7 +14,7 @@
 #include "cli/show.h"
 #include "cli/show_network.h"
 #include "fence/fence.h"
-#include "watch/shown.h"
+#include "snapshot/shown.h"
 
 #define RECENT_MS 1000
 

@@ -15,7 +15,7 @@
 #include "fence/find.h"
 #include "rules/policy.h"
 #include "rules/probe_limit.h"
-#include "watch/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "watch/suggest.h"
 
 #define HOUR_NS (3600 * RF_NS_PER_S)

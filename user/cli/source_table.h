@@ -2,7 +2,7 @@
 #ifndef RINGFENCE_SOURCE_TABLE_H
 #define RINGFENCE_SOURCE_TABLE_H
 
-#include "watch/sources.h"
+#include "snapshot/sources.h"
 
 /* Per second over the window, in the limit's unit; for a bucket, by its used part. */
 double rf_source_row_rate(const struct rf_source_row *row);

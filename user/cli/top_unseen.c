@@ -8,7 +8,7 @@
 #include "cli/table.h"
 #include "cli/top_unseen.h"
 #include "snapshot/totals.h"
-#include "watch/unseen.h"
+#include "snapshot/unseen.h"
 
 #define TIME_WITH_OTHERS_NS RF_NS_PER_S /* where others take the samples */
 #define MANY_DROPS 1000			/* and a tenth of all drops */

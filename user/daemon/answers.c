@@ -13,10 +13,10 @@
 #include "daemon/answers.h"
 #include "daemon/fences.h"
 #include "daemon/query.h"
+#include "snapshot/shown.h"
 #include "watch/graph.h"
 #include "watch/privacy.h"
 #include "watch/reader.h"
-#include "watch/shown.h"
 
 /* ---- ranges of a history ---- */
 

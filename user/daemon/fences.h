@@ -7,9 +7,9 @@
 #include "daemon/recent.h"
 #include "daemon/settings.h"
 #include "fence/find.h"
+#include "snapshot/snapshot.h"
 #include "watch/history.h"
 #include "watch/metrics.h"
-#include "watch/snapshot.h"
 
 /*
  * What is kept of the scans of a fence: its history, its metrics and its events. It is found by the

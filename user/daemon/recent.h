@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
+#include "snapshot/snapshot.h"
 #include "watch/privacy.h"
-#include "watch/snapshot.h"
 
 #define RF_LIVE_SOURCES 40 /* rows of a scan that are shown */
 

@@ -9,8 +9,8 @@
 
 #include "rules/grammar.h"
 #include "screen/canvas.h"
-#include "watch/snapshot.h"
-#include "watch/unseen.h"
+#include "snapshot/snapshot.h"
+#include "snapshot/unseen.h"
 
 #define RF_MODEL_ROWS 1024 /* that a scan brings; the others are counted */
 #define RF_SLOT_NS (5 * RF_NS_PER_S)

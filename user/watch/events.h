@@ -12,8 +12,8 @@
 #ifndef RINGFENCE_EVENTS_H
 #define RINGFENCE_EVENTS_H
 
+#include "snapshot/snapshot.h"
 #include "watch/event.h"
-#include "watch/snapshot.h"
 
 #define RF_EVENTS_SOURCES 256	      /* sources over a limit that have state; the same of bans */
 #define RF_EVENTS_QUIET_S 30	      /* then what has started has ended */

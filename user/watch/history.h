@@ -8,10 +8,10 @@
 #define RINGFENCE_HISTORY_H
 
 #include "schema/settings.h"
-#include "watch/cells.h"
+#include "snapshot/cells.h"
+#include "snapshot/snapshot.h"
 #include "watch/event.h"
 #include "watch/privacy.h"
-#include "watch/snapshot.h"
 
 #define RF_HISTORY_AT_MOST (256ULL << 20)
 #define RF_HISTORY_AT_MOST_LEAST (4ULL << 20)

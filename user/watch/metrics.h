@@ -6,9 +6,9 @@
 #ifndef RINGFENCE_METRICS_H
 #define RINGFENCE_METRICS_H
 
+#include "snapshot/snapshot.h"
 #include "watch/event.h"
 #include "watch/privacy.h"
-#include "watch/snapshot.h"
 
 /* What is known of one fence. */
 struct rf_metrics;

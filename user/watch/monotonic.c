@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "snapshot/snapshot.h"
 #include "watch/monotonic.h"
-#include "watch/snapshot.h"
 
 #define FIRST_CAPACITY 64
 #define MOST (1LL << 60) /* that anybody counts: more is damage */

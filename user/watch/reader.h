@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-#include "watch/cells.h"
+#include "snapshot/cells.h"
 #include "watch/event.h"
 
 #define RF_FENCES_RECORDED_MAX 256

@@ -32,7 +32,7 @@
 
 #include "base/error.h"
 #include "ringfence/abi.h"
-#include "watch/cells.h"
+#include "snapshot/cells.h"
 
 #define RF_REPLAY_FRAME 9216 /* no frame of a byte limit is longer, in the interval's proof */
 

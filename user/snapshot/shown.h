@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "fence/fence.h"
-#include "watch/verdict.h"
+#include "snapshot/verdict.h"
 
 /* One source under one limit. */
 struct rf_shown_limit {

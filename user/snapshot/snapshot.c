@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "watch/snapshot.h"
+#include "snapshot/snapshot.h"
 
 int rf_source_row_compare(const void *a, const void *b)
 {

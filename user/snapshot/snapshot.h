@@ -8,9 +8,9 @@
 
 #include "fence/bypass.h"
 #include "fence/fence.h"
-#include "watch/cells.h"
-#include "watch/fleet_seen.h"
-#include "watch/sources.h"
+#include "snapshot/cells.h"
+#include "snapshot/fleet_seen.h"
+#include "snapshot/sources.h"
 
 #define RF_IDENTITY_SIZE 64
 

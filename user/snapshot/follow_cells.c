@@ -12,7 +12,7 @@
 #include "ringfence/window_read.h"
 #include "ringfence/window_record.h"
 #include "rules/policy.h"
-#include "watch/follow.h"
+#include "snapshot/follow.h"
 
 #define PERIOD_LEAST_NS (RF_NS_PER_S / 2)
 #define PERIOD_MOST_NS (10 * RF_NS_PER_S)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "watch/cells.h"
+#include "snapshot/cells.h"
 
 #define VERSION 1
 #define IS_DIFFERENCE 1

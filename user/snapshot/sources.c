@@ -7,7 +7,7 @@
 #include "ringfence/window_read.h"
 #include "rules/grouping.h"
 #include "rules/policy.h"
-#include "watch/sources.h"
+#include "snapshot/sources.h"
 
 /* A reading in progress. */
 struct reading {

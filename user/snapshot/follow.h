@@ -8,8 +8,8 @@
 #ifndef RINGFENCE_FOLLOW_H
 #define RINGFENCE_FOLLOW_H
 
-#include "watch/cells.h"
-#include "watch/known.h"
+#include "snapshot/cells.h"
+#include "snapshot/known.h"
 
 /* Each under one limit. */
 #define RF_FOLLOW_WORST 256

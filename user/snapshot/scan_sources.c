@@ -13,7 +13,7 @@
 #include "rules/grouping.h"
 #include "rules/policy.h"
 #include "schema/reasons.h"
-#include "watch/scanner.h"
+#include "snapshot/scanner.h"
 
 #define ACTIVE_NS (4 * RF_NS_PER_S) /* so long is a source shown after its last packet */
 #define WHOLE_NS (60 * RF_NS_PER_S) /* so often are all windows read */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/received.h"
-#include "watch/scanner.h"
+#include "snapshot/scanner.h"
 
 static int count_interfaces(const struct rf_scanner *scanner)
 {

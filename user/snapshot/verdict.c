@@ -9,8 +9,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "rules/grammar.h"
-#include "watch/metrics_of.h"
-#include "watch/verdict.h"
+#include "snapshot/verdict.h"
 
 enum outcome {
 	PASSES,

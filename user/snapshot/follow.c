@@ -9,8 +9,8 @@
 #include "ringfence/lease_place.h"
 #include "rules/grouping.h"
 #include "rules/policy.h"
-#include "watch/follow.h"
-#include "watch/sources.h"
+#include "snapshot/follow.h"
+#include "snapshot/sources.h"
 
 #define IDLE_NS (2 * RF_NS_PER_S) /* a source stays for its TIME, and so much longer */
 #define DROPS_WEIGH 16		  /* packets that passed as much as one that was dropped */

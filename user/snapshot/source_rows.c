@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "watch/snapshot.h"
+#include "snapshot/snapshot.h"
 
 static int make_room(struct rf_source_rows *rows)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "watch/scanner.h"
+#include "snapshot/scanner.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 

@@ -11,7 +11,7 @@
 #include "rules/grammar.h"
 #include "rules/grouping.h"
 #include "rules/policy.h"
-#include "watch/shown.h"
+#include "snapshot/shown.h"
 
 #define SHORTEST_BYTES 60 /* a frame, as the driver has it */
 #define READS_MAX 5	  /* of rules that change meanwhile */

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "fence/sampler.h"
 #include "rules/grouping.h"
-#include "watch/unseen.h"
+#include "snapshot/unseen.h"
 
 #define READ_EVERY_NS (20 * RF_NS_PER_MS)
 #define LOOK_NS (100 * RF_NS_PER_MS) /* so long it looks how many packets come */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fleet/socket.h"
-#include "watch/fleet_seen.h"
+#include "snapshot/fleet_seen.h"
 
 #define TOLD_SIZE (32 << 10) /* 32 limits and a thousand members are less */
 

@@ -5,7 +5,7 @@
 
 #include "base/printable.h"
 #include "base/units.h"
-#include "watch/fleet_seen.h"
+#include "snapshot/fleet_seen.h"
 
 static bool read_members(json_t *members, struct rf_agent_seen *agent)
 {

@@ -5,7 +5,7 @@
 #include <sys/random.h>
 
 #include "ringfence/known_filter.h"
-#include "watch/known.h"
+#include "snapshot/known.h"
 
 #define LEAST 1024
 

@@ -3,9 +3,9 @@
 #ifndef RINGFENCE_SCANNER_H
 #define RINGFENCE_SCANNER_H
 
-#include "watch/follow.h"
-#include "watch/known.h"
-#include "watch/snapshot.h"
+#include "snapshot/follow.h"
+#include "snapshot/known.h"
+#include "snapshot/snapshot.h"
 
 /* An interface, as the scan before saw it. */
 struct rf_interface_watch {
