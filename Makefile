@@ -153,7 +153,7 @@ build/%.skel.h: build/%.bpf.o
 # What follows from the tables of user/schema/ outside of C: rows of the manuals, labels of the page, lists
 # for the tests.
 SCHEMA := $(addprefix build/schema/,events fleet_settings map_errors ringfence-event.schema.json page.js reasons watch_settings $(addprefix metrics_,packets limits state fleet daemon))
-KEYS := $(addprefix build/schema/keys_,stats stats_reset status)
+KEYS := $(addprefix build/schema/keys_,bans show stats stats_reset status top)
 
 build/schema/print: $(filter-out user/schema/record.c,$(wildcard user/schema/*.c)) $(wildcard user/schema/*.h user/schema/*.def) $(wildcard include/ringfence/*.h)
 	@mkdir -p $(@D)
@@ -164,7 +164,7 @@ $(SCHEMA): build/schema/%: build/schema/print
 	@mv $@.new $@
 
 # The tables of keys in the manual of JSON. What makes the values is not linked, since only rows are read.
-RECORDS := $(addprefix user/,schema/record.c snapshot/records.c cli/cmd_status.c cli/view.c)
+RECORDS := $(addprefix user/,schema/record.c snapshot/records.c cli/cmd_status.c cli/show_network.c cli/view.c)
 build/schema/print_keys: user/cli/print_keys.c $(RECORDS) $(wildcard user/*/*.h include/ringfence/*.h) | $(GENERATED)
 	$(call say,HOSTCC,$@)
 	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(LIBS_CFLAGS) -no-pie \

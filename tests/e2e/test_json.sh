@@ -128,6 +128,13 @@ ringfence confirm >>"$scratch/log"
 seen 'limit set' limit set udp rate 6/1h match udp exact
 seen 'limit set' limit set udp rate 7/1h match udp exact confirm 1h
 ringfence confirm >>"$scratch/log"
+ringfence limit set udp rate 7/1h match udp exact confirm 1s >>"$scratch/log"
+fell_back() {
+	[ "$(ringfence status --json dev "${port[0]}" | jq -r .trial.state)" = fell_back ]
+}
+check 'a trial runs out' eventually fell_back
+seen status
+ringfence limit set udp rate 7/1h match udp exact >>"$scratch/log"
 seen 'limit add' limit add fresh rate 5/1s match proto 200 confirm 1h
 seen status
 seen confirm

@@ -7,68 +7,26 @@
 #include "cli/out.h"
 #include "cli/table.h"
 #include "cli/transaction.h"
-
-/* The remaining time of a ban, and the time since its start, in ns. */
-static uint64_t left_ns(const struct rf_fence *fence, const struct rf_bans *bans,
-			const struct rf_ban_row *row)
-{
-	return rf_fence_left_ns(fence, bans->now, row->until);
-}
-
-static uint64_t lasted_ns(const struct rf_fence *fence, const struct rf_bans *bans,
-			  const struct rf_ban_row *row)
-{
-	return rf_fence_left_ns(fence, row->since, bans->now);
-}
-
-static int print_json(const struct rf_fence *fence, const struct rf_bans *bans,
-		      struct rf_error *error)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < bans->count; i++) {
-		const struct rf_ban_row *row = &bans->row[i];
-		char source[RF_PREFIX_TEXT_SIZE];
-
-		rf_format_source(&row->source, row->limit, source);
-		json_array_append_new(
-			list,
-			json_pack("{s:s, s:s, s:b, s:I, s:I}", "source", source, "limit",
-				  row->limit->name, "all", (row->limit->flags & RF_BAN_ALL) != 0,
-				  "left_ms", (json_int_t)(left_ns(fence, bans, row) / RF_NS_PER_MS),
-				  "since_ms",
-				  (json_int_t)(lasted_ns(fence, bans, row) / RF_NS_PER_MS)));
-	}
-	return rf_out_json(json_pack("{s:o}", "bans", list), false, error);
-}
-
-/* What the table of bans is made of. */
-struct listing {
-	const struct rf_fence *fence;
-	const struct rf_bans *bans;
-};
+#include "snapshot/records.h"
 
 static void fill(const void *context, size_t i, struct rf_cells *cells)
 {
-	const struct listing *listing = context;
-	const struct rf_ban_row *row = &listing->bans->row[i];
+	const struct rf_ban_row *row = &((const struct rf_bans *)context)->row[i];
 	char lasted[RF_DURATION_TEXT_SIZE];
 
 	rf_format_source(&row->source, row->limit, cells->text[0]);
 	snprintf(cells->text[1], RF_CELL_SIZE, "%s", row->limit->name);
-	rf_format_left(left_ns(listing->fence, listing->bans, row), cells->text[2]);
-	rf_format_left(lasted_ns(listing->fence, listing->bans, row), lasted);
+	rf_format_left(row->left_ns, cells->text[2]);
+	rf_format_left(row->lasted_ns, lasted);
 	snprintf(cells->text[3], RF_CELL_SIZE, "%s%s", lasted,
 		 row->limit->flags & RF_BAN_ALL ? "  (all its packets)" : "");
 }
 
-static void print_text(const struct rf_fence *fence, const struct rf_bans *bans)
+static void print_text(const struct rf_bans *bans)
 {
 	static const struct rf_column columns[] = {
 		{"source", false, 0}, {"limit", false, 0}, {"left", false, 8}, {"since", false, 0}};
-	const struct listing listing = {fence, bans};
-	const struct rf_table table = {columns, ARRAY_SIZE(columns), 2, bans->count, &listing,
-				       fill};
+	const struct rf_table table = {columns, ARRAY_SIZE(columns), 2, bans->count, bans, fill};
 
 	if (bans->count)
 		rf_table_print(&table);
@@ -89,9 +47,9 @@ int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct
 	if (!err)
 		err = rf_fence_bans(&fence, &bans, error);
 	if (!err && options->json)
-		err = print_json(&fence, &bans, error);
+		err = rf_out_json(rf_record_json(rf_bans_fields, &bans), false, error);
 	else if (!err)
-		print_text(&fence, &bans);
+		print_text(&bans);
 	rf_bans_free(&bans);
 	rf_fence_close(&fence);
 	return err;

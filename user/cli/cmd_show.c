@@ -14,6 +14,7 @@
 #include "cli/show.h"
 #include "cli/show_network.h"
 #include "fence/fence.h"
+#include "snapshot/records.h"
 #include "snapshot/shown.h"
 
 #define RECENT_MS 1000
@@ -152,7 +153,7 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 	if (!err && may_wait)
 		err = read_recent(fence, &source, &shown, error);
 	if (!err && json)
-		*json = rf_shown_json(shown);
+		*json = rf_record_json(rf_shown_fields, shown);
 	else if (!err)
 		print_shown(shown);
 	rf_shown_free(shown);

@@ -13,12 +13,14 @@
 #include "cli/show.h"
 #include "cli/source_table.h"
 #include "cli/top_unseen.h"
+#include "cli/view.h"
 #include "fence/fence.h"
 #include "rules/near.h"
 #include "rules/policy.h"
 #include "rules/probe_limit.h"
 #include "screen/screen.h"
 #include "screen/terminal.h"
+#include "snapshot/records.h"
 
 static int check_limit(const struct rf_bank *rules, const char *name, struct rf_error *error)
 {
@@ -66,30 +68,10 @@ static int compare_by_drops(const void *a, const void *b)
 static json_t *make_json(const struct rf_fence *fence, const struct rf_source_rows *rows,
 			 size_t count)
 {
-	json_t *list = json_array();
+	const struct rf_source_rows first = {.row = rows->row, .count = count};
 
-	for (size_t i = 0; i < count; i++) {
-		const struct rf_source_row *row = &rows->row[i];
-		char source[RF_PREFIX_TEXT_SIZE];
-
-		rf_format_prefix(&row->source, source);
-		json_array_append_new(
-			list,
-			json_pack(
-				"{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:I, s:s, s:I, s:b}",
-				"source", source, "limit", row->limit->name, "passed",
-				(json_int_t)row->passed, "dropped", (json_int_t)row->dropped,
-				"would_drop", (json_int_t)row->would_drop, "used",
-				(json_int_t)row->used, "rate", (json_int_t)row->limit->rate,
-				"used_per_s", rf_source_row_rate(row), "burst",
-				rf_has_burst(row->limit) ? json_integer(row->limit->burst)
-							 : json_null(),
-				"window_ms", (json_int_t)(row->limit->window_ns / RF_NS_PER_MS),
-				"unit", rf_unit_name(row->limit->unit), "banned_ms",
-				(json_int_t)(row->banned_ns / RF_NS_PER_MS), "aggregate",
-				row->is_aggregate));
-	}
-	return json_pack("{s:o, s:o}", "fence", rf_json_text(fence->name), "sources", list);
+	return rf_view_merged(rf_record_json(rf_fence_name_fields, fence),
+			      rf_record_json(rf_sources_fields, &first));
 }
 
 /* Without a limit no source has a window, so no source can be seen. */

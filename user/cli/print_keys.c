@@ -14,6 +14,12 @@
 
 #define PATH_SIZE 128
 
+static const struct rf_field unseen_fields[] = {
+	RF_FIELD_GROUP("unseen", rf_unseen_fields, "sources without a window; null: no samples",
+		       .or_null = true),
+	{},
+};
+
 static const struct {
 	const char *name;
 	const struct rf_field *fields[3];
@@ -21,6 +27,9 @@ static const struct {
 	{"status", {rf_status_fields, rf_strays_fields}},
 	{"stats", {rf_stats_fields, rf_stats_line_fields}},
 	{"stats_reset", {rf_reset_fields}},
+	{"top", {rf_fence_name_fields, rf_sources_fields, unseen_fields}},
+	{"show", {rf_shown_fields, rf_network_fields}},
+	{"bans", {rf_bans_fields}},
 };
 
 static void print_fields(const char *path, const struct rf_field *fields);

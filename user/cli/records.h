@@ -7,5 +7,6 @@
 
 extern const struct rf_field rf_status_fields[]; /* cmd_status.c */
 extern const struct rf_field rf_strays_fields[];
+extern const struct rf_field rf_network_fields[]; /* show_network.c */
 
 #endif /* RINGFENCE_CLI_RECORDS_H */

@@ -25,11 +25,6 @@ static void format_of(const struct rf_source_row *row, char text[RF_CELL_SIZE])
 		 has_burst ? count : "", has_burst ? ", " : "", rate, more);
 }
 
-double rf_source_row_rate(const struct rf_source_row *row)
-{
-	return row->used * 1e9 / row->limit->window_ns;
-}
-
 /* 100, 0.5, 8.1mbit: in a second. */
 static void format_rate(const struct rf_source_row *row, char text[RF_CELL_SIZE])
 {

@@ -4,9 +4,6 @@
 
 #include "snapshot/sources.h"
 
-/* Per second over the window, in the limit's unit; for a bucket, by its used part. */
-double rf_source_row_rate(const struct rf_source_row *row);
-
 enum rf_source_columns {
 	RF_SOURCES_PLAIN,
 	RF_SOURCES_OF_LIMIT, /* with the rate of each limit, and bans */

@@ -7,6 +7,7 @@
 #include "cli/out.h"
 #include "cli/table.h"
 #include "cli/top_unseen.h"
+#include "snapshot/records.h"
 #include "snapshot/totals.h"
 #include "snapshot/unseen.h"
 
@@ -17,29 +18,6 @@ static size_t shown(const struct rf_unseen *unseen, const struct rf_top *top)
 {
 	return unseen->count < top->rows ? unseen->count : top->rows;
 }
-
-/* ---- JSON ---- */
-
-static json_t *make_json(const struct rf_unseen *unseen, const struct rf_top *top)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < shown(unseen, top); i++) {
-		const struct rf_unseen_row *row = &unseen->row[i];
-		char source[RF_PREFIX_TEXT_SIZE];
-
-		rf_format_prefix(&row->source, source);
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:f, s:I}", "source", source, "reason",
-						rf_reason_name(row->reason), "packets_per_s",
-						row->per_s, "samples", (json_int_t)row->samples));
-	}
-	return json_pack("{s:I, s:f, s:I, s:I, s:o}", "one_in", (json_int_t)unseen->one_in,
-			 "seconds", unseen->time_ns / 1e9, "samples", (json_int_t)unseen->samples,
-			 "missed", (json_int_t)unseen->missed, "sources", list);
-}
-
-/* ---- text ---- */
 
 static void fill(const void *context, size_t i, struct rf_cells *cells)
 {
@@ -100,6 +78,14 @@ static int hint(const struct rf_fence *fence, struct rf_error *error)
 	return err;
 }
 
+static json_t *unseen_json(const struct rf_unseen *unseen, const struct rf_top *top)
+{
+	struct rf_unseen first = *unseen;
+
+	first.count = shown(unseen, top);
+	return rf_record_json(rf_unseen_fields, &first);
+}
+
 int rf_top_unseen(const struct rf_fence *fence, const struct rf_top *top, json_t *json,
 		  struct rf_error *error)
 {
@@ -117,7 +103,7 @@ int rf_top_unseen(const struct rf_fence *fence, const struct rf_top *top, json_t
 	}
 	err = rf_unseen_read(fence, &asked, &unseen, error);
 	if (!err && json)
-		json_object_set_new(json, "unseen", make_json(&unseen, top));
+		json_object_set_new(json, "unseen", unseen_json(&unseen, top));
 	else if (!err)
 		print_text(&unseen, top);
 	rf_unseen_free(&unseen);

@@ -13,6 +13,7 @@
 #include "daemon/answers.h"
 #include "daemon/fences.h"
 #include "daemon/query.h"
+#include "snapshot/records.h"
 #include "snapshot/shown.h"
 #include "watch/graph.h"
 #include "watch/privacy.h"
@@ -327,7 +328,7 @@ static json_t *shown(const struct rf_watched *one, const struct rf_prefix *sourc
 	if (!rf_shown_read(rf_scanner_fence(one->scanner), source, &read, error)) {
 		if (rf_verdict_wants_recent(&read->its))
 			add_recent(&one->snapshot, source, read);
-		json = rf_shown_json(read);
+		json = rf_record_json(rf_shown_fields, read);
 		if (!json)
 			rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
 	}

@@ -99,6 +99,8 @@ int rf_fence_bans(const struct rf_fence *fence, struct rf_bans *bans, struct rf_
 		const int slot = slot_of(&bans->rules, row.limit_id);
 
 		row.limit = &bans->rules.limit[slot < 0 ? 0 : slot];
+		row.left_ns = rf_fence_left_ns(fence, bans->now, row.until);
+		row.lasted_ns = rf_fence_left_ns(fence, row.since, bans->now);
 		if (slot >= 0)
 			bans->row[kept++] = row;
 	}

@@ -323,8 +323,9 @@ struct rf_ban_row {
 	uint32_t limit_id;
 	const struct rf_limit *limit;
 	uint64_t until, since; /* jiffies */
-	uint32_t place;	       /* index in the table */
-	uint64_t word;	       /* the ban's word, as it was read */
+	uint64_t left_ns, lasted_ns;
+	uint32_t place; /* index in the table */
+	uint64_t word;	/* the ban's word, as it was read */
 };
 
 /* The bans that have not ended, of limits in force, sorted by source. */

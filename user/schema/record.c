@@ -26,6 +26,8 @@ static json_t *value_json(enum rf_field_kind kind, const struct rf_field *field,
 		return json_integer(*(const uint8_t *)at);
 	case RF_FIELD_U32:
 		return json_integer(*(const uint32_t *)at);
+	case RF_FIELD_I64:
+		return json_integer(*(const int64_t *)at);
 	case RF_FIELD_U64:
 		return json_integer(*(const uint64_t *)at);
 	case RF_FIELD_MS:
@@ -139,6 +141,7 @@ const char *rf_field_type(const struct rf_field *field)
 		[RF_FIELD_INT] = {"number", "number, null"},
 		[RF_FIELD_U8] = {"number", "number, null"},
 		[RF_FIELD_U32] = {"number", "number, null"},
+		[RF_FIELD_I64] = {"number", "number, null"},
 		[RF_FIELD_U64] = {"number", "number, null"},
 		[RF_FIELD_MS] = {"number", "number, null"},
 		[RF_FIELD_REAL] = {"number", "number, null"},

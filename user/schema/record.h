@@ -17,6 +17,7 @@ enum rf_field_kind {
 	RF_FIELD_INT,
 	RF_FIELD_U8,
 	RF_FIELD_U32,
+	RF_FIELD_I64,
 	RF_FIELD_U64, /* below 2^63 */
 	RF_FIELD_MS,  /* uint64_t of nanoseconds */
 	RF_FIELD_REAL,
@@ -57,6 +58,7 @@ struct rf_field {
 		int: RF_FIELD_INT,       \
 		uint8_t: RF_FIELD_U8,    \
 		uint32_t: RF_FIELD_U32,  \
+		long: RF_FIELD_I64,      \
 		unsigned long: RF_FIELD_U64,      \
 		unsigned long long: RF_FIELD_U64, \
 		double: RF_FIELD_REAL,   \

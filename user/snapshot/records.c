@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "snapshot/records.h"
+#include <stdlib.h>
+
 #include "base/hardware.h"
 #include "base/json.h"
 #include "base/time.h"
 #include "rules/grammar.h"
 #include "schema/reasons.h"
+#include "snapshot/records.h"
+#include "snapshot/shown.h"
+#include "snapshot/sources.h"
 #include "snapshot/totals.h"
+#include "snapshot/unseen.h"
 
 /* ---- counts ---- */
 
@@ -237,13 +242,13 @@ static json_t *make_reset(const void *of)
 	return json_string(text);
 }
 
-static const struct rf_field named_fence_fields[] = {
+const struct rf_field rf_fence_name_fields[] = {
 	RF_FIELD("fence", struct rf_fence, name, "its name"),
 	{},
 };
 
 static const struct rf_field opened_fields[] = {
-	RF_FIELD("fence", struct rf_fence, name, "its name"),
+	RF_FIELDS_ALSO(rf_fence_name_fields),
 	RF_FIELD("program_id", struct rf_fence, program_id, "of the kernel's program"),
 	RF_FIELD("sources", struct rf_fence, sources, "windows of each family"),
 	{},
@@ -255,7 +260,7 @@ const struct rf_field rf_fence_fields[] = {
 };
 
 const struct rf_field rf_reset_fields[] = {
-	RF_FIELDS_VIA(struct rf_totals, fence, named_fence_fields),
+	RF_FIELDS_VIA(struct rf_totals, fence, rf_fence_name_fields),
 	RF_FIELD_MADE("reset", RF_FIELD_TEXT, make_reset, "when its counters began at 0, UTC",
 		      .has = was_reset, .or_null = true),
 	{},
@@ -344,5 +349,313 @@ const struct rf_field rf_stats_line_fields[] = {
 	RF_FIELD("seconds", struct rf_stats_line, rates.seconds, "since the line before"),
 	RF_FIELD_IN("rates", struct rf_stats_line, rates, rates_fields,
 		    "in a second, of a line of watch"),
+	{},
+};
+
+/* ---- sources ---- */
+
+static json_t *make_unit(const void *of)
+{
+	return json_string(rf_unit_name(((const struct rf_limit *)of)->unit));
+}
+
+static bool has_burst(const void *of)
+{
+	return rf_has_burst(of);
+}
+
+static json_t *make_shadow(const void *of)
+{
+	return json_boolean(((const struct rf_limit *)of)->flags & RF_SHADOW);
+}
+
+static const struct rf_field rate_fields[] = {
+	RF_FIELD("limit", struct rf_limit, name, "name of the limit"),
+	RF_FIELD("rate", struct rf_limit, rate, "COUNT, in unit"),
+	RF_FIELD_OF_NS("window_ms", struct rf_limit, window_ns, "TIME of the rate"),
+	RF_FIELD_MADE("unit", RF_FIELD_TEXT, make_unit, "packets or bytes"),
+	RF_FIELD("burst", struct rf_limit, burst, "of token and leaky, in unit", .has = has_burst,
+		 .or_null = true),
+	RF_FIELD_MADE("shadow", RF_FIELD_BOOL, make_shadow, "the limit drops nothing"),
+	{},
+};
+
+static json_t *make_used_per_s(const void *of)
+{
+	return json_real(rf_source_row_rate(of));
+}
+
+static const struct rf_field source_fields[] = {
+	RF_FIELD_OF_PREFIX("source", struct rf_source_row, source,
+			   "address, or prefix of the group"),
+	RF_FIELDS_VIA(struct rf_source_row, limit, rate_fields),
+	RF_FIELD("passed", struct rf_source_row, passed, "packets that passed"),
+	RF_FIELD("dropped", struct rf_source_row, dropped, "packets that were dropped"),
+	RF_FIELD("would_drop", struct rf_source_row, would_drop,
+		 "passed by a shadow limit or a pause"),
+	RF_FIELD("used", struct rf_source_row, used, "of the rate, in unit"),
+	RF_FIELD_MADE("used_per_s", RF_FIELD_REAL, make_used_per_s,
+		      "used, divided by TIME in seconds"),
+	RF_FIELD_OF_NS("banned_ms", struct rf_source_row, banned_ns, "left of a ban; 0: none"),
+	RF_FIELD("aggregate", struct rf_source_row, is_aggregate, "a window that newcomers share"),
+	{},
+};
+
+static const void *source_row_at(const void *of, size_t i)
+{
+	const struct rf_source_rows *rows = of;
+
+	return i < rows->count ? &rows->row[i] : NULL;
+}
+
+const struct rf_field rf_sources_fields[] = {
+	RF_FIELD_LIST_OF("sources", source_row_at, source_fields, "the first N"),
+	{},
+};
+
+const struct rf_field rf_windows_within_fields[] = {
+	RF_FIELD_LIST_OF("windows", source_row_at, source_fields,
+			 "of a network: the windows within it"),
+	{},
+};
+
+/* ---- sources without a window ---- */
+
+static json_t *make_reason(const void *of)
+{
+	return json_string(rf_reason_name(((const struct rf_unseen_row *)of)->reason));
+}
+
+static const struct rf_field unseen_row_fields[] = {
+	RF_FIELD_OF_PREFIX("source", struct rf_unseen_row, source, "address, or /64 of IPv6"),
+	RF_FIELD_MADE("reason", RF_FIELD_TEXT, make_reason, "of the verdict, as in stats"),
+	RF_FIELD("packets_per_s", struct rf_unseen_row, per_s, "estimated"),
+	RF_FIELD("samples", struct rf_unseen_row, samples, "the estimate is made from these"),
+	{},
+};
+
+static const void *unseen_at(const void *of, size_t i)
+{
+	const struct rf_unseen *unseen = of;
+
+	return i < unseen->count ? &unseen->row[i] : NULL;
+}
+
+static json_t *make_seconds(const void *of)
+{
+	return json_real(((const struct rf_unseen *)of)->time_ns / 1e9);
+}
+
+const struct rf_field rf_unseen_fields[] = {
+	RF_FIELD("one_in", struct rf_unseen, one_in, "of so many packets, one was taken"),
+	RF_FIELD_MADE("seconds", RF_FIELD_REAL, make_seconds, "how long samples were read"),
+	RF_FIELD("samples", struct rf_unseen, samples, "samples that were read"),
+	RF_FIELD("missed", struct rf_unseen, missed, "samples overwritten before they were read"),
+	RF_FIELD_LIST_OF("sources", unseen_at, unseen_row_fields, "the first N"),
+	{},
+};
+
+/* ---- bans ---- */
+
+static json_t *make_banned(const void *of)
+{
+	const struct rf_prefix prefix = rf_ban_prefix(of);
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(&prefix, text);
+	return json_string(text);
+}
+
+static json_t *make_ban_all(const void *of)
+{
+	return json_boolean(((const struct rf_ban_row *)of)->limit->flags & RF_BAN_ALL);
+}
+
+static const struct rf_field banned_by_fields[] = {
+	RF_FIELD("limit", struct rf_limit, name, "the limit that banned it"),
+	{},
+};
+
+static const struct rf_field ban_fields[] = {
+	RF_FIELD_MADE("source", RF_FIELD_TEXT, make_banned, "the banned source"),
+	RF_FIELDS_VIA(struct rf_ban_row, limit, banned_by_fields),
+	RF_FIELD_MADE("all", RF_FIELD_BOOL, make_ban_all, "every packet of the source is dropped"),
+	RF_FIELD_OF_NS("left_ms", struct rf_ban_row, left_ns, "until the ban ends"),
+	RF_FIELD_OF_NS("since_ms", struct rf_ban_row, lasted_ns, "since the ban began"),
+	{},
+};
+
+static const void *ban_at(const void *of, size_t i)
+{
+	const struct rf_bans *bans = of;
+
+	return i < bans->count ? &bans->row[i] : NULL;
+}
+
+const struct rf_field rf_bans_fields[] = {
+	RF_FIELD_LIST_OF("bans", ban_at, ban_fields, "those that go on"),
+	{},
+};
+
+/* ---- one source ---- */
+
+static bool is_limited_in_time(const void *of)
+{
+	return ((const struct rf_list_answer *)of)->left_ns != RF_FOREVER;
+}
+
+const struct rf_field rf_list_answer_fields[] = {
+	RF_FIELD("prefix", struct rf_list_answer, prefix, "the prefix of the list"),
+	RF_FIELD_OF_NS("left_ms", struct rf_list_answer, left_ns,
+		       "left of its time; null: for good", .has = is_limited_in_time,
+		       .or_null = true),
+	{},
+};
+
+static const struct rf_shown_limit *shown_limit(const void *of)
+{
+	return of;
+}
+
+static json_t *make_cells(const void *of)
+{
+	json_t *cells = json_array();
+
+	for (int i = 0; i < shown_limit(of)->cells; i++)
+		json_array_append_new(cells, json_integer(shown_limit(of)->cell[i]));
+	return cells;
+}
+
+static json_t *make_would_drop(const void *of)
+{
+	return json_integer(rf_shown_would_drop(of));
+}
+
+static bool passes_again(const void *of)
+{
+	return shown_limit(of)->wait_ms != RF_WAIT_FOREVER;
+}
+
+static bool would_pass_again(const void *of)
+{
+	return shown_limit(of)->limit->flags & RF_SHADOW &&
+	       shown_limit(of)->passes_again_ms != RF_WAIT_FOREVER;
+}
+
+static bool has_room_of_fleet(const void *of)
+{
+	return shown_limit(of)->limit->flags & RF_FLEET && !shown_limit(of)->newcomer;
+}
+
+static bool has_recent(const void *of)
+{
+	const struct rf_case *its = shown_limit(of)->its;
+
+	return its->recent_ms && rf_verdict_wants_recent(its) &&
+	       rf_answer_has_dropped(shown_limit(of)->answer);
+}
+
+static const struct rf_field over_fields[] = {
+	RF_FIELD("over_ms", struct rf_case, recent_ms, "about a second"),
+	{},
+};
+
+static const struct rf_field charged_fields[] = {
+	RF_FIELD("passed", struct rf_answer, recent.passed, "packets passed in the same time"),
+	RF_FIELD("dropped", struct rf_answer, recent.dropped,
+		 "packets dropped in the last over_ms"),
+	{},
+};
+
+static const struct rf_field recent_fields[] = {
+	RF_FIELDS_VIA(struct rf_shown_limit, its, over_fields),
+	RF_FIELDS_VIA(struct rf_shown_limit, answer, charged_fields),
+	{},
+};
+
+static const struct rf_field shown_limit_fields[] = {
+	RF_FIELDS_VIA(struct rf_shown_limit, limit, rate_fields),
+	RF_FIELD("source", struct rf_shown_limit, source, "address, or prefix of the group"),
+	RF_FIELD("newcomer", struct rf_shown_limit, newcomer, "the source has no window there"),
+	RF_FIELD("passed", struct rf_shown_limit, state.passed, "packets that passed"),
+	RF_FIELD("dropped", struct rf_shown_limit, state.dropped, "packets that were dropped"),
+	RF_FIELD_MADE("would_drop", RF_FIELD_U64, make_would_drop,
+		      "passed by a shadow limit or a pause"),
+	RF_FIELD("used", struct rf_shown_limit, used, "of the rate, in unit"),
+	RF_FIELD_MADE("cells", RF_FIELD_LIST, make_cells, "used in each cell, the oldest first"),
+	RF_FIELD("room", struct rf_shown_limit, room, "of the fleet: what passes on this host",
+		 .has = has_room_of_fleet, .or_null = true),
+	RF_FIELD_OF_NS("banned_ms", struct rf_shown_limit, banned_ns, "left of a ban; 0: none"),
+	RF_FIELD("passes_again_ms", struct rf_shown_limit, wait_ms, "until this limit has room",
+		 .has = passes_again, .or_null = true),
+	RF_FIELD("would_pass_again_ms", struct rf_shown_limit, passes_again_ms,
+		 "the same of a shadow limit", .has = would_pass_again, .or_null = true),
+	RF_FIELD_GROUP("recent", recent_fields, "where it dropped some, and a packet passes now",
+		       .has = has_recent, .or_null = true),
+	{},
+};
+
+static const void *shown_limit_at(const void *of, size_t i)
+{
+	const struct rf_shown *shown = of;
+
+	return i < (size_t)shown->its.answers ? &shown->limit[i] : NULL;
+}
+
+static bool is_allowed(const void *of)
+{
+	return ((const struct rf_shown *)of)->its.list[RF_ALLOW].is_listed;
+}
+
+static bool is_denied(const void *of)
+{
+	return ((const struct rf_shown *)of)->its.list[RF_DENY].is_listed;
+}
+
+static const struct rf_decision *verdict_of(const void *of)
+{
+	return &((const struct rf_shown *)of)->decision;
+}
+
+static bool is_decided(const void *of)
+{
+	return verdict_of(of)->kind;
+}
+
+static bool has_wait(const void *of)
+{
+	return verdict_of(of)->wait_ms != RF_WAIT_FOREVER;
+}
+
+static json_t *make_summary(const void *of)
+{
+	char *text = rf_verdict_text(&((const struct rf_shown *)of)->its);
+	json_t *json = text ? rf_json_text(text) : NULL;
+
+	free(text);
+	return json;
+}
+
+static const struct rf_field by_fields[] = {
+	RF_FIELD("kind", struct rf_decision, kind, "limit, deny, allow, ban, pause \\&..."),
+	RF_FIELD("limit", struct rf_decision, limit, "the limit that decides", .or_null = true),
+	RF_FIELD("prefix", struct rf_decision, prefix, "the prefix of the list", .or_null = true),
+	{},
+};
+
+const struct rf_field rf_shown_fields[] = {
+	RF_FIELD("source", struct rf_shown, source, "the address that was asked for"),
+	RF_FIELD("verdict", struct rf_shown, decision.outcome, "passes, dropped, partly or depends"),
+	RF_FIELD_IN("by", struct rf_shown, decision, by_fields, "what decides; null: no rule does",
+		    .has = is_decided, .or_null = true),
+	RF_FIELD("passes_again_ms", struct rf_shown, decision.wait_ms,
+		 "until a packet passes; 0: now", .has = has_wait, .or_null = true),
+	RF_FIELD_MADE("summary", RF_FIELD_TEXT, make_summary,
+		      "the verdict in words, in one line or several"),
+	RF_FIELD_IN("allowed", struct rf_shown, its.list[RF_ALLOW], rf_list_answer_fields,
+		    "its entry of the list", .has = is_allowed, .or_null = true),
+	RF_FIELD_IN("denied", struct rf_shown, its.list[RF_DENY], rf_list_answer_fields,
+		    "the same of the deny list", .has = is_denied, .or_null = true),
+	RF_FIELD_LIST_OF("limits", shown_limit_at, shown_limit_fields, "those that may apply"),
 	{},
 };

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "ringfence/limiter.h"
@@ -149,10 +148,19 @@ static int read_limits(const struct rf_fence *fence, const struct rf_prefix *ask
 			continue;
 		}
 		err = read_limit(fence, &shown->bans, given[i], &masked, one, error);
+		one->its = its;
+		one->answer = &its->answer[its->answers];
 		its->answer[its->answers++] =
 			answer_of(fence, &rules->policy[given[i]], &address, one);
 	}
 	return err;
+}
+
+static void judge(struct rf_shown *shown)
+{
+	rf_decide(&shown->its, &shown->decision);
+	for (int i = 0; i < shown->its.answers; i++)
+		shown->limit[i].wait_ms = rf_verdict_wait_ms(&shown->its, &shown->its.answer[i]);
 }
 
 static int read_case(const struct rf_fence *fence, const struct rf_prefix *asked,
@@ -180,6 +188,7 @@ static int read_case(const struct rf_fence *fence, const struct rf_prefix *asked
 	if (!err)
 		err = read_limits(fence, asked, rules->prefix_class[value.prefix_class], shown,
 				  error);
+	judge(shown);
 	return err;
 }
 
@@ -234,6 +243,7 @@ void rf_shown_since(struct rf_shown *shown, const struct rf_shown *before, uint6
 					more(answer->all.dropped, was->all.dropped)};
 		}
 	}
+	judge(shown);
 }
 
 void rf_shown_free(struct rf_shown *shown)
@@ -243,81 +253,8 @@ void rf_shown_free(struct rf_shown *shown)
 	free(shown);
 }
 
-/* ---- for programs ---- */
-
 /* A limit with a ban has no such counter: its word holds the end of the ban. */
 uint64_t rf_shown_would_drop(const struct rf_shown_limit *one)
 {
 	return one->limit->ban_ns ? 0 : one->state.would_drop;
-}
-
-static json_t *wait_json(int64_t wait_ms)
-{
-	return wait_ms == RF_WAIT_FOREVER ? json_null() : json_integer(wait_ms);
-}
-
-static json_t *recent_json(const struct rf_case *its, const struct rf_answer *answer)
-{
-	if (!its->recent_ms || !rf_verdict_wants_recent(its) || !rf_answer_has_dropped(answer))
-		return json_null();
-	return json_pack("{s:I, s:I, s:I}", "over_ms", (json_int_t)its->recent_ms, "passed",
-			 (json_int_t)answer->recent.passed, "dropped",
-			 (json_int_t)answer->recent.dropped);
-}
-
-static json_t *limit_json(const struct rf_shown_limit *one, const struct rf_case *its,
-			  const struct rf_answer *answer)
-{
-	const bool is_shadow = one->limit->flags & RF_SHADOW;
-	json_t *cells = json_array();
-
-	for (int i = 0; i < one->cells; i++)
-		json_array_append_new(cells, json_integer(one->cell[i]));
-	return json_pack(
-		"{s:o, s:I, s:I, s:o, s:I, s:s, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I, s:s, "
-		"s:o, s:o}",
-		"limit", rf_json_text(one->limit->name), "used", (json_int_t)one->used, "rate",
-		(json_int_t)one->limit->rate, "burst",
-		rf_has_burst(one->limit) ? json_integer(one->limit->burst) : json_null(),
-		"window_ms", (json_int_t)(one->limit->window_ns / RF_NS_PER_MS), "unit",
-		rf_unit_name(one->limit->unit), "cells", cells, "passed",
-		(json_int_t)one->state.passed, "dropped", (json_int_t)one->state.dropped,
-		"would_drop", (json_int_t)rf_shown_would_drop(one), "passes_again_ms",
-		wait_json(rf_verdict_wait_ms(its, answer)), "would_pass_again_ms",
-		is_shadow ? wait_json(one->passes_again_ms) : json_null(), "newcomer",
-		one->newcomer, "shadow", is_shadow, "banned_ms",
-		(json_int_t)(one->banned_ns / RF_NS_PER_MS), "source", one->source, "room",
-		one->limit->flags & RF_FLEET && !one->newcomer ? json_integer(one->room)
-							       : json_null(),
-		"recent", recent_json(its, answer));
-}
-
-static json_t *list_json(const struct rf_list_answer *answer)
-{
-	if (!answer->is_listed)
-		return json_null();
-	return json_pack("{s:o, s:s}", "left_ms",
-			 answer->left_ns == RF_FOREVER
-				 ? json_null()
-				 : json_integer(answer->left_ns / RF_NS_PER_MS),
-			 "prefix", answer->prefix);
-}
-
-json_t *rf_shown_json(const struct rf_shown *shown)
-{
-	const struct rf_case *its = &shown->its;
-	json_t *limits = json_array(), *verdict = rf_verdict_json(its);
-	json_t *json;
-
-	for (int i = 0; i < its->answers; i++)
-		json_array_append_new(limits, limit_json(&shown->limit[i], its, &its->answer[i]));
-	json = json_pack("{s:s, s:o, s:o, s:o}", "source", shown->source, "allowed",
-			 list_json(&its->list[RF_ALLOW]), "denied", list_json(&its->list[RF_DENY]),
-			 "limits", limits);
-	if (!json || !verdict || json_object_update(json, verdict)) {
-		json_decref(json);
-		json = NULL;
-	}
-	json_decref(verdict);
-	return json;
 }

@@ -6,8 +6,6 @@
 #ifndef RINGFENCE_SHOWN_H
 #define RINGFENCE_SHOWN_H
 
-#include <jansson.h>
-
 #include "fence/fence.h"
 #include "snapshot/verdict.h"
 
@@ -25,11 +23,15 @@ struct rf_shown_limit {
 	bool shorter_pass;	     /* of bytes: the shortest frame has room now */
 	int64_t passes_again_ms;     /* a frame of RF_FRAME_BYTES; or RF_WAIT_FOREVER */
 	uint64_t banned_ns;	     /* remaining time; 0: not banned */
+	const struct rf_case *its;
+	const struct rf_answer *answer; /* of `its` */
+	int64_t wait_ms;		/* until a packet passes that only this limit applies to */
 };
 
 struct rf_shown {
 	char source[RF_PREFIX_TEXT_SIZE];
 	struct rf_case its;
+	struct rf_decision decision;
 	struct rf_shown_limit limit[RF_LIMITS_MAX]; /* of its.answer */
 	struct rf_bans bans;			    /* with the rules that all of this is under */
 };
@@ -46,7 +48,5 @@ void rf_shown_free(struct rf_shown *shown);
 
 /* A limit with a ban has no such counter: its word holds the end of the ban. */
 uint64_t rf_shown_would_drop(const struct rf_shown_limit *one);
-/* The object of `show --json`, which the caller frees. */
-json_t *rf_shown_json(const struct rf_shown *shown);
 
 #endif /* RINGFENCE_SHOWN_H */

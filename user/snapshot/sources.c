@@ -27,9 +27,9 @@ static bool is_asked(const struct rf_source_filter *filter, const struct rf_pref
 	       (filter->or_around && rf_prefix_contains(source, filter->within));
 }
 
-static uint64_t left_ns(const struct reading *reading, const struct rf_ban_row *ban)
+double rf_source_row_rate(const struct rf_source_row *row)
 {
-	return rf_fence_left_ns(reading->fence, reading->bans->now, ban->until);
+	return row->used * 1e9 / row->limit->window_ns;
 }
 
 /* Adds what a window has, of the source or of a network. */
@@ -62,7 +62,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 		return 0; /* its limit was deleted, or it is another one */
 	ban = rf_bans_find(bans, source, limit_id);
 	if (ban)
-		row.banned_ns = left_ns(reading, ban);
+		row.banned_ns = ban->left_ns;
 	if (ban && reading->has_window)
 		reading->has_window[ban - bans->row] = true;
 	return append_window(reading, &row, slot, state);
@@ -92,7 +92,7 @@ static int add_windowless(const struct reading *reading)
 			.source = rf_ban_prefix(ban),
 			.limit = ban->limit,
 			.limit_id = ban->limit_id,
-			.banned_ns = left_ns(reading, ban),
+			.banned_ns = ban->left_ns,
 		};
 
 		if (!reading->has_window[i] && is_asked(reading->filter, &row.source, row.limit))

@@ -37,6 +37,8 @@ struct rf_source_rows {
 int rf_source_rows_read(const struct rf_fence *fence, const struct rf_bans *bans,
 			const struct rf_source_filter *filter, struct rf_source_rows *rows,
 			struct rf_error *error);
+/* Per second over the window, in the limit's unit; for a bucket, by its used part. */
+double rf_source_row_rate(const struct rf_source_row *row);
 /* -ENOMEM. */
 int rf_source_rows_append(struct rf_source_rows *rows, const struct rf_source_row *row);
 void rf_source_rows_free(struct rf_source_rows *rows);

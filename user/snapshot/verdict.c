@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/printable.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -478,34 +477,20 @@ char *rf_verdict_text(const struct rf_case *its)
 
 /* ---- for programs ---- */
 
-/* NULL: no memory. */
-static json_t *summary_json(const struct rf_case *its)
-{
-	char *text = rf_verdict_text(its);
-	json_t *json = text ? rf_json_text(text) : NULL;
-
-	free(text);
-	return json;
-}
-
-json_t *rf_verdict_json(const struct rf_case *its)
+void rf_decide(const struct rf_case *its, struct rf_decision *verdict)
 {
 	static const char *const outcomes[] = {"passes", "dropped", "partly", "depends"};
 	static const char *const kinds[] = {NULL,   "trial", "pause", "allow",
 					    "deny", "ban",   "limit", "newcomers"};
-	const struct verdict verdict = judge_whole(its);
-	const char *prefix = verdict.by == BY_ALLOW  ? its->list[RF_ALLOW].prefix
-			     : verdict.by == BY_DENY ? its->list[RF_DENY].prefix
-						     : NULL;
-	json_t *by = json_null(), *again = json_null();
+	const struct verdict found = judge_whole(its);
 
-	if (verdict.by != BY_NOBODY)
-		by = json_pack("{s:s, s:o, s:s?}", "kind", kinds[verdict.by], "limit",
-			       verdict.answer ? rf_json_text(verdict.answer->limit->name)
-					      : json_null(),
-			       "prefix", prefix);
-	if (verdict.wait_ms != RF_WAIT_FOREVER)
-		again = json_integer(verdict.wait_ms);
-	return json_pack("{s:s, s:o, s:o, s:o}", "verdict", outcomes[verdict.outcome], "by", by,
-			 "passes_again_ms", again, "summary", summary_json(its));
+	*verdict = (struct rf_decision){
+		.outcome = outcomes[found.outcome],
+		.kind = found.by == BY_NOBODY ? NULL : kinds[found.by],
+		.limit = found.answer ? found.answer->limit->name : NULL,
+		.prefix = found.by == BY_ALLOW	? its->list[RF_ALLOW].prefix
+			  : found.by == BY_DENY ? its->list[RF_DENY].prefix
+						: NULL,
+		.wait_ms = found.wait_ms,
+	};
 }

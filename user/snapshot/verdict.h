@@ -7,7 +7,6 @@
 #ifndef RINGFENCE_VERDICT_H
 #define RINGFENCE_VERDICT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,11 +63,16 @@ bool rf_verdict_wants_recent(const struct rf_case *its);
 bool rf_answer_has_dropped(const struct rf_answer *answer);
 /* Does something decide before any limit is asked: a list, a ban of all packets, a trial? */
 bool rf_verdict_is_early(const struct rf_case *its);
-/*
- * {"verdict","by","passes_again_ms","summary"}: the wait is null where it is not known, or never;
- * the summary is the text for people.
- */
-json_t *rf_verdict_json(const struct rf_case *its);
+/* The same for programs. */
+struct rf_decision {
+	const char *outcome; /* passes, dropped, partly, depends */
+	const char *kind;    /* of what decides; NULL: no rule does */
+	const char *limit;   /* that decides; NULL: none does */
+	const char *prefix;  /* of the list that decides; NULL: none does */
+	int64_t wait_ms;     /* until a packet passes; RF_WAIT_FOREVER: never, or not known */
+};
+
+void rf_decide(const struct rf_case *its, struct rf_decision *verdict);
 /*
  * When a packet passes that only this limit applies to, in ms: its lists, bans and window together.
  */
