@@ -219,14 +219,7 @@ static const struct rf_field list_fields[] = {
 
 static json_t *make_trial_state(const void *of)
 {
-	/* sparse: settled rules have no trial. */
-	static const char *const states[] = {
-		[RF_ON_TRIAL] = "on_trial",
-		[RF_FELL_BACK] = "fell_back",
-		[RF_FELL_OPEN] = "fell_open",
-	};
-
-	return json_string(states[((const struct rf_standing *)of)->state]);
+	return json_string(rf_trial_state_word(((const struct rf_standing *)of)->state));
 }
 
 static json_t *make_trial_of(const void *of)

@@ -13,6 +13,7 @@
 #include "daemon/recent.h"
 #include "rules/policy.h"
 #include "schema/reasons.h"
+#include "snapshot/records.h"
 #include "watch/privacy.h"
 
 /* ---- rows of the last minute ---- */
@@ -286,81 +287,83 @@ static int live_rows(const struct rf_snapshot *snapshot, enum rf_told told,
 
 /* ---- the last scan ---- */
 
-/* ---- counters ---- */
-
-/* Packets by reason, of passed or of dropped ones. What is 0 is left out. */
-static json_t *reasons(const struct rf_counters *counters, bool dropped)
-{
-	json_t *json = json_object();
-
-	for (int i = 0; i < RF_REASON_COUNT; i++)
-		if (rf_reason_is_drop(i) == dropped && counters->reason[i].packets)
-			json_object_set_new(json, rf_reason_name(i),
-					    json_integer(counters->reason[i].packets));
-	return json;
-}
-
-static json_int_t bytes(const struct rf_counters *counters, bool dropped)
-{
-	json_int_t sum = 0;
-
-	for (int i = 0; i < RF_REASON_COUNT; i++)
-		sum += rf_reason_is_drop(i) == dropped ? counters->reason[i].bytes : 0;
-	return sum;
-}
-
 /* ---- limits ---- */
 
-static json_t *numbers(const uint64_t *number, int count)
-{
-	json_t *json = json_array();
+/* A limit in force, as the page has it. */
+struct live_limit {
+	const struct rf_limit *limit;
+	struct rf_limit_counters counted;
+	struct rf_live_use use;
+};
 
-	for (int i = 0; i < count; i++)
-		json_array_append_new(json, json_integer(number[i]));
-	return json;
-}
+/* All that the page has of a scan. */
+struct live {
+	const struct rf_snapshot *snapshot;
+	const struct rf_counters *counters;
+	const char *told;
+	struct live_limit limit[RF_LIMITS_MAX];
+	int place[RF_LIMITS_MAX]; /* by slot: the limit's index among them */
+	int limits;
+	json_t *sources;
+};
 
-static json_t *limit_json(const struct rf_limit *limit, const struct rf_limit_counters *counters,
-			  const struct rf_live_use *use)
+static json_t *make_rate_text(const void *of)
 {
-	static const struct rf_limit_counters nothing;
 	char rate[RF_RATE_TEXT_SIZE];
 
-	counters = counters ?: &nothing;
-	rf_format_limit_rate(limit, rate);
-	return json_pack("{s:o, s:s, s:I, s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-			 "name", rf_json_text(limit->name), "rate", rate, "count",
-			 (json_int_t)limit->rate, "window_ms",
-			 (json_int_t)(limit->window_ns / RF_NS_PER_MS), "unit",
-			 rf_unit_name(limit->unit), "shadow", (limit->flags & RF_SHADOW) != 0,
-			 "passed", (json_int_t)counters->passed.packets, "dropped",
-			 (json_int_t)counters->dropped.packets, "would_drop",
-			 (json_int_t)counters->would_drop.packets, "forfeited",
-			 (json_int_t)counters->forfeited.packets, "active", (json_int_t)use->active,
-			 "over", (json_int_t)use->over, "banned", (json_int_t)use->banned, "use",
-			 numbers(use->bucket, RF_LIVE_BUCKETS));
+	rf_format_limit_rate(of, rate);
+	return json_string(rate);
 }
 
-/* The limits in force; `place` gets the index of each slot among them. */
-static json_t *limits(const struct rf_watched *one, int place[RF_LIMITS_MAX])
+static json_t *make_use(const void *of)
 {
-	const struct rf_bank *rules = &one->snapshot.bans.rules;
-	struct rf_live_use *use = calloc(RF_LIMITS_MAX, sizeof(*use));
 	json_t *json = json_array();
 
+	for (int i = 0; i < RF_LIVE_BUCKETS; i++)
+		json_array_append_new(json,
+				      json_integer(((const struct live_limit *)of)->use.bucket[i]));
+	return json;
+}
+
+static const struct rf_field rate_text_fields[] = {
+	RF_FIELD_MADE("rate_text", RF_FIELD_TEXT, make_rate_text, "COUNT/TIME, as it is typed"),
+	{},
+};
+
+static const struct rf_field limit_fields[] = {
+	RF_FIELDS_VIA(struct live_limit, limit, rf_limit_name_fields),
+	RF_FIELDS_VIA(struct live_limit, limit, rf_limit_rate_fields),
+	RF_FIELDS_VIA(struct live_limit, limit, rate_text_fields),
+	RF_FIELD("passed", struct live_limit, counted.passed.packets, "packets"),
+	RF_FIELD("dropped", struct live_limit, counted.dropped.packets, "packets"),
+	RF_FIELD("would_drop", struct live_limit, counted.would_drop.packets, "packets"),
+	RF_FIELD("forfeited", struct live_limit, counted.forfeited.packets, "packets"),
+	RF_FIELD("active", struct live_limit, use.active, "sources seen lately"),
+	RF_FIELD("over", struct live_limit, use.over, "sources over it"),
+	RF_FIELD("banned", struct live_limit, use.banned, "sources that it bans"),
+	RF_FIELD_MADE("use", RF_FIELD_LIST, make_use, "sources by tenths of the limit"),
+	{},
+};
+
+static void take_limits(struct live *live, const struct rf_metrics *metrics)
+{
+	const struct rf_bank *rules = &live->snapshot->bans.rules;
+	struct rf_live_use *use = calloc(RF_LIMITS_MAX, sizeof(*use));
+
 	if (use)
-		rf_live_use(&one->snapshot, use);
+		rf_live_use(live->snapshot, use);
 	for (int slot = 0; slot < RF_LIMITS_MAX && use; slot++) {
-		place[slot] = json_array_size(json);
-		if (rules->policy[slot].id)
-			json_array_append_new(
-				json, limit_json(&rules->limit[slot],
-						 rf_metrics_limit_counters(one->record->metrics,
-									   rules->limit[slot].name),
-						 &use[slot]));
+		const struct rf_limit *limit = &rules->limit[slot];
+		const struct rf_limit_counters *counted;
+
+		live->place[slot] = live->limits;
+		if (!rules->policy[slot].id)
+			continue;
+		counted = rf_metrics_limit_counters(metrics, limit->name);
+		live->limit[live->limits++] = (struct live_limit){
+			limit, counted ? *counted : (struct rf_limit_counters){}, use[slot]};
 	}
 	free(use);
-	return json;
 }
 
 /* ---- sources ---- */
@@ -404,17 +407,91 @@ static json_t *sources(struct rf_watched *one, enum rf_told told, const int plac
 
 /* ---- fences ---- */
 
-static const char *standing_word(const struct rf_standing *standing)
+/* Packets by reason, of passed or of dropped ones. What is 0 is left out. */
+static json_t *reasons(const void *of, bool dropped)
 {
-	static const char *const words[] = {
-		[RF_SETTLED] = "settled",
-		[RF_ON_TRIAL] = "on_trial",
-		[RF_FELL_BACK] = "fell_back",
-		[RF_FELL_OPEN] = "fell_open",
-	};
+	const struct rf_counters *counters = ((const struct live *)of)->counters;
+	json_t *json = json_object();
 
-	return words[standing->state];
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		if (rf_reason_is_drop(i) == dropped && counters->reason[i].packets)
+			json_object_set_new(json, rf_reason_name(i),
+					    json_integer(counters->reason[i].packets));
+	return json;
 }
+
+static json_t *make_passed(const void *of)
+{
+	return reasons(of, false);
+}
+
+static json_t *make_dropped(const void *of)
+{
+	return reasons(of, true);
+}
+
+/* Of all that passed, and of all that were dropped. */
+static json_t *make_bytes(const void *of)
+{
+	const struct rf_counters *counters = ((const struct live *)of)->counters;
+	json_int_t sum[2] = {};
+
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		sum[rf_reason_is_drop(i)] += counters->reason[i].bytes;
+	return json_pack("[I, I]", sum[0], sum[1]);
+}
+
+static json_t *make_standing(const void *of)
+{
+	return json_string(rf_trial_state_word(((const struct rf_snapshot *)of)->standing.state));
+}
+
+static json_t *make_residents(const void *of)
+{
+	const struct rf_snapshot *snapshot = of;
+
+	return json_pack("[I, I]", (json_int_t)snapshot->residents[0],
+			 (json_int_t)snapshot->residents[1]);
+}
+
+static const struct rf_field snapshot_fields[] = {
+	RF_FIELD_OF_NS("time", struct rf_snapshot, time_ns, "since 1970"),
+	RF_FIELD_OF_NS("awake", struct rf_snapshot, awake_ns,
+		       "the same moment, by a clock that does not step"),
+	RF_FIELD_OF_NS("since", struct rf_snapshot, since_ns, "since the scan before"),
+	RF_FIELD_MADE("standing", RF_FIELD_TEXT, make_standing,
+		      "settled, or as trial.state of status"),
+	RF_FIELD_OF_NS("trial_ms", struct rf_snapshot, standing.trial_ns,
+		       "until a trial ends, or since"),
+	RF_FIELD_OF_NS("paused_ms", struct rf_snapshot, standing.paused_ns, "until a pause ends"),
+	RF_FIELD("capacity", struct rf_snapshot, capacity, "windows of a family"),
+	RF_FIELD_MADE("residents", RF_FIELD_LIST, make_residents, "of IPv4 and IPv6"),
+	RF_FIELD("count", struct rf_snapshot, sources.count, "windows in use lately"),
+	{},
+};
+
+static const void *limit_at(const void *of, size_t i)
+{
+	const struct live *live = of;
+
+	return i < (size_t)live->limits ? &live->limit[i] : NULL;
+}
+
+static json_t *make_sources(const void *of)
+{
+	return json_incref(((const struct live *)of)->sources);
+}
+
+static const struct rf_field live_fields[] = {
+	RF_FIELDS_VIA(struct live, snapshot, snapshot_fields),
+	RF_FIELD("told", struct live, told, "how much of sources is told"),
+	RF_FIELD_MADE("passed", RF_FIELD_NAMED, make_passed, "packets by reason"),
+	RF_FIELD_MADE("dropped", RF_FIELD_NAMED, make_dropped, "packets by reason"),
+	RF_FIELD_MADE("bytes", RF_FIELD_LIST, make_bytes, "passed and dropped"),
+	RF_FIELD_LIST_OF("limits", limit_at, limit_fields, "in force"),
+	RF_FIELD_MADE("sources", RF_FIELD_LIST, make_sources, "see source_json()"),
+	{},
+};
 
 static json_t *names(const struct rf_watching *watching)
 {
@@ -429,26 +506,24 @@ static json_t *names(const struct rf_watching *watching)
 static json_t *scan_json(struct rf_watched *one, const struct rf_settings *settings)
 {
 	static const char *const told[] = RF_TOLD_WORDS;
-	const struct rf_snapshot *snapshot = &one->snapshot;
-	const struct rf_counters *counters = rf_metrics_counters(one->record->metrics);
-	int place[RF_LIMITS_MAX] = {};
-	json_t *its_limits = limits(one, place);
+	struct live *live = calloc(1, sizeof(*live));
+	json_t *json;
 
-	return json_pack("{s:b, s:I, s:I, s:I, s:s, s:I, s:s, s:o, s:o, s:[I, I], s:I, s:[I, I], "
-			 "s:I, s:o, s:o, s:I}",
-			 "up", 1, "time", (json_int_t)(snapshot->time_ns / RF_NS_PER_MS), "awake",
-			 (json_int_t)(snapshot->awake_ns / RF_NS_PER_MS), "since",
-			 (json_int_t)(snapshot->since_ns / RF_NS_PER_MS), "standing",
-			 standing_word(&snapshot->standing), "trial_ms",
-			 (json_int_t)(snapshot->standing.trial_ns / RF_NS_PER_MS), "told",
-			 told[settings->sources], "passed", reasons(counters, false), "dropped",
-			 reasons(counters, true), "bytes", bytes(counters, false),
-			 bytes(counters, true), "capacity", (json_int_t)snapshot->capacity,
-			 "residents", (json_int_t)snapshot->residents[0],
-			 (json_int_t)snapshot->residents[1], "count",
-			 (json_int_t)snapshot->sources.count, "limits", its_limits, "sources",
-			 sources(one, settings->sources, place), "paused_ms",
-			 (json_int_t)(snapshot->standing.paused_ns / RF_NS_PER_MS));
+	if (!live)
+		return NULL;
+	*live = (struct live){
+		.snapshot = &one->snapshot,
+		.counters = rf_metrics_counters(one->record->metrics),
+		.told = told[settings->sources],
+	};
+	take_limits(live, one->record->metrics);
+	live->sources = sources(one, settings->sources, live->place);
+	json = rf_record_json(live_fields, live);
+	json_decref(live->sources);
+	free(live);
+	if (json)
+		json_object_set_new(json, "up", json_true());
+	return json;
 }
 
 /*

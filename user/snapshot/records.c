@@ -110,6 +110,18 @@ static bool is_apart(const void *of)
 	return ((const struct rf_totals *)of)->is_apart;
 }
 
+const char *rf_trial_state_word(enum rf_trial_state state)
+{
+	static const char *const words[] = {
+		[RF_SETTLED] = "settled",
+		[RF_ON_TRIAL] = "on_trial",
+		[RF_FELL_BACK] = "fell_back",
+		[RF_FELL_OPEN] = "fell_open",
+	};
+
+	return words[state];
+}
+
 /* ---- stats ---- */
 
 static const struct rf_field packets_fields[] = {
@@ -137,13 +149,13 @@ static const struct rf_field limit_bytes[] = {
 	{},
 };
 
-static const struct rf_field named_limit_fields[] = {
+const struct rf_field rf_limit_name_fields[] = {
 	RF_FIELD("name", struct rf_limit, name, "of the limit"),
 	{},
 };
 
 static const struct rf_field limit_fields[] = {
-	RF_FIELDS_VIA(struct rf_limit_totals, limit, named_limit_fields),
+	RF_FIELDS_VIA(struct rf_limit_totals, limit, rf_limit_name_fields),
 	RF_FIELD("passed", struct rf_limit_totals, counted.passed.packets,
 		 "packets that it let pass"),
 	RF_FIELD("dropped", struct rf_limit_totals, counted.dropped.packets,
@@ -369,8 +381,13 @@ static json_t *make_shadow(const void *of)
 	return json_boolean(((const struct rf_limit *)of)->flags & RF_SHADOW);
 }
 
-static const struct rf_field rate_fields[] = {
+/* Where a record names the limit that it belongs to. */
+static const struct rf_field of_limit_fields[] = {
 	RF_FIELD("limit", struct rf_limit, name, "name of the limit"),
+	{},
+};
+
+const struct rf_field rf_limit_rate_fields[] = {
 	RF_FIELD("rate", struct rf_limit, rate, "COUNT, in unit"),
 	RF_FIELD_OF_NS("window_ms", struct rf_limit, window_ns, "TIME of the rate"),
 	RF_FIELD_MADE("unit", RF_FIELD_TEXT, make_unit, "packets or bytes"),
@@ -388,7 +405,8 @@ static json_t *make_used_per_s(const void *of)
 static const struct rf_field source_fields[] = {
 	RF_FIELD_OF_PREFIX("source", struct rf_source_row, source,
 			   "address, or prefix of the group"),
-	RF_FIELDS_VIA(struct rf_source_row, limit, rate_fields),
+	RF_FIELDS_VIA(struct rf_source_row, limit, of_limit_fields),
+	RF_FIELDS_VIA(struct rf_source_row, limit, rf_limit_rate_fields),
 	RF_FIELD("passed", struct rf_source_row, passed, "packets that passed"),
 	RF_FIELD("dropped", struct rf_source_row, dropped, "packets that were dropped"),
 	RF_FIELD("would_drop", struct rf_source_row, would_drop,
@@ -471,14 +489,9 @@ static json_t *make_ban_all(const void *of)
 	return json_boolean(((const struct rf_ban_row *)of)->limit->flags & RF_BAN_ALL);
 }
 
-static const struct rf_field banned_by_fields[] = {
-	RF_FIELD("limit", struct rf_limit, name, "the limit that banned it"),
-	{},
-};
-
 static const struct rf_field ban_fields[] = {
 	RF_FIELD_MADE("source", RF_FIELD_TEXT, make_banned, "the banned source"),
-	RF_FIELDS_VIA(struct rf_ban_row, limit, banned_by_fields),
+	RF_FIELDS_VIA(struct rf_ban_row, limit, of_limit_fields),
 	RF_FIELD_MADE("all", RF_FIELD_BOOL, make_ban_all, "every packet of the source is dropped"),
 	RF_FIELD_OF_NS("left_ms", struct rf_ban_row, left_ns, "until the ban ends"),
 	RF_FIELD_OF_NS("since_ms", struct rf_ban_row, lasted_ns, "since the ban began"),
@@ -574,7 +587,8 @@ static const struct rf_field recent_fields[] = {
 };
 
 static const struct rf_field shown_limit_fields[] = {
-	RF_FIELDS_VIA(struct rf_shown_limit, limit, rate_fields),
+	RF_FIELDS_VIA(struct rf_shown_limit, limit, of_limit_fields),
+	RF_FIELDS_VIA(struct rf_shown_limit, limit, rf_limit_rate_fields),
 	RF_FIELD("source", struct rf_shown_limit, source, "address, or prefix of the group"),
 	RF_FIELD("newcomer", struct rf_shown_limit, newcomer, "the source has no window there"),
 	RF_FIELD("passed", struct rf_shown_limit, state.passed, "packets that passed"),
@@ -645,7 +659,8 @@ static const struct rf_field by_fields[] = {
 
 const struct rf_field rf_shown_fields[] = {
 	RF_FIELD("source", struct rf_shown, source, "the address that was asked for"),
-	RF_FIELD("verdict", struct rf_shown, decision.outcome, "passes, dropped, partly or depends"),
+	RF_FIELD("verdict", struct rf_shown, decision.outcome,
+		 "passes, dropped, partly or depends"),
 	RF_FIELD_IN("by", struct rf_shown, decision, by_fields, "what decides; null: no rule does",
 		    .has = is_decided, .or_null = true),
 	RF_FIELD("passes_again_ms", struct rf_shown, decision.wait_ms,

@@ -3,9 +3,8 @@
 #ifndef RINGFENCE_RECORDS_H
 #define RINGFENCE_RECORDS_H
 
+#include "fence/fence.h"
 #include "schema/record.h"
-
-struct rf_interface;
 
 extern const struct rf_field rf_interface_fields[];  /* struct rf_interface_totals */
 extern const struct rf_field rf_fence_name_fields[]; /* struct rf_fence */
@@ -23,6 +22,11 @@ extern const struct rf_field rf_bans_fields[];		 /* struct rf_bans */
 extern const struct rf_field rf_list_answer_fields[];	 /* struct rf_list_answer */
 extern const struct rf_field rf_shown_fields[];		 /* struct rf_shown: `show ADDRESS` */
 
+extern const struct rf_field rf_limit_name_fields[]; /* struct rf_limit, as the next */
+extern const struct rf_field rf_limit_rate_fields[];
+
+/* "settled", "on_trial", "fell_back", "fell_open" */
+const char *rf_trial_state_word(enum rf_trial_state state);
 /* "ringfence" or "ip" */
 const char *rf_attached_by(const struct rf_interface *interface);
 

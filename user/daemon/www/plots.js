@@ -255,7 +255,7 @@ function showLimit(panel, name) {
 	const outcomes = ['dropped', 'would_drop', 'passed'].filter((outcome) => outcome === 'passed' || isThere(name, outcome));
 	const title = panel.querySelector('h3');
 
-	title.replaceChildren(name, ' ', make('span', {class: 'quiet'}, limit ? limit.rate : 'not in force now'));
+	title.replaceChildren(name, ' ', make('span', {class: 'quiet'}, limit ? limit.rate_text : 'not in force now'));
 	if (limit && limit.shadow)
 		title.append(make('span', {class: 'tag'}, 'shadow'));
 	if (limit && isLive()) {

@@ -22,9 +22,9 @@ function commands() {
 		['Let all of it pass for an hour', `ringfence allow add ${view.source} for 1h dev ${fence}`],
 	];
 
-	if (limit && limit.unit === 'packets' && limit.rate.includes('/'))
+	if (limit && limit.unit === 'packets' && limit.rate)
 		list.push(['A limit of its own, twice as high, on trial for a minute',
-			`ringfence limit add raised rate ${2 * limit.count}/${limit.rate.split('/')[1]} from ${view.source} confirm 60s dev ${fence}`]);
+			`ringfence limit add raised rate ${2 * limit.rate}/${limit.rate_text.split('/')[1]} from ${view.source} confirm 60s dev ${fence}`]);
 	list.push(['What happens to its next packet', `ringfence show ${view.source} dev ${fence}`]);
 	return list;
 }
