@@ -150,7 +150,8 @@ static uint64_t lost(const struct rf_source_row *row)
 	return row->new_dropped + row->new_would_drop;
 }
 
-void rf_live_use(const struct rf_snapshot *snapshot, struct rf_live_use use[RF_LIMITS_MAX])
+/* By slot of the limit. */
+static void note_use(const struct rf_snapshot *snapshot, struct rf_live_use use[RF_LIMITS_MAX])
 {
 	memset(use, 0, RF_LIMITS_MAX * sizeof(*use));
 	for (size_t i = 0; i < snapshot->sources.count; i++) {
@@ -351,7 +352,7 @@ static void take_limits(struct live *live, const struct rf_metrics *metrics)
 	struct rf_live_use *use = calloc(RF_LIMITS_MAX, sizeof(*use));
 
 	if (use)
-		rf_live_use(live->snapshot, use);
+		note_use(live->snapshot, use);
 	for (int slot = 0; slot < RF_LIMITS_MAX && use; slot++) {
 		const struct rf_limit *limit = &rules->limit[slot];
 		const struct rf_limit_counters *counted;

@@ -32,9 +32,6 @@ struct rf_live_use {
 	uint64_t bucket[RF_LIVE_BUCKETS];
 };
 
-/* By slot of the limit. */
-void rf_live_use(const struct rf_snapshot *snapshot, struct rf_live_use use[RF_LIMITS_MAX]);
-
 /* A row as it may be told. */
 struct rf_live_row {
 	struct rf_source_row row; /* `source` is told; the rest is the sum, or the most */
