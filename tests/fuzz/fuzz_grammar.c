@@ -320,12 +320,14 @@ static void check_limit_written(const struct rf_definition *definition)
 static void check_limit(const struct rf_limit *limit)
 {
 	const uint64_t least = limit->unit == RF_BYTES ? RF_FRAME_BYTES : 1;
+	uint32_t flags = RF_BAN_ALL | RF_FIRST_GIVEN | RF_ALONE_FIRST | RF_RATE_IN_BITS |
+			 RF_BURST_IN_BITS; /* and those of words alone */
 
+	for (int i = 0; i < RF_LIMIT_OPTIONS; i++)
+		flags |= rf_limit_options[i].bit;
 	REQUIRE(limit->unit == RF_PACKETS || limit->unit == RF_BYTES);
 	REQUIRE(limit->algorithm <= RF_LEAKY && limit->edge <= RF_EDGE_WEIGHTED);
-	REQUIRE(!(limit->flags &
-		  ~(RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL | RF_FLEET |
-		    RF_FIRST_GIVEN | RF_ALONE_FIRST | RF_RATE_IN_BITS | RF_BURST_IN_BITS)));
+	REQUIRE(!(limit->flags & ~flags));
 	REQUIRE(limit->flags & RF_FLEET || !(limit->flags & (RF_FIRST_GIVEN | RF_ALONE_FIRST)));
 	REQUIRE(limit->flags & RF_FLEET || !limit->alone);
 	REQUIRE(limit->flags & RF_FIRST_GIVEN || !limit->first);
