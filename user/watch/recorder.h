@@ -92,7 +92,7 @@ static inline int64_t rf_scan_id(int64_t scan, int64_t number)
 	return (scan << RF_SCAN_SHIFT) + number;
 }
 
-/* ---- notes and failures (history.c) ---- */
+/* ---- notes and failures (history_file.c) ---- */
 
 __attribute__((format(printf, 2, 3))) void rf_history_say(struct rf_history *history,
 							  const char *format, ...);
