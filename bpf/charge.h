@@ -112,7 +112,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		ask.cost |= NEVER_FITS * rf_bans_by_sum(policy);
 		/* Room may have appeared since the peek: then the charge is forfeited. */
 		if (policy->flags & (RF_COUNT_REJECTED | RF_BANS_BY_SUM) &&
-		    take_by_kind(&source->window, policy, &ask) == RF_UNDER)
+		    take_any(&source->window, policy, &ask) == RF_UNDER)
 			count_forfeited(policy, question->len_bytes);
 	}
 	if (reason != RF_BANNED)

@@ -47,6 +47,12 @@ static __always_inline int read_pause(__u64 jiffies)
 	return rf_load(&config.paused_until) > jiffies;
 }
 
+/* Are these rules on trial, and was the trial not confirmed in time? */
+static __always_inline int is_past_deadline(const struct rf_bank *bank, __u64 jiffies)
+{
+	return bank->deadline && bank->deadline <= jiffies;
+}
+
 /*
  * The generation of the rules whose bank is in force, for readers. Where all rules have fallen
  * open, no bank is: then it is the last one.
@@ -56,7 +62,7 @@ static __always_inline __u64 generation_in_force(__u64 jiffies)
 	const __u64 generation = rf_load(&config.active);
 	const struct rf_bank *bank = &config.bank[generation & 1];
 
-	if (bank->deadline - 1 >= jiffies || bank->fallback == RF_FALL_OPEN)
+	if (!is_past_deadline(bank, jiffies) || bank->fallback == RF_FALL_OPEN)
 		return generation;
 	return generation - 1;
 }

@@ -35,7 +35,6 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
 	const struct rf_policy *policy;
 	struct rf_source *source;
 	enum rf_reason reason;
-	struct rf_ask ask;
 
 	if (!question)
 		return RF_MAP_ERROR;
@@ -44,8 +43,7 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
 	source = charge_aggregate(question, policy, slot, rf_rules_are_ipv6(question->who.rules));
 	if (!source)
 		return RF_MAP_ERROR;
-	set_ask(&ask, question, policy);
-	reason = reason_of(policy, take_by_kind(&source->window, policy, &ask));
+	reason = reason_of(policy, take_for(&source->window, policy, question));
 	count_source(source, policy, reason, 1, is_paused(question));
 	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
 	return reason;

@@ -42,11 +42,14 @@ __noinline int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
 /*
  * The best slot to take, or NO_SLOT. Slots are tried a stride apart, since neighbours arrived
  * together. The second one rests (rf_slot_rest), taken or not, so each slot has its turn.
+ *
+ * `best` is {score:32 | index:32}. Where a branch can be spared there is none: the verifier walks
+ * both ways in each of the rounds.
  */
 __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 {
 	const __u32 slots = config.slots, stride = config.slot_stride;
-	__u32 index, best = NO_SLOT, best_score = 0;
+	__u64 index, best = 0;
 
 	if (!slots)
 		return NO_SLOT;
@@ -55,18 +58,14 @@ __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 	for (__u32 i = 0; i < SLOTS_TRIED_MOST && i < most; i++) {
 		const __u32 score = slot_score(index, tick, eager, is_ipv6);
 
-		if (score > best_score) {
-			best = index;
-			best_score = score;
-		}
+		best = rf_most(best, (__u64)score << 32 | index);
 		if (score >= RF_SLOT_AT_ONCE ||
-		    (i >= SLOTS_TRIED - 1 && best_score >= RF_SLOT_YOUNG_SCORE))
+		    (i >= SLOTS_TRIED - 1 && best >> 32 >= RF_SLOT_YOUNG_SCORE))
 			break;
 		index += stride;
-		if (index >= slots)
-			index -= slots;
+		index -= slots & -rf_less(slots - 1, index);
 	}
-	return best;
+	return best >> 32 ? best : NO_SLOT;
 }
 
 /* Deletes the window of a claimed slot. False: it could not, and the slot is as it was. */

@@ -33,6 +33,25 @@ char gpl[] SEC("license") = "GPL";
 /* ---- one packet ---- */
 
 /*
+ * The packet that this CPU handles, if no lease has answered it. Here and not on the stack, where
+ * it would take a sixth of what all functions that call each other may take together. Writer and
+ * reader: the program, in one run. Never full: one entry.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct question);
+} packet_question SEC(".maps");
+
+static __always_inline struct question *find_question(void)
+{
+	__u32 first = 0;
+
+	return bpf_map_lookup_elem(&packet_question, &first);
+}
+
+/*
  * The answer of the lists, or of the one limit that applies. RF_ASK_SEVERAL: question->limits
  * apply; the caller asks them, since the stacks of functions that call each other add up.
  */
@@ -207,7 +226,7 @@ static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 
 	/* Read once, so a packet sees one set of rules and never a mixture. */
 	*generation = rf_load(&config.active);
 	bank = &config.bank[*generation & 1];
-	if (bank->deadline - 1 >= jiffies) /* not reached yet, or 0: none */
+	if (!is_past_deadline(bank, jiffies))
 		return bank;
 	if (bank->fallback == RF_FALL_OPEN)
 		return NULL;
@@ -239,73 +258,106 @@ struct request {
 	int is_unclassed; /* no lease is asked: only the allow list lets the packet pass */
 };
 
-static __always_inline __u32 refine_class(const struct rf_bank *bank,
-					  const struct rf_packet *packet, const void *data,
-					  const void *end, __u32 base, __u32 generation,
-					  __u32 len_bytes, int version)
+static __always_inline __u32 refine_class(const struct view *view, __u32 base, __u32 generation,
+					  int version)
 {
+	const struct rf_bank *bank = &config.bank[generation & 1];
 	const __u32 parts = bank->packet_class[base % RF_PACKET_CLASSES_MAX].by_shape;
-	struct view view = {.data = data, .end = end, .packet = packet, .len_bytes = len_bytes};
 
 	return class_of_shape(&bank->shapes, &config.shape_tables[generation & 1], base, parts,
-			      &view, version);
+			      view, version);
+}
+
+static __always_inline __u32 refine_either(const struct view *view, __u32 base, __u32 generation)
+{
+	return view->packet->version == 4 ? refine_class(view, base, generation, 4)
+					  : refine_class(view, base, generation, 6);
+}
+
+/* The class of the packet in `parsed`, by its shape: its headers are in the linear part. */
+static __always_inline __u32 refine_linear(struct xdp_md *ctx, const struct parsed *parsed,
+					   __u32 base, __u32 generation, __u32 len_bytes)
+{
+	const struct rf_packet packet = parsed->packet;
+	const struct view view = {.data = (void *)(long)ctx->data,
+				  .end = (void *)(long)ctx->data_end,
+				  .packet = &packet,
+				  .len_bytes = len_bytes};
+
+	return refine_either(&view, base, generation);
+}
+
+/* The same: they are in the copy. */
+static __always_inline __u32 refine_copy(const struct parsed *parsed, __u32 base, __u32 generation,
+					 __u32 len_bytes)
+{
+	const struct rf_packet packet = parsed->packet;
+	const struct view view = {.data = parsed->frame,
+				  .end = parsed->frame + parsed->copied,
+				  .packet = &packet,
+				  .len_bytes = len_bytes};
+
+	if (parsed->copied > sizeof(parsed->frame) || packet.network > RF_HEADER_AT_MAX ||
+	    packet.transport > RF_HEADER_AT_MAX)
+		return 0; /* cannot happen; for the verifier */
+	return refine_either(&view, base, generation);
 }
 
 /*
- * The class of a packet by its shape, for frames that are not plain. Parses the frame again, so
- * that no other packet keeps in registers where its headers are.
+ * The class by the shape of a packet in a frame that is not plain. Parses the frame again, so that
+ * no other packet keeps in registers where its headers are; and reads what it has found from
+ * memory, since otherwise the verifier would walk the rest once for each way through the parser.
  */
 __noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
 {
-	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	const struct rf_bank *bank = &config.bank[generation & 1];
+	struct parsed *parsed = find_parsed();
 	struct rf_packet packet;
 
-	if (rf_packet_is_plain4(data, end, &packet))
-		return refine_class(bank, &packet, data, end, base, generation, len_bytes, 4);
-	if (rf_packet_is_plain6(data, end, &packet))
-		return refine_class(bank, &packet, data, end, base, generation, len_bytes, 6);
-	if (rf_packet_parse(data, end, &packet) != RF_HAS_SOURCE)
+	if (!parsed || rf_packet_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end,
+				       &packet) != RF_HAS_SOURCE)
 		return 0;
-	if (packet.version == 4)
-		return refine_class(bank, &packet, data, end, base, generation, len_bytes, 4);
-	return refine_class(bank, &packet, data, end, base, generation, len_bytes, 6);
-}
-
-static __always_inline __u32 refine_either(const struct rf_bank *bank,
-					   const struct rf_packet *packet, const void *data,
-					   const void *end, __u32 base, __u32 generation,
-					   __u32 len_bytes)
-{
-	if (packet->version == 4)
-		return refine_class(bank, packet, data, end, base, generation, len_bytes, 4);
-	return refine_class(bank, packet, data, end, base, generation, len_bytes, 6);
+	parsed->packet = packet;
+	barrier();
+	return refine_linear(ctx, parsed, base, generation, len_bytes);
 }
 
 /* The same of a packet that parse_frame has left. */
 __noinline __u32 class_of_parsed(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
 {
-	const struct rf_bank *bank = &config.bank[generation & 1];
 	const struct parsed *parsed = find_parsed();
-	struct rf_packet packet;
 
 	if (!parsed)
 		return 0; /* cannot happen; for the verifier */
-	packet = parsed->packet;
-	if (!parsed->copied)
-		return refine_either(bank, &packet, (void *)(long)ctx->data,
-				     (void *)(long)ctx->data_end, base, generation, len_bytes);
-	if (parsed->copied > sizeof(parsed->frame) || packet.network > RF_HEADER_AT_MAX ||
-	    packet.transport > RF_HEADER_AT_MAX)
-		return 0; /* the same */
-	return refine_either(bank, &packet, parsed->frame, parsed->frame + parsed->copied, base,
-			     generation, len_bytes);
+	return parsed->copied ? refine_copy(parsed, base, generation, len_bytes)
+			      : refine_linear(ctx, parsed, base, generation, len_bytes);
 }
+
+/* Of a plain frame: without a call. Reads `ctx` again, which saves stack: it is kept in any case.
+ */
+static __always_inline __u32 class_of_plain(struct xdp_md *ctx, const struct rf_packet *packet,
+					    __u32 base, __u32 generation, __u32 len_bytes,
+					    int version)
+{
+	const struct view view = {.data = (void *)(long)ctx->data,
+				  .end = (void *)(long)ctx->data_end,
+				  .packet = packet,
+				  .len_bytes = len_bytes,
+				  .is_plain = 1};
+
+	return refine_class(&view, base, generation, version);
+}
+
+/* What is known of a frame, and so where the class by its shape finds the headers. */
+enum frame {
+	FRAME_PLAIN,  /* headers in fixed places */
+	FRAME_LINEAR, /* other headers, all in the linear part */
+	FRAME_PARSED, /* parse_frame has left them */
+};
 
 /* RF_ASK_LEASES: `request` is set. Else the reason, and nothing is charged. */
 static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct request *request,
 						  const struct rf_packet *packet, int version,
-						  __u32 len_bytes, __u64 jiffies, int is_parsed)
+						  __u32 len_bytes, __u64 jiffies, enum frame frame)
 {
 	const __u32 listed = version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6;
 	const struct rf_packet_class *class;
@@ -322,16 +374,12 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 	index = class_of(bank, generation, packet);
 	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
 		RF_OPAQUE(index); /* these save stack: what was computed before is not kept */
-		if (__builtin_constant_p(packet->network)) { /* a plain frame: without a call */
-			/* Read again, which saves stack: `ctx` is kept in any case. */
-			index = refine_class(bank, packet, (void *)(long)ctx->data,
-					     (void *)(long)ctx->data_end, index, generation,
-					     len_bytes, version);
-		} else if (is_parsed) {
+		if (frame == FRAME_PLAIN)
+			index = class_of_plain(ctx, packet, index, generation, len_bytes, version);
+		else if (frame == FRAME_PARSED)
 			index = class_of_parsed(ctx, index, generation, len_bytes);
-		} else {
+		else
 			index = class_by_shape(ctx, index, generation, len_bytes);
-		}
 		RF_OPAQUE(index); /* keeps the mask: the verifier does not see what it returns */
 		index %= RF_PACKET_CLASSES_MAX;
 		RF_OPAQUE(bank);
@@ -351,29 +399,34 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 /* The verdict, where `why` is RF_COUNTED; else `why` is the reason, and the caller counts it. */
 static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_packet *packet,
 					int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
-					int is_parsed, enum rf_reason *why)
+					enum frame frame, enum rf_reason *why)
 {
 	struct request request;
-	struct question question;
+	struct question *question;
 	int is_drop;
 
-	*why = set_request(ctx, &request, packet, version, len_bytes, jiffies, is_parsed);
+	*why = set_request(ctx, &request, packet, version, len_bytes, jiffies, frame);
 	if (*why != RF_ASK_LEASES)
 		return XDP_PASS;
 	*why = RF_COUNTED;
 	if (!request.is_unclassed &&
 	    lease_answers(&request.who, cpu, jiffies, request.cost, len_bytes, &is_drop))
-		return XDP_PASS - is_drop;
-	/* On the stack only from here on: a lease answers from registers. */
-	question.who = request.who;
-	set_source(&question, packet, version);
-	question.jiffies = jiffies;
-	question.len_bytes = len_bytes;
-	question.cost = request.cost;
-	clear_answers(&question);
+		return is_drop ? XDP_DROP : XDP_PASS;
+	/* In memory only from here on: a lease answers from registers. */
+	question = find_question();
+	if (!question) {
+		*why = RF_MAP_ERROR; /* cannot happen; for the verifier */
+		return XDP_PASS;
+	}
+	question->who = request.who;
+	set_source(question, packet, version);
+	question->jiffies = jiffies;
+	question->len_bytes = len_bytes;
+	question->cost = request.cost;
+	clear_answers(question);
 	if (!request.is_unclassed)
-		return verdict_of(ask_and_count(&question, version == 6));
-	*why = version == 4 ? refuse_unclassed4(&question) : refuse_unclassed6(&question);
+		return verdict_of(ask_and_count(question, version == 6));
+	*why = version == 4 ? refuse_unclassed4(question) : refuse_unclassed6(question);
 	return XDP_PASS;
 }
 
@@ -410,21 +463,21 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes, 
 
 static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_packet *packet,
 					 int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
-					 int is_parsed)
+					 enum frame frame)
 {
 	enum rf_reason why;
 	const int verdict =
-		judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, is_parsed, &why);
+		judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, frame, &why);
 
 	if (why == RF_COUNTED)
 		return verdict;
 	return count_reason(why, len_bytes, why >= RF_FIRST_DROP && read_pause(jiffies));
 }
 
-/* A packet that the parser has found. `is_parsed`: parse_frame has left it. */
+/* A packet of a frame that is not plain, as the parser has found it. */
 static __always_inline int handle_either(struct xdp_md *ctx, enum rf_reason reason,
 					 const struct rf_packet *packet, __u32 len_bytes,
-					 __u64 jiffies, __u32 cpu, int is_parsed)
+					 __u64 jiffies, __u32 cpu, enum frame frame)
 {
 	if (reason != RF_HAS_SOURCE) {
 		const int is_paused = read_pause(jiffies);
@@ -433,8 +486,8 @@ static __always_inline int handle_either(struct xdp_md *ctx, enum rf_reason reas
 		return count_reason(reason, len_bytes, is_paused);
 	}
 	if (packet->version == 4)
-		return handle_packet(ctx, packet, 4, len_bytes, jiffies, cpu, is_parsed);
-	return handle_packet(ctx, packet, 6, len_bytes, jiffies, cpu, is_parsed);
+		return handle_packet(ctx, packet, 4, len_bytes, jiffies, cpu, frame);
+	return handle_packet(ctx, packet, 6, len_bytes, jiffies, cpu, frame);
 }
 
 /* Plain frames have a path of their own, where their constants cost no register and no branch. */
@@ -449,11 +502,11 @@ static __always_inline int handle_frame(struct xdp_md *ctx)
 	enum rf_reason reason;
 
 	if (rf_packet_is_plain4(data, end, &packet))
-		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, 0);
+		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, FRAME_PLAIN);
 	if (rf_packet_is_plain6(data, end, &packet))
-		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, 0);
+		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, FRAME_PLAIN);
 	reason = rf_packet_parse(data, end, &packet);
-	return handle_either(ctx, reason, &packet, len_bytes, jiffies, cpu, 0);
+	return handle_either(ctx, reason, &packet, len_bytes, jiffies, cpu, FRAME_LINEAR);
 }
 
 /*
@@ -470,17 +523,14 @@ static __always_inline int handle_frags(struct xdp_md *ctx)
 	enum rf_reason reason;
 
 	if (rf_packet_is_plain4(data, end, &packet) && !(packet.flags & RF_TCP_CUT))
-		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, 0);
-	if (rf_packet_is_plain6(data, end, &packet) && !(packet.flags & RF_TCP_CUT)) {
-		/* No stack is left for class_by_shape in its place. */
-		RF_OPAQUE(packet.network);
-		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, 0);
-	}
+		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, FRAME_PLAIN);
+	if (rf_packet_is_plain6(data, end, &packet) && !(packet.flags & RF_TCP_CUT))
+		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, FRAME_PLAIN);
 	reason = parse_frame(ctx, len_bytes);
 	parsed = find_parsed();
 	if (!parsed)
 		return XDP_PASS; /* cannot happen; for the verifier */
-	return handle_either(ctx, reason, &parsed->packet, len_bytes, jiffies, cpu, 1);
+	return handle_either(ctx, reason, &parsed->packet, len_bytes, jiffies, cpu, FRAME_PARSED);
 }
 
 /* ---- after the verdict ---- */

@@ -15,7 +15,16 @@ struct view {
 	const void *end;
 	const struct rf_packet *packet;
 	__u32 len_bytes;
+	int is_plain; /* by rf_packet_is_plain4() or rf_packet_is_plain6() */
 };
+
+static __always_inline int find_headers(const struct view *view, int version,
+					struct rf_headers *headers)
+{
+	if (view->is_plain)
+		return rf_packet_plain_headers(view->data, view->end, version, headers);
+	return rf_packet_headers(view->data, view->end, view->packet, version, headers);
+}
 
 static __always_inline __u32 limits_of_sport(const struct rf_shapes *shapes,
 					     const struct rf_shape_tables *tables,
@@ -93,7 +102,7 @@ static __always_inline __u32 class_of_shape(const struct rf_shapes *shapes,
 	__u32 limits;
 
 	RF_OPAQUE(shapes); /* otherwise the compiler computes it anew at each use */
-	if (!rf_packet_headers(view->data, view->end, view->packet, version, &headers))
+	if (!find_headers(view, version, &headers))
 		return base; /* cannot happen; for the verifier */
 	limits = shapes->candidates[base % RF_PACKET_CLASSES_MAX];
 	if (!(view->packet->flags & RF_HAS_DPORT)) {

@@ -44,16 +44,33 @@ __noinline int take_sliding(struct rf_window *window, const struct rf_policy *po
 /* A cost that is over every L: a take by it charges nothing, and moves the head to the present. */
 #define NEVER_FITS (~0U)
 
+/*
+ * As rf_take(), by a function that makes one attempt. The loop is around its call, and not in it,
+ * since the verifier walks each round. One loop for each function: Linux 6.1 refuses a call at the
+ * end of a loop that several functions share.
+ */
+#define TAKE_BY(attempt)                               \
+	do {                                           \
+		RF_NO_UNROLL                           \
+		for (int i = 0; i < RF_RETRIES; i++) { \
+			const int verdict = (attempt); \
+                                                       \
+			if (verdict != RF_LOST_RACE)   \
+				return verdict;        \
+		}                                      \
+		return RF_LOST_RACES;                  \
+	} while (0)
+
 static __always_inline int take_by_kind(struct rf_window *window, const struct rf_policy *policy,
 					const struct rf_ask *ask)
 {
 	if (rf_is_log(policy))
-		return take_log(window, policy, ask->time);
+		TAKE_BY(take_log(window, policy, ask->time));
 	if (rf_is_bucket(policy))
-		return take_bucket(window, policy, ask->time, ask->cost);
+		TAKE_BY(take_bucket(window, policy, ask->time, ask->cost));
 	if (rf_is_weighted(policy))
-		return take_weighted(window, policy, ask->time, ask->cost);
-	return take_sliding(window, policy, ask->time, ask->cost);
+		TAKE_BY(take_weighted(window, policy, ask->time, ask->cost));
+	TAKE_BY(take_sliding(window, policy, ask->time, ask->cost));
 }
 
 __noinline int take_any(struct rf_window *window, const struct rf_policy *policy,
@@ -165,6 +182,18 @@ static __always_inline void set_ask(struct rf_ask *ask, const struct question *q
 	ask->jiffies = question->jiffies;
 	ask->tick_ns = config.tick_ns;
 	ask->cost = rf_cost(policy, question->len_bytes);
+}
+
+/* As take_any, for a caller that has no stack for what is asked. */
+__noinline int take_for(struct rf_window *window, const struct rf_policy *policy,
+			const struct question *question)
+{
+	struct rf_ask ask;
+
+	if (!window || !policy || !question)
+		return RF_UNDER;
+	set_ask(&ask, question, policy);
+	return take_by_kind(window, policy, &ask);
 }
 
 #endif /* RINGFENCE_TAKE_H */

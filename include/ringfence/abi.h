@@ -26,7 +26,7 @@
  * A hash of all that this header and the maps define. Builds between two releases may have one
  * number, and maps of the same sizes with other contents.
  */
-#define RF_ABI_LAYOUT 0xffa4b9d0db72eac3ULL
+#define RF_ABI_LAYOUT 0xcd9b98cb3d89fd0dULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */

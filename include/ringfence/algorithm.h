@@ -21,6 +21,7 @@ enum rf_verdict {
 	RF_OVER,
 	RF_LOST_RACES, /* nothing was charged; the caller drops under a reason of its own */
 	RF_LATER,      /* of rf_take_at_once() alone */
+	RF_LOST_RACE,  /* of one attempt: nothing was charged, and another attempt may follow */
 };
 
 RF_INLINE int rf_is_log(const struct rf_policy *policy)
@@ -65,6 +66,11 @@ RF_INLINE __u64 rf_less(__u64 a, __u64 b)
 RF_INLINE __u64 rf_least(__u64 a, __u64 b)
 {
 	return b ^ ((a ^ b) & -rf_less(a, b));
+}
+
+RF_INLINE __u64 rf_most(__u64 a, __u64 b)
+{
+	return a ^ ((a ^ b) & -rf_less(a, b));
 }
 
 #endif /* RINGFENCE_ALGORITHM_H */

@@ -30,9 +30,11 @@
 #ifdef __clang__
 #define RF_UNROLL _Pragma("clang loop unroll(full)")
 #define RF_UNROLL_BY_2 _Pragma("clang loop unroll_count(2)")
+#define RF_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #else
 #define RF_UNROLL
 #define RF_UNROLL_BY_2
+#define RF_NO_UNROLL
 #endif
 
 /* Loads once, in one piece. */

@@ -48,6 +48,8 @@ RF_INLINE __u64 rf_bucket_units(const struct rf_policy *policy, __u64 flow)
 }
 
 /*
+ * One attempt, see rf_take().
+ *
  * Virtual scheduling of ITU-T I.371, but by the time at which the bucket was empty, not the time at
  * which it will be full: so a change of rate or burst forgets nothing, and shuts nobody out.
  */
@@ -55,20 +57,16 @@ RF_INLINE enum rf_verdict rf_take_bucket(struct rf_window *window, const struct 
 					 __u64 time, __u32 cost)
 {
 	const __u64 now = rf_bucket_time(time), flow = rf_bucket_flow(policy, cost);
+	const __u64 empty = rf_load(&window->head), level = rf_bucket_level(policy, empty, now);
+	const int ok = flow <= level && cost <= policy->limit;
+	/* Then the bucket counts as empty. */
+	const int alien = rf_bucket_is_alien(policy, empty, now);
 
-	for (int i = 0; i < RF_RETRIES; i++) {
-		__u64 empty = rf_load(&window->head);
-		__u64 level = rf_bucket_level(policy, empty, now);
-		int ok = flow <= level && cost <= policy->limit;
-		int alien = rf_bucket_is_alien(policy, empty,
-					       now); /* then the bucket counts as empty */
-
-		if (!ok && !(rf_counts_rejected(policy) && level) && !alien)
-			return RF_OVER;
-		if (rf_cas(&window->head, empty, ok ? now - (level - flow) : now) == empty)
-			return ok ? RF_UNDER : RF_OVER;
-	}
-	return RF_LOST_RACES;
+	if (!ok && !(rf_counts_rejected(policy) && level) && !alien)
+		return RF_OVER;
+	if (rf_cas(&window->head, empty, ok ? now - (level - flow) : now) == empty)
+		return ok ? RF_UNDER : RF_OVER;
+	return RF_LOST_RACE;
 }
 
 RF_INLINE int rf_peek_bucket(const struct rf_window *window, const struct rf_policy *policy,

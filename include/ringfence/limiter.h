@@ -109,9 +109,8 @@ RF_INLINE __u32 rf_cost(const struct rf_policy *policy, __u64 len_bytes)
 	return rf_units(policy->unit, policy->unit_shift, len_bytes);
 }
 
-/* May this source have `cost` more at `time`? If so, it is charged. */
-RF_INLINE enum rf_verdict rf_take(struct rf_window *window, const struct rf_policy *policy,
-				  __u64 time, __u32 cost)
+RF_INLINE enum rf_verdict rf_take_once(struct rf_window *window, const struct rf_policy *policy,
+				       __u64 time, __u32 cost)
 {
 	if (rf_is_log(policy))
 		return rf_take_log(window, policy, time, cost);
@@ -120,6 +119,22 @@ RF_INLINE enum rf_verdict rf_take(struct rf_window *window, const struct rf_poli
 	if (rf_is_weighted(policy))
 		return rf_take_weighted(window, policy, time, cost);
 	return rf_take_sliding(window, policy, time, cost);
+}
+
+/*
+ * May this source have `cost` more at `time`? If so, it is charged. An attempt that loses a race
+ * starts again with the same time. (The program has this loop in bpf/take.h.)
+ */
+RF_INLINE enum rf_verdict rf_take(struct rf_window *window, const struct rf_policy *policy,
+				  __u64 time, __u32 cost)
+{
+	for (int i = 0; i < RF_RETRIES; i++) {
+		const enum rf_verdict verdict = rf_take_once(window, policy, time, cost);
+
+		if (verdict != RF_LOST_RACE)
+			return verdict;
+	}
+	return RF_LOST_RACES;
 }
 
 #endif /* RINGFENCE_LIMITER_H */

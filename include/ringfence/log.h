@@ -41,28 +41,28 @@ RF_INLINE struct rf_log rf_log_read(const struct rf_window *window, const struct
 }
 
 /*
+ * One attempt, see rf_take().
+ *
  * Every writer replaces the oldest time by a later one. So where a compare-and-swap still finds the
  * oldest time, no slot has changed since the count, and the count is right.
  */
 RF_INLINE enum rf_verdict rf_take_log(struct rf_window *window, const struct rf_policy *policy,
 				      __u64 time, __u32 cost)
 {
-	(void)cost; /* a packet is one time, whatever it costs */
-	for (int i = 0; i < RF_RETRIES; i++) {
-		const struct rf_log log = rf_log_read(window, policy, time);
-		const __u64 oldest = log.oldest >> 4;
-		const int ok = log.used < policy->limit;
-		__u64 *slot = &window->cell[log.oldest % 16 % RF_CELLS], found;
+	const struct rf_log log = rf_log_read(window, policy, time);
+	const __u64 oldest = log.oldest >> 4;
+	const int ok = log.used < policy->limit;
+	__u64 *slot = &window->cell[log.oldest % 16 % RF_CELLS], found;
 
-		if (!ok && !rf_counts_rejected(policy))
-			return RF_OVER;
-		found = rf_cas(slot, oldest, log.now);
-		if (found == oldest)
-			return ok ? RF_UNDER : RF_OVER;
-		if (!rf_log_when(found, time))
-			rf_cas(slot, found, 0); /* a late write, which was not counted */
-	}
-	return RF_LOST_RACES;
+	(void)cost; /* a packet is one time, whatever it costs */
+	if (!ok && !rf_counts_rejected(policy))
+		return RF_OVER;
+	found = rf_cas(slot, oldest, log.now);
+	if (found == oldest)
+		return ok ? RF_UNDER : RF_OVER;
+	if (!rf_log_when(found, time))
+		rf_cas(slot, found, 0); /* a late write, which was not counted */
+	return RF_LOST_RACE;
 }
 
 #endif /* RINGFENCE_LOG_H */

@@ -412,8 +412,7 @@ RF_INLINE int rf_packet_reaches(enum rf_reason reason, const struct rf_packet *p
 /* A header that the parser has found. The mask keeps within what the verifier follows. */
 RF_INLINE const void *rf_header_at(const void *data, __u64 offset)
 {
-	if (!__builtin_constant_p(offset))
-		RF_OPAQUE(offset);
+	RF_OPAQUE(offset);
 	return data + (offset & 0x7fff);
 }
 
@@ -425,7 +424,7 @@ struct rf_headers {
 
 /*
  * Returns 1 for every packet that the parser has found a source in: it has seen these headers. The
- * verifier wants to see it again. Of a plain frame, one comparison tells it of both.
+ * verifier wants to see it again.
  */
 RF_INLINE int rf_packet_headers(const void *data, const void *end, const struct rf_packet *packet,
 				int version, struct rf_headers *headers)
@@ -435,12 +434,18 @@ RF_INLINE int rf_packet_headers(const void *data, const void *end, const struct 
 	headers->network = headers->ports = rf_header_at(data, packet->network);
 	if (packet->flags & RF_HAS_DPORT)
 		headers->ports = rf_header_at(data, packet->transport);
-	if (!__builtin_constant_p(packet->network)) {
-		RF_OPAQUE(headers->network); /* as they are compared, they are read */
-		RF_OPAQUE(headers->ports);
-		if (headers->network + size > end)
-			return 0;
-	}
+	RF_OPAQUE(headers->network); /* as they are compared, they are read */
+	RF_OPAQUE(headers->ports);
+	return headers->network + size <= end && RF_WHOLE(headers->ports, end);
+}
+
+/* The same of a plain frame, which has ports: one comparison tells the verifier of both headers. */
+RF_INLINE int rf_packet_plain_headers(const void *data, const void *end, int version,
+				      struct rf_headers *headers)
+{
+	headers->network = data + sizeof(struct rf_ethernet);
+	headers->ports =
+		headers->network + (version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
 	return RF_WHOLE(headers->ports, end);
 }
 

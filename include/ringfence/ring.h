@@ -474,29 +474,26 @@ RF_INLINE int rf_may_add(const struct rf_window *window, const struct rf_policy 
 	       rf_fits_at(window, policy, (__u64)rf_word_used(head) + cost, jiffies, enough);
 }
 
+/* One attempt, see rf_take(). */
 RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 time, __u32 cost)
 {
 	const __u64 now = rf_epoch(policy, time);
-	const __u64 limit = rf_limit_of(window, policy);
+	const __u64 head = rf_load(&window->head);
+	__u32 base;
+	int ok;
 
-	for (int i = 0; i < RF_RETRIES; i++) {
-		__u64 head = rf_load(&window->head);
-		__u32 base;
-		int ok;
-
-		if (rf_head_is_present(window, policy, head, now))
-			return rf_take_present(window, policy, head, now, cost);
-		if (!rf_head_leave(window, policy, head, now, policy->cells, &base))
-			continue;
-		ok = (__u64)base + cost <= limit;
-		if (ok || rf_counts_rejected(policy))
-			base += cost;
-		if (rf_cas(&window->head, head, rf_word(now, base)) == head)
-			return ok ? RF_UNDER : RF_OVER;
-		/* Lost: never add to the winner's head, which may be older than `now`. */
-	}
-	return RF_LOST_RACES;
+	if (rf_head_is_present(window, policy, head, now))
+		return rf_take_present(window, policy, head, now, cost);
+	if (!rf_head_leave(window, policy, head, now, policy->cells, &base))
+		return RF_LOST_RACE;
+	ok = (__u64)base + cost <= rf_limit_of(window, policy);
+	if (ok || rf_counts_rejected(policy))
+		base += cost;
+	if (rf_cas(&window->head, head, rf_word(now, base)) == head)
+		return ok ? RF_UNDER : RF_OVER;
+	/* Lost: never add to the winner's head, which may be older than `now`. */
+	return RF_LOST_RACE;
 }
 
 /* ---- sliding, weighted ---- */
@@ -540,34 +537,33 @@ RF_INLINE __u64 rf_edge_part(const struct rf_window *window, const struct rf_pol
 }
 
 /*
+ * One attempt, see rf_take().
+ *
  * Adds by compare-and-swap even in the present cell: room opens again and again as the edge leaves
  * the window, and with a fetch-add each lost race for it would leave its cost behind.
  */
 RF_INLINE enum rf_verdict rf_take_weighted(struct rf_window *window, const struct rf_policy *policy,
 					   __u64 time, __u32 cost)
 {
-	const __u64 now = rf_epoch(policy, time);
+	const __u64 now = rf_epoch(policy, time), head = rf_load(&window->head);
+	__u32 epoch = rf_word_epoch(head), used = rf_word_used(head);
+	const int present = rf_head_is_present(window, policy, head, now);
+	int ok;
 
-	for (int i = 0; i < RF_RETRIES; i++) {
-		__u64 head = rf_load(&window->head);
-		__u32 epoch = rf_word_epoch(head), used = rf_word_used(head);
-		int present = rf_head_is_present(window, policy, head, now), ok;
-
-		if (!present) {
-			/* The cell on the edge counts in part. */
-			if (!rf_head_leave(window, policy, head, now, policy->cells + 1, &used))
-				continue;
-			epoch = now;
-		}
-		ok = used + rf_edge_part(window, policy, epoch, time) + cost <= policy->limit;
-		if (!ok && present)
-			return rf_refuse(window, policy, head, cost);
-		if (ok || rf_counts_rejected(policy))
-			used += cost;
-		if (rf_cas(&window->head, head, rf_word(epoch, used)) == head)
-			return ok ? RF_UNDER : RF_OVER;
+	if (!present) {
+		/* The cell on the edge counts in part. */
+		if (!rf_head_leave(window, policy, head, now, policy->cells + 1, &used))
+			return RF_LOST_RACE;
+		epoch = now;
 	}
-	return RF_LOST_RACES;
+	ok = used + rf_edge_part(window, policy, epoch, time) + cost <= policy->limit;
+	if (!ok && present)
+		return rf_refuse(window, policy, head, cost);
+	if (ok || rf_counts_rejected(policy))
+		used += cost;
+	if (rf_cas(&window->head, head, rf_word(epoch, used)) == head)
+		return ok ? RF_UNDER : RF_OVER;
+	return RF_LOST_RACE;
 }
 
 #endif /* RINGFENCE_RING_H */

@@ -16,7 +16,7 @@ mutants_of_sliding() {
 	try_mutant sliding full "the last sum wins over a larger one" rf_cell_holds \
 		's/rf_half\(word, epoch\) >= half/rf_half(word, epoch) == half/'
 	try_mutant sliding loose "an addition to the head after a lost race" rf_take_sliding \
-		's/\/\* Lost: .*/head = rf_fetch_add(\&window->head, cost);\nreturn rf_word_used(head) + cost <= limit ? RF_UNDER : RF_OVER;/'
+		's/\/\* Lost: .*/return rf_word_used(rf_fetch_add(\&window->head, cost)) + cost <= policy->limit ? RF_UNDER : RF_OVER;/'
 	try_mutant sliding loose "a head only N cells ahead counts as the past" rf_head_is_present \
 		's/return \(__s64\).*/return 0;/; s/<= RF_CELLS_AHEAD/< 3/'
 	try_mutant sliding loose "a load and a store in place of the addition" rf_add \
@@ -100,8 +100,8 @@ mutants_of_sliding() {
 	try_mutant sliding strict "refused packets count until the word is full" rf_refuse \
 		's/ \&\& rf_word_used\(head\) < RF_USED_MAX//'
 	try_mutant sliding strict "a packet short of L" "rf_take_(sliding|present)" \
-		's/\+ cost > policy->limit/+ cost >= policy->limit/; s/base \+ cost <= limit/base + cost < limit/'
-	try_mutant sliding endless "retries without end" rf_take_sliding \
+		's/\+ cost > policy->limit/+ cost >= policy->limit/; s/base \+ cost <= rf_limit_of/base + cost < rf_limit_of/'
+	try_mutant sliding endless "retries without end" rf_take \
 		's/i < RF_RETRIES/1 || i/'
 }
 
@@ -111,7 +111,7 @@ mutants_of_weighted() {
 	try_mutant weighted loose "a lost race for the head counts as won" rf_take_weighted \
 		's/if \((rf_cas\(.*\)) == head\)/\1;/'
 	try_mutant weighted strict "an addition to the present head" rf_take_weighted \
-		's/if \((rf_cas\(.*\)) == head\)/if (present) {\nhead = rf_fetch_add(\&window->head, cost);\nreturn rf_word_used(head) + rf_edge_part(window, policy, rf_word_epoch(head), time) + cost <= policy->limit ? RF_UNDER : RF_OVER;\n}\n&/'
+		's/if \((rf_cas\(.*\)) == head\)/if (present) {\nconst __u64 found = rf_fetch_add(\&window->head, cost);\nreturn rf_word_used(found) + rf_edge_part(window, policy, rf_word_epoch(found), time) + cost <= policy->limit ? RF_UNDER : RF_OVER;\n}\n&/'
 	try_mutant weighted loose "the edge is a cell further back" rf_edge_used \
 		's/epoch - policy->cells/epoch - policy->cells - 1/'
 	try_mutant weighted loose "the edge is a cell less far back" rf_edge_used \
@@ -157,7 +157,7 @@ mutants_of_weighted() {
 		's/rf_in_head\(sums.behind\)/sums.behind/'
 	try_mutant weighted strict "a closed cell counts for a cell too long" rf_closed_counts \
 		's/now - epoch < policy->cells/now - epoch <= policy->cells/'
-	try_mutant weighted endless "retries without end" rf_take_weighted \
+	try_mutant weighted endless "retries without end" rf_take \
 		's/i < RF_RETRIES/1 || i/'
 }
 
@@ -192,7 +192,7 @@ mutants_of_log() {
 		's/if \(!ok \&\& .*/if (!ok)/'
 	try_mutant log strict "a refused packet counts, wanted or not" rf_take_log \
 		's/if \(!ok \&\& .*/if (0)/'
-	try_mutant log endless "retries without end" rf_take_log \
+	try_mutant log endless "retries without end" rf_take \
 		's/i < RF_RETRIES/1 || i/'
 }
 
@@ -229,7 +229,7 @@ mutants_of_bucket() {
 		's/if \(!ok \&\& .*/if (!ok \&\& !level)/'
 	try_mutant token loose "a refused packet before the bucket was empty fills it" rf_take_bucket \
 		's/rf_counts_rejected\(policy\) \&\& level\)/rf_counts_rejected(policy))/'
-	try_mutant token endless "retries without end" rf_take_bucket \
+	try_mutant token endless "retries without end" rf_take \
 		's/i < RF_RETRIES/1 || i/'
 }
 
