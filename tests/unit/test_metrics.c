@@ -347,7 +347,7 @@ static void a_flood_adds_no_series(void **state)
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		char name[RF_NAME_SIZE];
 
-		snprintf(name, sizeof(name), "limit-of-thirty-one-character%02d", slot);
+		snprintf(name, sizeof(name), "limit-of-thirty-one-character%02d", slot % 100U);
 		add_limit(fence, slot, name, 1000);
 	}
 	set_sources(fence, 50000);

@@ -206,7 +206,7 @@ static void a_prefix_has_six_owners_at_most(void **state)
 {
 	struct rules rules = rules_of_two_owners();
 	struct rf_error error = {};
-	char name[8];
+	char name[24];
 
 	(void)state;
 	for (int i = 0; i <= RF_LIST_CLAIMS; i++) {
@@ -257,7 +257,7 @@ static void owners_are_joined_by_name(void **state)
 	struct rules rules = rules_of_two_owners();
 	struct rf_owners owners = {};
 	struct rf_error error = {};
-	char name[16];
+	char name[24];
 
 	(void)state;
 	claim(&rules, BLOCKLIST, "10.0.0.1", 100);

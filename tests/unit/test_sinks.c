@@ -165,7 +165,7 @@ static void a_file_is_rotated(void **state)
 {
 	struct place *place = *state;
 	struct rf_sink_file file = file_at(place, 20);
-	char line[16], path[160], text[256];
+	char line[24], path[160], text[256];
 
 	for (int i = 0; i < 60; i++) {
 		snprintf(line, sizeof(line), "line %d\n", i + 10);
