@@ -50,7 +50,9 @@ static __always_inline int read_pause(__u64 jiffies)
 /* Are these rules on trial, and was the trial not confirmed in time? */
 static __always_inline int is_past_deadline(const struct rf_bank *bank, __u64 jiffies)
 {
-	return bank->deadline && bank->deadline <= jiffies;
+	const __u64 deadline = rf_load(&bank->deadline); /* `confirm` ends it meanwhile */
+
+	return deadline && deadline <= jiffies;
 }
 
 /*

@@ -43,8 +43,9 @@ __noinline int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
  * The best slot to take, or NO_SLOT. Slots are tried a stride apart, since neighbours arrived
  * together. The second one rests (rf_slot_rest), taken or not, so each slot has its turn.
  *
- * `best` is {score:32 | index:32}. Where a branch can be spared there is none: the verifier walks
- * both ways in each of the rounds.
+ * `best` is {score:32 | index:32}: of equal slots the one that was tried first, so that the hand
+ * goes round. Where a branch can be spared there is none: the verifier walks both ways in each of
+ * the rounds.
  */
 __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 {
@@ -58,7 +59,7 @@ __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 	for (__u32 i = 0; i < SLOTS_TRIED_MOST && i < most; i++) {
 		const __u32 score = slot_score(index, tick, eager, is_ipv6);
 
-		best = rf_most(best, (__u64)score << 32 | index);
+		best ^= (best ^ ((__u64)score << 32 | index)) & -rf_less(best >> 32, score);
 		if (score >= RF_SLOT_AT_ONCE ||
 		    (i >= SLOTS_TRIED - 1 && best >> 32 >= RF_SLOT_YOUNG_SCORE))
 			break;

@@ -35,7 +35,8 @@ char gpl[] SEC("license") = "GPL";
 /*
  * The packet that this CPU handles, if no lease has answered it. Here and not on the stack, where
  * it would take a sixth of what all functions that call each other may take together. Writer and
- * reader: the program, in one run. Never full: one entry.
+ * reader: the program, in one run. Never full: one entry. A driver, generic XDP and a chain run XDP
+ * programs with softirqs disabled, so no other run on this CPU begins before this one has ended.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -129,9 +129,7 @@ kernel without a row was not run.
 
 **Linux 6.1 is the oldest supported kernel**, because it is the oldest that passed. Linux 5.10 must
 refuse the program. Debian's mirrors keep no kernel between 5.10 and 6.1. The program needs atomic
-operations that return a value (5.12); it was never run on 5.12 to 6.0. The fleet's program
-needs Linux 6.8 if compiled by clang 22, because earlier kernels round stack frames up further; with clang
-14 or 19 it loads on 6.1.
+operations that return a value (5.12); it was never run on 5.12 to 6.0.
 
 In each kernel, `ip link … xdpdrv` and `ringfence attach` each attach the object natively to veth, to
 veth with a jumbo MTU (the entry for frames in several buffers), and to virtio_net with four queues.
