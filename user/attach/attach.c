@@ -200,6 +200,9 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 	if (fd == -EPERM || fd == -EACCES)
 		return rf_error_failed(error, fd, "%s: %s; as root run 'ringfence attach'",
 				       directory->text, strerror(-fd));
+	if (fd < 0 && fd != -ENOENT)
+		return rf_error_failed(error, fd, "%s: cannot open its program: %s",
+				       directory->text, strerror(-fd));
 	if (fd < 0)
 		return 0;
 	close(fd);
@@ -357,6 +360,11 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		err = create_fence(name, &directory, interface, attach, loaded, error);
 		if (!err)
 			err = open_pinned(name, &directory, &fence, &found, attached, error);
+		if (!err && found == FOUND_NOTHING)
+			err = rf_error_failed(error, -EAGAIN,
+					      "'%s': its pins were removed meanwhile; run the "
+					      "command again",
+					      name);
 		if (err)
 			rf_pins_remove(&directory);
 	} else if (!err) {

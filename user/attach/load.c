@@ -331,32 +331,36 @@ enum rf_entry rf_entry_for(const char *name, enum rf_mode mode)
 }
 
 /* Which entries does the fence have, on its interfaces and in its pins? */
-static void find_entries(const struct rf_fence *fence, bool has[RF_ENTRY_COUNT])
+static int find_entries(const struct rf_fence *fence, bool has[RF_ENTRY_COUNT],
+			struct rf_error *error)
 {
 	const struct rf_pin_path directory = rf_fence_pins(fence);
+	int err = 0;
 
-	for (int i = 0; i < fence->interfaces; i++) {
+	for (int i = 0; i < fence->interfaces && !err; i++) {
 		struct rf_program program;
-		struct rf_error ignored;
 
-		if (!rf_program_open(&program, fence->interface[i].program_id, &ignored))
+		err = rf_program_open(&program, fence->interface[i].program_id, error);
+		if (!err)
 			has[rf_entry_of(&program)] = true;
 		rf_program_close(&program);
+		err = err == -ENOENT ? 0 : err; /* it is gone */
 	}
 	for (int i = 0; *directory.text && i < RF_ENTRY_COUNT; i++)
 		if (!access(rf_pins_entry(&directory, rf_entry_pins[i]).text, F_OK))
 			has[i] = true;
+	return err;
 }
 
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error)
 {
 	bool has[RF_ENTRY_COUNT] = {};
-	int err = 0;
+	int err;
 
 	loaded->has_shares = rf_fence_has_shares(reuse);
 	loaded->asks_fd = open_asks(reuse);
 	memcpy(loaded->map_fd, reuse->map_fd, sizeof(loaded->map_fd));
-	find_entries(reuse, has);
+	err = find_entries(reuse, has, error);
 	for (int i = 0; i < RF_ENTRY_COUNT && !err; i++)
 		if (has[i])
 			err = rf_load_entry(loaded, i, error);

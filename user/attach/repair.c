@@ -99,7 +99,7 @@ static int change_entry(struct repair *repair, enum rf_entry wanted, struct rf_e
 	char words[RF_REFUSAL_SIZE] = "";
 	int err = rf_provide_entry(repair->fence, repair->loaded, wanted, error);
 
-	if (err && err != -EOPNOTSUPP)
+	if (err && wanted == RF_FRAGS && err != -EOPNOTSUPP)
 		return err;
 	if (!err && interface->chain.dispatcher_id)
 		err = rf_chain_renew(interface, &repair->old, wanted, repair->loaded);

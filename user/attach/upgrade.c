@@ -56,6 +56,10 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 		return err;
 	if (interface->chain.dispatcher_id)
 		return rf_chain_upgrade(interface, old, loaded, error);
+	if (loaded->fd[entry] < 0) /* -1 would detach it */
+		return rf_error_failed(error, -ENOEXEC,
+				       "%s: its program came meanwhile; run the command again",
+				       interface->name);
 	err = rf_program_swap(interface, old->fd, loaded->fd[entry], words);
 	if (err)
 		return rf_error_failed(error, err,

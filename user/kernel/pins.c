@@ -296,7 +296,7 @@ int rf_pins_put_programs(const struct rf_pin_path *directory, const int fd[RF_EN
 {
 	int err = 0;
 
-	/* `xdp` comes last: once it is pinned, the fence's pins are complete. */
+	/* The programs come last: once one is pinned, the fence's pins are complete. */
 	for (int i = RF_ENTRY_COUNT - 1; i >= 0 && !err; i--)
 		if (fd[i] >= 0)
 			err = rf_pins_put(directory, rf_entry_pins[i], fd[i], error);
