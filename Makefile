@@ -62,22 +62,7 @@ PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
 MODEL := $(patsubst %,tests/fleet/model/%.c,ledger sums wire)
 # Of the functions that a fleet's engine runs.
 ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
-ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
-ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
-EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh sums.sh many.sh)
-# First, the longest before the others, so that none of them is left over at the end, alone on one CPU.
-LONG_TESTS := tests/e2e/test_help.sh $(EXPLORER) \
-	$(patsubst %,tests/e2e/test_%.sh,top_terminals kills faults) build/tests/prog/test_history_sums \
-	$(patsubst %,tests/e2e/test_%.sh,fills suggest live) build/tests/prog/test_residents \
-	$(patsubst %,tests/e2e/test_%.sh,events attach_cli fleet_tls_cluster daemon) build/tests/unit/test_limiter_random \
-	$(patsubst %,tests/e2e/test_%.sh,fleet_ban fleet_bans apply fleet_hostile repair compilers chain doctor)
-TOOLS := $(addprefix build/tests/engine/,bench call compare)
-ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
-EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh sums.sh many.sh)
-# First, the longest before the others, so that none of them is left over at the end, alone on one CPU.
-LONG_TESTS := $(EXPLORER) build/tests/unit/test_limiter_random $(addprefix build/tests/prog/test_,residents history_sums) \
-	$(patsubst %,tests/e2e/test_%.sh,suggest help attach_cli kills faults live compilers apply events fills chain doctor daemon)
-TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
+ENGINE_TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien drifted early)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
@@ -155,7 +140,7 @@ build/%.skel.h: build/%.bpf.o
 SCHEMA := $(addprefix build/schema/,events fleet_settings map_errors ringfence-event.schema.json page.js reasons watch_settings $(addprefix metrics_,packets limits state fleet daemon))
 KEYS := $(addprefix build/schema/keys_,bans show stats stats_reset status top)
 
-build/schema/print: $(filter-out user/schema/record.c,$(wildcard user/schema/*.c)) $(wildcard user/schema/*.h user/schema/*.def) $(wildcard include/ringfence/*.h)
+build/schema/print: $(filter-out user/schema/record.c,$(wildcard user/schema/*.c)) $(wildcard user/schema/*.h user/schema/*.def user/base/*.h include/ringfence/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(filter %.c,$^) -o $@
 
@@ -165,7 +150,7 @@ $(SCHEMA): build/schema/%: build/schema/print
 
 # The tables of keys in the manual of JSON. What makes the values is not linked, since only rows are read.
 RECORDS := $(addprefix user/,schema/record.c snapshot/records.c cli/cmd_status.c cli/show_network.c cli/view.c)
-build/schema/print_keys: user/cli/print_keys.c $(RECORDS) $(wildcard user/*/*.h include/ringfence/*.h) | $(GENERATED)
+build/schema/print_keys: user/cli/print_keys.c $(RECORDS) $(wildcard user/*/*.h user/*/*.def include/ringfence/*.h) | $(GENERATED)
 	$(call say,HOSTCC,$@)
 	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(LIBS_CFLAGS) -no-pie \
 		-Wl,--unresolved-symbols=ignore-all $(filter %.c,$^) -o $@

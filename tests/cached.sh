@@ -5,15 +5,23 @@
 # script itself, what compiles and what the script takes from the environment count as well. `make clean`
 # forgets it.
 
+# The key of a result; files that changed while the script ran have another one.
+key_of() { # FILE…
+	(
+		set -o pipefail
+		{
+			"${CC:-cc}" --version && "${CC:-cc}" -dumpmachine &&
+				printf '%s\n' "$0" "${CC-}" "${STEPS-}" "${ROWS-}" &&
+				sha256sum "$0" tests/cached.sh "$@"
+		} | sha256sum
+	)
+}
+
 cached() { # FILE…
 	local key kept status
 
 	[ -z "${RF_CACHED-}" ] || return 0
-	key=$({
-		"${CC:-cc}" --version
-		printf '%s\n' "$0" "${CC-}" "${STEPS-}" "${ROWS-}"
-		sha256sum "$0" tests/cached.sh "$@"
-	} | sha256sum) || exit 1
+	key=$(key_of "$@") || exit 1
 	kept=build/cache/${key%% *}
 	if [ -e "$kept" ]; then
 		cat "$kept"
@@ -22,7 +30,11 @@ cached() { # FILE…
 	fi
 	mkdir -p build/cache
 	RF_CACHED=1 "$0" | tee "$kept.new$$"
-	status=${PIPESTATUS[0]}
-	if [ "$status" = 0 ]; then mv "$kept.new$$" "$kept"; else rm "$kept.new$$"; fi
-	exit "$status"
+	status=("${PIPESTATUS[@]}")
+	if [ "${status[*]}" = '0 0' ] && [ "$(key_of "$@")" = "$key" ]; then
+		mv "$kept.new$$" "$kept"
+	else
+		rm -f "$kept.new$$"
+	fi
+	exit "${status[0]}"
 }

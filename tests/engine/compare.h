@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The engine's functions beside user/fleet/ledger.c, call by call: what the files of that
+ * The engine's functions beside tests/fleet/model/ledger.c, call by call: what the files of that
  * comparison share. All is drawn by one dice, so that a seed gives the same calls again.
  */
 #ifndef RINGFENCE_ENGINE_COMPARE_H
