@@ -157,7 +157,7 @@ is "$(in_root ringfence-watch version)" "$(build/ringfence-watch version)" 'the 
 check 'it has a user of its own' logged in_root getent passwd ringfence-watch
 check 'the package of the daemon enables its unit' asked 'preset ringfence-watch\.service'
 install -d -m 750 "$root/var/lib/ringfence"
-touch "$root/var/lib/ringfence/"{eth0.db,eth0.db-wal,events.jsonl}
+touch "$root/var/lib/ringfence/"{eth0.db,eth0.db-wal,eth0.db.damaged-20261129T120000Z,eth0.db.other-20261129T120000Z,events.jsonl}
 check 'dpkg -P purges the package of the daemon' logged in_root dpkg -P ringfence-watch
 check 'purging it removes what it recorded' test ! -e "$root/var/lib/ringfence"
 in_root userdel ringfence-watch >"$scratch/log" 2>&1

@@ -23,7 +23,8 @@ static void add_found(struct found *found, const char *name)
 	if (found->count && strcmp(found->name, name) == 0)
 		return;
 	if (found->count < 2)
-		snprintf(found->count ? found->other : found->name, RF_NAME_SIZE, "%s", name);
+		snprintf(found->count ? found->other : found->name, RF_NAME_SIZE, "%.*s",
+			 RF_NAME_SIZE - 1, name);
 	found->count++;
 }
 

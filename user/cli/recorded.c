@@ -101,6 +101,8 @@ static int show_one(const struct rf_options *options, rf_show_recorded show, con
 		err = show(reader, fence, context, options->json ? &json : NULL, error);
 	if (!err && options->json)
 		err = rf_out_json(json, false, error);
+	else
+		json_decref(json);
 	rf_reader_close(reader);
 	return err;
 }
@@ -118,9 +120,11 @@ static int show_listed(const char *directory, const char *fence, rf_show_recorde
 	rf_reader_close(reader);
 	if (!list)
 		return err;
-	if (err)
+	if (err) {
+		json_decref(json);
 		json = json_pack("{s:o, s:o}", "fence", rf_json_text(fence), "error",
 				 rf_json_text(error->text));
+	}
 	return json_array_append_new(list, json)
 		       ? rf_error_failed(error, -ENOMEM, "cannot make JSON")
 		       : err;

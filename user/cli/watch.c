@@ -198,6 +198,17 @@ static int fail_detached(const struct watched *one, struct rf_error *error)
 			       one->fence.name);
 }
 
+/*
+ * After a move the readings name their fence anew. What else of them points into the old place, or
+ * to interfaces of before, is not used: the next reading is made before a line is printed, and the
+ * one before it gives its sums alone.
+ */
+static void keep_fence(struct watched *one)
+{
+	for (int i = 0; i < 2; i++)
+		one->reading[i].fence = &one->fence;
+}
+
 /* Fences that were detached are left out, with a message; without the last one the watch ends. */
 static int leave_detached(struct watch *watch, struct rf_error *error)
 {
@@ -217,6 +228,7 @@ static int leave_detached(struct watch *watch, struct rf_error *error)
 			close_one(one);
 		} else if (kept++ != i) {
 			watch->of[kept - 1] = *one;
+			keep_fence(&watch->of[kept - 1]);
 			*one = (struct watched){.fence = RF_FENCE_NONE};
 		}
 	}

@@ -94,7 +94,7 @@ static bool is_other(const struct rf_sink_file *file, const struct stat *mine)
 
 static int rotate(struct rf_sink_file *file, struct rf_error *error)
 {
-	char from[RF_EVENT_PATH_SIZE + 4], to[RF_EVENT_PATH_SIZE + 4];
+	char from[RF_EVENT_PATH_SIZE + 12], to[RF_EVENT_PATH_SIZE + 12];
 
 	rf_sink_file_close(file);
 	for (int i = RF_EVENT_FILES - 1; i > 0; i--) {

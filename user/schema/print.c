@@ -196,11 +196,21 @@ static void print_fleet_settings(void)
 }
 
 /* The labels of the page, and colours of events. */
+/* Two reasons may have one text, where one passes and the other drops. */
+static bool shares_text(int reason)
+{
+	for (int i = 0; i < RF_REASON_COUNT; i++)
+		if (i != reason && strcmp(rf_reasons[i].text, rf_reasons[reason].text) == 0)
+			return true;
+	return false;
+}
+
 static void print_page(void)
 {
 	printf("const REASONS = {\n");
 	for (int i = 0; i < RF_REASON_COUNT; i++)
-		printf("\t%s: '%s',\n", rf_reasons[i].name, rf_reasons[i].text);
+		printf("\t%s: '%s%s%s',\n", rf_reasons[i].name, rf_reasons[i].text,
+		       shares_text(i) ? ", " : "", shares_text(i) ? rf_reason_verdict(i) : "");
 	printf("};\nconst EVENT_TAGS = {\n");
 	for (int i = 0; i < RF_EVENT_TYPES; i++)
 		printf("\t%s: '%s',\n", rf_event_rows[i].name, rf_event_rows[i].colour);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Records: what programs read, as tables. A row says the key of a field, where its value is, and
- * what it means. The JSON of every command and the tables of ringfence-json(5) follow from the same
- * rows; text for people is printed from the same structs.
+ * what it means. The JSON and the tables of ringfence-json(5) follow from the same rows; text for
+ * people is printed from the same structs. Commands that have no records yet make their JSON by
+ * hand.
  */
 #ifndef RINGFENCE_RECORD_H
 #define RINGFENCE_RECORD_H

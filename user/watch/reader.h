@@ -177,7 +177,6 @@ struct rf_recorded_count {
 struct rf_recorded {
 	uint64_t from_ns, to_ns;
 	double seconds; /* that were seen in it */
-	uint64_t sources;
 	struct rf_recorded_count *count;
 	int counts;
 	struct rf_count passed, dropped;
