@@ -306,6 +306,10 @@ is "$(ringfence show 192.0.2.128/25 --json | jq -c '.bans[].left_ms |= (. > 3000
 '"would_drop":3},{"source":"192.0.2.200","limit":"any","used":2,"passed":2,"dropped":0,'\
 '"would_drop":0},{"source":"192.0.2.200","limit":"udp","used":2,"passed":2,"dropped":1,"would_drop":0}]}' \
 	'show --json of a network has lists, bans and windows'
+is "$(ringfence show 192.0.2.128/25 --json | jq -c '(.bans[0], .windows[0]) | keys_unsorted')" \
+	'["source","limit","all","left_ms","since_ms"]
+["source","limit","rate","window_ms","unit","burst","shadow","passed","dropped","would_drop","used","used_per_s","banned_ms","aggregate"]' \
+	'they have the keys of bans and of top, and no others'
 
 rules <<-'END'
 	limit add the-limit-of-all-other-sources rate 4/1h exact per6 /128

@@ -398,6 +398,22 @@ static void the_known_filter_changes_no_verdict(void **state)
 	program_close(&other);
 }
 
+/*
+ * In a full map whose windows are all equally new, the hand goes round: a new window stays until
+ * about as many others were made as there are slots.
+ */
+static void new_windows_give_way_in_turn(void **state)
+{
+	struct program *program = *state;
+	uint64_t inserts;
+
+	program_apply(program, "limit add any rate 5/10s\n");
+	each_of(program, NET(10, 0, 0, 0), 4 * SOURCES);
+	inserts = program_counters(program).inserts[0];
+	each_of(program, NET(10, 0, 0, 0) + 4 * SOURCES - SOURCES / 2, SOURCES / 2);
+	assert_int_equal(program_counters(program).inserts[0] - inserts, 0);
+}
+
 /* ---- errors of maps ---- */
 
 /* Room for few windows, and for more slots, so that inserts are sure to fail. */
@@ -500,6 +516,7 @@ int main(void)
 		cmocka_unit_test(known_sources_stay_known_while_others_come_and_go),
 		TEST(a_flood_of_one_family_leaves_the_other_known),
 		TEST(the_known_filter_changes_no_verdict),
+		TEST(new_windows_give_way_in_turn),
 		cmocka_unit_test(a_window_that_could_not_be_allocated_is_counted),
 		cmocka_unit_test(a_newcomer_without_a_window_counts_as_over_the_rate),
 		cmocka_unit_test(a_shadow_without_a_window_charges_nothing),
