@@ -49,28 +49,16 @@ __noinline int take_sliding(struct rf_window *window, const struct rf_policy *po
  * since the verifier walks each round. One loop for each function: Linux 6.1 refuses a call at the
  * end of a loop that several functions share.
  */
-#define TAKE_BY(attempt)                               \
-	do {                                           \
-		RF_NO_UNROLL                           \
-		for (int i = 0; i < RF_RETRIES; i++) { \
-			const int verdict = (attempt); \
-                                                       \
-			if (verdict != RF_LOST_RACE)   \
-				return verdict;        \
-		}                                      \
-		return RF_LOST_RACES;                  \
-	} while (0)
-
 static __always_inline int take_by_kind(struct rf_window *window, const struct rf_policy *policy,
 					const struct rf_ask *ask)
 {
 	if (rf_is_log(policy))
-		TAKE_BY(take_log(window, policy, ask->time));
+		RF_TAKE_BY(take_log(window, policy, ask->time));
 	if (rf_is_bucket(policy))
-		TAKE_BY(take_bucket(window, policy, ask->time, ask->cost));
+		RF_TAKE_BY(take_bucket(window, policy, ask->time, ask->cost));
 	if (rf_is_weighted(policy))
-		TAKE_BY(take_weighted(window, policy, ask->time, ask->cost));
-	TAKE_BY(take_sliding(window, policy, ask->time, ask->cost));
+		RF_TAKE_BY(take_weighted(window, policy, ask->time, ask->cost));
+	RF_TAKE_BY(take_sliding(window, policy, ask->time, ask->cost));
 }
 
 __noinline int take_any(struct rf_window *window, const struct rf_policy *policy,

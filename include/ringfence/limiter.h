@@ -121,20 +121,24 @@ RF_INLINE enum rf_verdict rf_take_once(struct rf_window *window, const struct rf
 	return rf_take_sliding(window, policy, time, cost);
 }
 
-/*
- * May this source have `cost` more at `time`? If so, it is charged. An attempt that loses a race
- * starts again with the same time. (The program has this loop in bpf/take.h.)
- */
+/* Returns the verdict of the first attempt that loses no race; each has the same time. */
+#define RF_TAKE_BY(attempt)                            \
+	do {                                           \
+		RF_NO_UNROLL                           \
+		for (int i = 0; i < RF_RETRIES; i++) { \
+			const int verdict = (attempt); \
+                                                       \
+			if (verdict != RF_LOST_RACE)   \
+				return verdict;        \
+		}                                      \
+		return RF_LOST_RACES;                  \
+	} while (0)
+
+/* May this source have `cost` more at `time`? If so, it is charged. */
 RF_INLINE enum rf_verdict rf_take(struct rf_window *window, const struct rf_policy *policy,
 				  __u64 time, __u32 cost)
 {
-	for (int i = 0; i < RF_RETRIES; i++) {
-		const enum rf_verdict verdict = rf_take_once(window, policy, time, cost);
-
-		if (verdict != RF_LOST_RACE)
-			return verdict;
-	}
-	return RF_LOST_RACES;
+	RF_TAKE_BY(rf_take_once(window, policy, time, cost));
 }
 
 #endif /* RINGFENCE_LIMITER_H */

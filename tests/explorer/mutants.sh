@@ -101,7 +101,7 @@ mutants_of_sliding() {
 		's/ \&\& rf_word_used\(head\) < RF_USED_MAX//'
 	try_mutant sliding strict "a packet short of L" "rf_take_(sliding|present)" \
 		's/\+ cost > policy->limit/+ cost >= policy->limit/; s/base \+ cost <= rf_limit_of/base + cost < rf_limit_of/'
-	try_mutant sliding endless "retries without end" rf_take \
+	try_mutant sliding endless "retries without end" RF_TAKE_BY \
 		's/i < RF_RETRIES/1 || i/'
 }
 
@@ -157,7 +157,7 @@ mutants_of_weighted() {
 		's/rf_in_head\(sums.behind\)/sums.behind/'
 	try_mutant weighted strict "a closed cell counts for a cell too long" rf_closed_counts \
 		's/now - epoch < policy->cells/now - epoch <= policy->cells/'
-	try_mutant weighted endless "retries without end" rf_take \
+	try_mutant weighted endless "retries without end" RF_TAKE_BY \
 		's/i < RF_RETRIES/1 || i/'
 }
 
@@ -192,7 +192,7 @@ mutants_of_log() {
 		's/if \(!ok \&\& .*/if (!ok)/'
 	try_mutant log strict "a refused packet counts, wanted or not" rf_take_log \
 		's/if \(!ok \&\& .*/if (0)/'
-	try_mutant log endless "retries without end" rf_take \
+	try_mutant log endless "retries without end" RF_TAKE_BY \
 		's/i < RF_RETRIES/1 || i/'
 }
 
@@ -229,7 +229,7 @@ mutants_of_bucket() {
 		's/if \(!ok \&\& .*/if (!ok \&\& !level)/'
 	try_mutant token loose "a refused packet before the bucket was empty fills it" rf_take_bucket \
 		's/rf_counts_rejected\(policy\) \&\& level\)/rf_counts_rejected(policy))/'
-	try_mutant token endless "retries without end" rf_take \
+	try_mutant token endless "retries without end" RF_TAKE_BY \
 		's/i < RF_RETRIES/1 || i/'
 }
 

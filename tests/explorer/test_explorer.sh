@@ -43,7 +43,7 @@ copy_core() { # DIRECTORY
 
 # A copy, as links, of that copy, in which a sed command changes the functions of a name.
 change_core() { # DIRECTORY FUNCTION COMMAND
-	local start="^(RF_INLINE|static) .*\\<$2\\("
+	local start="^(RF_INLINE|static|#define) .*\\<$2\\("
 
 	cp -al "$BUILD/as-is" "$1"
 	grep -rlZE "$start" "$1" | xargs -0r sed -i -E "/$start/,/^}/ { $3 }"
