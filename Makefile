@@ -158,7 +158,7 @@ $(SCHEMA): build/schema/%: build/schema/print
 	@mv $@.new $@
 
 # The tables of keys in the manual of JSON. What makes the values is not linked, since only rows are read.
-RECORDS := $(addprefix user/,schema/record.c snapshot/records.c cli/cmd_status.c cli/show_network.c cli/view.c)
+RECORDS := $(addprefix user/,schema/record.c snapshot/records.c cli/cmd_show.c cli/cmd_status.c cli/view.c)
 build/schema/print_keys: user/cli/print_keys.c $(RECORDS) $(wildcard user/*/*.h user/*/*.def include/ringfence/*.h) | $(GENERATED)
 	$(call say,HOSTCC,$@)
 	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(LIBS_CFLAGS) -no-pie \

@@ -2,7 +2,7 @@
 /* agent_says FENCE QUESTION: prints what the fleet's agent of a fence answers. */
 #include <stdio.h>
 
-#include "cli/agent.h"
+#include "cli/fleet_agent.h"
 
 int main(int argc, char **argv)
 {

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* attach, detach, adopt */
+/* attach, detach, adopt, repair, pause, resume */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "attach/attach.h"
 #include "base/time.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/out.h"
 #include "cli/view.h"
+#include "fence/by_interface.h"
+#include "fence/bypass.h"
 #include "fence/fence.h"
+#include "fence/find.h"
 
 static const char *const outcome_names[] = {
 	[RF_ATTACHED] = "attached",	      [RF_UPGRADED] = "upgraded",
@@ -72,7 +84,7 @@ static json_t *link_down_json(const struct rf_link_down *down)
 	return down->ms ? json_integer(down->ms) : json_null();
 }
 
-void rf_print_attached(const struct rf_attached *attached)
+static void print_attached(const struct rf_attached *attached)
 {
 	switch (attached->outcome) {
 	case RF_ATTACHED:
@@ -141,7 +153,7 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 	if (options->json)
 		return print_json(attached, attach.interfaces, error);
 	for (int i = 0; i < attach.interfaces; i++)
-		rf_print_attached(&attached[i]);
+		print_attached(&attached[i]);
 	if (attach.confirm_ns) {
 		char time[RF_DURATION_TEXT_SIZE];
 
@@ -232,13 +244,9 @@ static int print_detached(const struct rf_detach *detach, bool json, struct rf_e
 	for (int i = 0; i < detach->count; i++) {
 		const struct rf_detached *target = &detach->target[i];
 
-		if (target->err && err)
-			rf_out_error(error);
-		if (target->err) {
-			err = target->err;
-			*error = target->error;
+		rf_out_keep_last(target->err, &target->error, &err, error);
+		if (target->err)
 			continue;
-		}
 		json_array_append_new(list, rf_json_text(target->name));
 		if (target->link_down.ms)
 			json_object_set_new(downs, target->name,
@@ -296,4 +304,318 @@ int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struc
 	else
 		rf_out_text("members of group '%s' may read it\n", RF_GROUP);
 	return 0;
+}
+
+/* ---- repair ---- */
+
+/*
+ * repair: watches an attached interface, and repairs it whenever it needs that. Each repair runs in
+ * a child process, since the lock of the commands is held until a process ends.
+ */
+
+#define CHECK_MS 2000
+#define EVENT_MS 500 /* after a link event, while drivers restart */
+#define EVENT_NS (10 * RF_NS_PER_S)
+#define RETRY_NS (2 * RF_NS_PER_S) /* doubled with each repair that does not help */
+#define RETRY_MAX_NS (300 * RF_NS_PER_S)
+#define EXIT_STALE 3 /* of a child: the program is of another build */
+
+struct watch {
+	const char *name;
+	int links;
+	uint64_t event_ns; /* of the last link event */
+	uint64_t retry_ns; /* no repair before */
+	uint64_t pause_ns; /* after the next repair */
+};
+
+/* ---- repair: checking ---- */
+
+enum need {
+	NEEDS_NOTHING,
+	NEEDS_REPAIR,
+	WORKS, /* the program has just counted packets */
+};
+
+/* A member has joined since the fence began to count by interface. */
+static bool lacks_members(const struct rf_fence *fence, const struct rf_interface *interface)
+{
+	return fence->interfaces > 1 && !rf_by_interface_is_whole(fence, interface->index);
+}
+
+static enum need check(const char *name)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	enum need need = NEEDS_NOTHING;
+	struct rf_interface interface;
+	struct rf_bypass bypass;
+	struct rf_error ignored;
+
+	if (rf_interface_query(name, &interface, &ignored) || !interface.program_id)
+		return NEEDS_NOTHING;
+	if (!rf_fence_open_on(&fence, name, &ignored)) {
+		rf_bypass_look(&fence, &interface, &bypass);
+		if (bypass.met == RF_BYPASSED || rf_entry_suits(&interface) == RF_NO ||
+		    lacks_members(&fence, &interface))
+			need = NEEDS_REPAIR;
+		else if (bypass.met == RF_MET)
+			need = WORKS;
+	}
+	rf_fence_close(&fence);
+	return need;
+}
+
+/* ---- repair: repairing ---- */
+
+static int repair(const char *name)
+{
+	struct rf_attached attached;
+	struct rf_error error = {};
+	const int err = rf_fence_repair(name, &attached, &error);
+
+	if (err && err != -ENOENT) /* it was detached meanwhile */
+		rf_out_error(&error);
+	else if (!err && attached.outcome != RF_UNCHANGED)
+		print_attached(&attached);
+	rf_out_flush();
+	return err == -ESTALE ? EXIT_STALE : err != 0;
+}
+
+/* The exit status of the child. */
+static int repair_in_child(const char *name)
+{
+	int status = 0;
+	pid_t child;
+
+	rf_out_flush();
+	child = fork();
+	if (!child)
+		_exit(repair(name));
+	if (child < 0)
+		return EXIT_FAILURE;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+}
+
+static int check_and_repair(struct watch *watch, struct rf_error *error)
+{
+	const enum need need = check(watch->name);
+	const uint64_t now = rf_time_awake();
+
+	if (need == WORKS)
+		watch->pause_ns = RETRY_NS;
+	if (need != NEEDS_REPAIR || now < watch->retry_ns)
+		return 0;
+	if (repair_in_child(watch->name) == EXIT_STALE)
+		return rf_error_failed(error, -ESTALE,
+				       "%s: its program is of another build; run 'systemctl "
+				       "restart ringfence-repair@%s'",
+				       watch->name, watch->name);
+	watch->retry_ns = rf_time_awake() + watch->pause_ns;
+	if (watch->pause_ns < RETRY_MAX_NS)
+		watch->pause_ns *= 2;
+	return 0;
+}
+
+/* ---- repair: waiting ---- */
+
+/* A socket that can be read when an interface has changed. */
+static int listen_for_links(void)
+{
+	const struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK};
+	const int links =
+		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+
+	if (links >= 0 && bind(links, (const struct sockaddr *)&address, sizeof(address))) {
+		close(links);
+		return -1;
+	}
+	return links;
+}
+
+/* Of any interface: a check costs little. */
+static void wait_for_link(struct watch *watch)
+{
+	struct pollfd links = {.fd = watch->links, .events = POLLIN};
+	const bool is_recent = watch->event_ns && rf_time_awake() - watch->event_ns < EVENT_NS;
+	char buffer[8192];
+
+	if (poll(&links, 1, is_recent ? EVENT_MS : CHECK_MS) <= 0)
+		return;
+	watch->event_ns = rf_time_awake();
+	while (recv(watch->links, buffer, sizeof(buffer), 0) > 0)
+		;
+	poll(NULL, 0, EVENT_MS); /* a burst of events is one */
+}
+
+int rf_cmd_repair(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct watch watch = {.name = rf_take_operand(RF_CMD_REPAIR, words, error),
+			      .pause_ns = RETRY_NS};
+	int err = watch.name ? rf_words_end(words, error) : -EINVAL;
+
+	if (!err)
+		err = refuse_dev(options, rf_syntax[RF_CMD_REPAIR].words, error);
+	if (!err && !if_nametoindex(watch.name))
+		err = rf_error_failed(error, -ENODEV,
+				      "%s: no such interface; 'ip link' lists the interfaces",
+				      watch.name);
+	if (err)
+		return err;
+	watch.links = listen_for_links();
+	if (watch.links < 0)
+		return rf_error_failed(error, -errno, "cannot listen for link events: %s",
+				       strerror(errno));
+	rf_out_until_interrupt(false);
+	while (!err && !rf_out_is_interrupted() && if_nametoindex(watch.name)) {
+		err = check_and_repair(&watch, error);
+		if (!err && !rf_out_is_interrupted())
+			wait_for_link(&watch);
+	}
+	close(watch.links);
+	return err;
+}
+
+/* ---- pause, resume ---- */
+
+/* Neither waits for the lock, so that both work while another command holds it. */
+struct pausing {
+	int (*open)(struct rf_fence *fence, const char *dev, struct rf_error *error);
+	const char *dev[RF_INTERFACES_MAX]; /* as they were typed; none: every fence */
+	int count;
+	uint64_t time_ns; /* 0: resume */
+	json_t *list;	  /* NULL: print text */
+};
+
+static void print_paused(const struct rf_fence *fence, uint64_t time_ns, uint64_t before_ns)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_left(time_ns, time);
+	if (time_ns)
+		rf_out_text(
+			"fence %s: paused: drops nothing for %s; 'ringfence resume' ends that\n",
+			fence->name, time);
+	else if (before_ns)
+		rf_out_text("fence %s: resumed: the rules drop again\n", fence->name);
+	else
+		rf_out_text("fence %s: it is not paused\n", fence->name);
+}
+
+static int pause_one(const struct pausing *pausing, const char *dev, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	int err = pausing->open(&fence, dev, error);
+	uint64_t before_ns;
+
+	if (!err)
+		err = rf_fence_check_may_change(&fence, dev, error);
+	if (!err) {
+		before_ns = rf_fence_standing(&fence).paused_ns;
+		rf_fence_pause(&fence, pausing->time_ns);
+		if (pausing->list)
+			json_array_append_new(
+				pausing->list,
+				json_pack("{s:o, s:I, s:I}", "fence", rf_json_text(fence.name),
+					  "paused_ms",
+					  (json_int_t)(pausing->time_ns / RF_NS_PER_MS),
+					  "before_ms", (json_int_t)(before_ns / RF_NS_PER_MS)));
+		else
+			print_paused(&fence, pausing->time_ns, before_ns);
+	}
+	rf_fence_close(&fence);
+	return err;
+}
+
+/* Whatever fails on one fence, the others are paused. Leaves the last error in `error`. */
+static int pause_all(const struct pausing *pausing, struct rf_error *error)
+{
+	struct rf_fences fences;
+	int result = rf_fences_find(&fences, error);
+	const int count = result ? 0 : fences.count;
+
+	for (int i = 0; i < count; i++) {
+		struct rf_error failure = {};
+		int err = pause_one(pausing, fences.fence[i].interface, &failure);
+
+		rf_out_keep_last(err, &failure, &result, error);
+	}
+	rf_fences_free(&fences);
+	return result;
+}
+
+/* If any of the names is wrong, nothing is paused. */
+static int pause_named(const struct pausing *pausing, struct rf_error *error)
+{
+	int err = 0;
+
+	for (int i = 0; i < pausing->count && !err; i++) {
+		struct rf_fence fence = RF_FENCE_NONE;
+
+		err = pausing->open(&fence, pausing->dev[i], error);
+		if (!err)
+			err = rf_fence_check_may_change(&fence, pausing->dev[i], error);
+		rf_fence_close(&fence);
+	}
+	for (int i = 0; i < pausing->count && !err; i++)
+		err = pause_one(pausing, pausing->dev[i], error);
+	return err;
+}
+
+static int run(const struct rf_options *options, struct pausing *pausing, struct rf_error *error)
+{
+	struct rf_error unprinted;
+	int err, printed;
+
+	if (options->json)
+		pausing->list = json_array();
+	pausing->open = pausing->count ? rf_fence_open : rf_fence_open_on;
+	err = pausing->count ? pause_named(pausing, error) : pause_all(pausing, error);
+	if (!pausing->list)
+		return err;
+	if (err && !json_array_size(pausing->list)) {
+		json_decref(pausing->list);
+		return err;
+	}
+	printed = rf_out_json(json_pack("{s:o}", "fences", pausing->list), false,
+			      err ? &unprinted : error);
+	return err ? err : printed;
+}
+
+/* The names, up to the first option. */
+static int take_names(enum rf_command_id command, const struct rf_options *options,
+		      struct rf_words *words, struct pausing *pausing, struct rf_error *error)
+{
+	const char *next;
+
+	if (options->dev)
+		pausing->dev[pausing->count++] = options->dev;
+	while ((next = rf_words_peek(words)) &&
+	       rf_option_find(rf_syntax[command].options, next) < 0) {
+		if (!*next)
+			return rf_error_usage(error, "'': no interface has an empty name");
+		if (pausing->count == RF_INTERFACES_MAX)
+			return rf_error_usage(error, "'%s': too many names; %d at most", next,
+					      RF_INTERFACES_MAX);
+		pausing->dev[pausing->count++] = rf_words_next(words);
+	}
+	return 0;
+}
+
+int rf_cmd_pause(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct pausing pausing = {};
+	int err = take_names(RF_CMD_PAUSE, options, words, &pausing, error);
+
+	if (!err)
+		err = rf_parse_pause(words, &pausing.time_ns, error);
+	return err ? err : run(options, &pausing, error);
+}
+
+int rf_cmd_resume(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct pausing pausing = {};
+	int err = take_names(RF_CMD_RESUME, options, words, &pausing, error);
+
+	return err ? err : run(options, &pausing, error);
 }

@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "cli/batch.h"
+#include "cli/files.h"
 #include "cli/limit_edit.h"
 #include "cli/out.h"
-#include "cli/own_check.h"
-#include "cli/rules_file.h"
-#include "cli/shadow_pairs.h"
+#include "cli/transaction.h"
 #include "rules/file.h"
 #include "rules/policy.h"
 
@@ -60,6 +58,14 @@ static bool may_follow(const struct rf_batch *batch, const struct rf_step *step,
 	return false;
 }
 
+static int put_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
+		     bool is_new, struct rf_error *error)
+{
+	const int slot = rf_limit_edit_slot(transaction, definition->limit.name, is_new, error);
+
+	return slot < 0 ? slot : rf_limit_edit_put(transaction, slot, definition, error);
+}
+
 static int make_change(struct rf_batch *batch, struct rf_transaction *transaction,
 		       struct rf_step *step, struct rf_error *error)
 {
@@ -73,7 +79,7 @@ static int make_change(struct rf_batch *batch, struct rf_transaction *transactio
 					&step->is_wrong, error);
 	if (err || step->is_wrong)
 		return err;
-	return rf_limit_edit_set(transaction, definition, error);
+	return put_limit(transaction, definition, false, error);
 }
 
 static int make_step(struct rf_batch *batch, struct rf_transaction *transaction,
@@ -84,9 +90,9 @@ static int make_step(struct rf_batch *batch, struct rf_transaction *transaction,
 
 	switch (step->command) {
 	case RF_CMD_LIMIT_ADD:
-		return rf_limit_edit_add(transaction, &step->definition, error);
+		return put_limit(transaction, &step->definition, true, error);
 	case RF_CMD_LIMIT_SET:
-		return rf_limit_edit_set(transaction, &step->definition, error);
+		return put_limit(transaction, &step->definition, false, error);
 	case RF_CMD_LIMIT_CHANGE:
 		return make_change(batch, transaction, step, error);
 	case RF_CMD_LIMIT_DEL:
@@ -440,9 +446,7 @@ static int print_done(const struct rf_batch *batch, const struct rf_ruleset *rul
 
 		if (batch->unbans)
 			json_object_set_new(root, "lifted", json_integer(bans));
-		if (batch->options.trial_ns)
-			json_object_set_new(root, "trial_ms",
-					    json_integer(batch->options.trial_ns / RF_NS_PER_MS));
+		rf_transaction_add_trial(root, batch->options.trial_ns);
 		if (batch->steps)
 			rf_shadow_pairs_warn(rules, slots, root);
 		return rf_out_json(root, false, error);

@@ -1,24 +1,151 @@
 // SPDX-License-Identifier: GPL-2.0
 /* capture: some of the packets, into a file */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <net/if.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/time.h"
-#include "cli/capture_file.h"
 #include "cli/command.h"
 #include "cli/out.h"
 #include "fence/sampler.h"
 #include "rules/near.h"
 #include "rules/policy.h"
 #include "schema/reasons.h"
+#include "watch/pcapng.h"
 #include "watch/reader.h"
+
+struct capture_file {
+	const char *path;
+	FILE *file;
+	struct rf_pcapng pcapng;
+	bool is_made;	 /* by this command */
+	bool has_reader; /* false: who read the pipe has gone */
+	off_t whole;	 /* up to there it has whole packets */
+};
+
+/* ---- the file; it always ends with a whole packet ---- */
+
+static int fail_file(struct capture_file *to, int err, struct rf_error *error)
+{
+	__fpurge(to->file);  /* half of a packet, which closing would write */
+	if (err == -EPIPE) { /* as head does: no error */
+		to->has_reader = false;
+		return 0;
+	}
+	if (to->whole > 0 && !ftruncate(fileno(to->file), to->whole))
+		return rf_error_failed(error, err,
+				       "cannot write to %.300s: %s; the packets before are in it",
+				       to->path, strerror(-err));
+	return rf_error_failed(error, err, "cannot write to %.300s: %s", to->path, strerror(-err));
+}
+
+static int open_stream(struct capture_file *to, int fd, struct rf_error *error)
+{
+	to->file = fdopen(fd, "w");
+	if (to->file)
+		return 0;
+	close(fd);
+	return rf_error_failed(error, -ENOMEM, "cannot write to %.300s: %s", to->path,
+			       strerror(ENOMEM));
+}
+
+/* Not the stream that all commands print to: that nobody reads it any longer is no error here. */
+static int open_output(struct capture_file *to, struct rf_error *error)
+{
+	int fd;
+
+	to->path = "standard output";
+	if (isatty(STDOUT_FILENO))
+		return rf_error_usage(error,
+				      "'write -': packets are no text for a terminal; name a "
+				      "file, or write | tcpdump -r -");
+	fd = dup(STDOUT_FILENO);
+	if (fd < 0)
+		return rf_error_failed(error, -errno, "%s: %s", to->path, strerror(errno));
+	return open_stream(to, fd, error);
+}
+
+/* The file has addresses: only the user may read it. A device or a named pipe may be there. */
+static int open_file(struct capture_file *to, struct rf_error *error)
+{
+	int fd = open(to->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	struct stat stat;
+
+	to->is_made = fd >= 0;
+	if (fd < 0 && errno == EEXIST && !lstat(to->path, &stat) && !S_ISREG(stat.st_mode))
+		fd = open(to->path, O_WRONLY | O_CLOEXEC);
+	else if (fd < 0 && errno == EEXIST)
+		return rf_error_failed(error, -EEXIST,
+				       "%.300s: the file exists; remove it, or name another one",
+				       to->path);
+	if (fd < 0)
+		return rf_error_failed(error, -errno, "cannot make %.300s: %s", to->path,
+				       strerror(errno));
+	return open_stream(to, fd, error);
+}
+
+/* "-": standard output, which must not be a terminal. Close it even after an error. */
+static int capture_file_open(struct capture_file *to, const char *path, struct rf_error *error)
+{
+	int err;
+
+	*to = (struct capture_file){.path = path, .has_reader = true};
+	err = strcmp(path, "-") == 0 ? open_output(to, error) : open_file(to, error);
+	if (err)
+		return err;
+	err = rf_pcapng_begin(&to->pcapng, to->file);
+	return err ? fail_file(to, err, error) : 0;
+}
+
+static int capture_file_interface(struct capture_file *to, uint32_t index, const char *name,
+				  struct rf_error *error)
+{
+	int err = rf_pcapng_add_interface(&to->pcapng, index, name);
+
+	return err ? fail_file(to, err, error) : 0;
+}
+
+/* Packets are in the file after the next flush; where it fails, none of them are. */
+static int capture_file_add(struct capture_file *to, const struct rf_pcapng_packet *packet,
+			    struct rf_error *error)
+{
+	int err = rf_pcapng_add(&to->pcapng, packet);
+
+	return err ? fail_file(to, err, error) : 0;
+}
+
+static int capture_file_flush(struct capture_file *to, struct rf_error *error)
+{
+	if (fflush(to->file))
+		return fail_file(to, -errno, error);
+	if (to->is_made)
+		to->whole = ftello(to->file);
+	return 0;
+}
+
+/* `keeps`: a file that was made stays. */
+static void capture_file_close(struct capture_file *to, bool keeps)
+{
+	if (to->file)
+		fclose(to->file);
+	if (to->is_made && !keeps)
+		unlink(to->path);
+	to->file = NULL;
+}
+
+/* capture: some of the packets, into a file */
 
 #define READ_EVERY_NS (20 * RF_NS_PER_MS)
 #define COMMENT_SIZE 256
@@ -29,20 +156,12 @@ struct capture {
 	struct rf_sampled sampled;
 	struct rf_slices slices;
 	struct rf_sample_reader reader;
-	struct rf_capture_file to;
+	struct capture_file to;
 	uint64_t began_ns, renewed_ns, second_ns; /* of CLOCK_MONOTONIC */
 	uint64_t slice_end_ns, read_ns;
 	uint64_t written, left_out;
 	uint32_t this_second; /* packets that were written since second_ns */
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int signal)
-{
-	(void)signal;
-	interrupted = 1;
-}
 
 /* ---- may it be? ---- */
 
@@ -151,7 +270,7 @@ static int add(struct capture *capture, const struct rf_sample *sample, uint64_t
 	}
 	comment_on(sample, limit, limits, comment);
 	capture->written++;
-	return rf_capture_file_add(&capture->to, &packet, error);
+	return capture_file_add(&capture->to, &packet, error);
 }
 
 /* ---- the loop ---- */
@@ -166,8 +285,9 @@ static bool is_done(const struct capture *capture)
 /* The time is over; what was taken until now is still written. */
 static bool is_over(const struct capture *capture)
 {
-	return interrupted || (capture->asked->time_ns &&
-			       rf_time_awake() - capture->began_ns >= capture->asked->time_ns);
+	return rf_out_is_interrupted() ||
+	       (capture->asked->time_ns &&
+		rf_time_awake() - capture->began_ns >= capture->asked->time_ns);
 }
 
 static int fail_detached(const struct capture *capture, struct rf_error *error)
@@ -204,7 +324,7 @@ static int write_new(struct capture *capture, struct rf_error *error)
 
 	for (int i = 0; i < count && !err && !is_done(capture); i++)
 		err = add(capture, &capture->reader.sample[i], since_1970_ns, error);
-	return err || count <= 0 ? err : rf_capture_file_flush(&capture->to, error);
+	return err || count <= 0 ? err : capture_file_flush(&capture->to, error);
 }
 
 static int go_on(struct capture *capture, struct rf_error *error)
@@ -250,7 +370,7 @@ static int run(struct capture *capture, struct rf_error *error)
 
 	/* Only now: whoever waits for the head of the file then misses no packet. */
 	if (!err)
-		err = rf_capture_file_flush(&capture->to, error);
+		err = capture_file_flush(&capture->to, error);
 	capture->slice_end_ns = rf_time_awake();
 	while (!err && !over && !is_done(capture)) {
 		was_on = capture->slices.is_on;
@@ -281,10 +401,10 @@ static int open_all(struct capture *capture, const char *dev, struct rf_error *e
 	if (!err)
 		err = rf_sample_reader_open(&capture->reader, &capture->fence, error);
 	if (!err)
-		err = rf_capture_file_open(&capture->to, capture->asked->path, error);
+		err = capture_file_open(&capture->to, capture->asked->path, error);
 	for (int i = 0; i < capture->fence.interfaces && !err; i++)
-		err = rf_capture_file_interface(&capture->to, capture->fence.interface[i].index,
-						capture->fence.interface[i].name, error);
+		err = capture_file_interface(&capture->to, capture->fence.interface[i].index,
+					     capture->fence.interface[i].name, error);
 	return err;
 }
 
@@ -320,21 +440,12 @@ static void summary_text(const struct capture *capture)
 		rf_out_note(text);
 }
 
-static void watch_signals(void)
-{
-	const struct sigaction action = {.sa_handler = note_interrupt};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 static int take(struct capture *capture, const struct rf_options *options, struct rf_error *error)
 {
 	int err;
 
-	watch_signals();
+	rf_out_until_interrupt(true);
+	signal(SIGPIPE, SIG_IGN);
 	capture->began_ns = rf_time_awake();
 	if (isatty(STDERR_FILENO) && !capture->asked->count && !capture->asked->time_ns)
 		rf_out_note("capturing; Ctrl-C ends it");
@@ -370,7 +481,7 @@ int rf_cmd_capture(const struct rf_options *options, struct rf_words *words, str
 	err = open_all(&capture, options->dev, error);
 	if (!err)
 		err = take(&capture, options, error);
-	rf_capture_file_close(&capture.to, !err || capture.written);
+	capture_file_close(&capture.to, !err || capture.written);
 	rf_sample_reader_close(&capture.reader);
 	rf_fence_close(&capture.fence);
 	return err;

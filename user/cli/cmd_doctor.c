@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* doctor */
 #include <errno.h>
-#include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +9,8 @@
 #include "attach/attach.h"
 #include "base/hardware.h"
 #include "cli/command.h"
-#include "cli/findings.h"
 #include "cli/out.h"
+#include "cli/view.h"
 #include "doctor/diagnose.h"
 #include "doctor/facts.h"
 #include "fence/bypass.h"

@@ -1,16 +1,133 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fleet join, fleet leave, fleet hosts */
+/* fleet join, fleet leave, fleet hosts, fleet gone */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/fleet_file.h"
+#include "base/error.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "cli/fleet_agent.h"
 #include "cli/out.h"
 #include "cli/transaction.h"
+#include "ringfence/fleet.h"
+#include "rules/fleet_settings.h"
+#include "rules/grammar.h"
 #include "rules/grammar_option.h"
 #include "rules/policy.h"
 #include "rules/secret.h"
+
+#define RF_FLEET_FILE_SIZE 64
+
+/* Where it is. */
+void rf_fleet_file_path(const char *fence, char path[RF_FLEET_FILE_SIZE]);
+
+/* ---- the settings of an agent ---- */
+
+/* The text of the file; the caller frees it. NULL: no memory. */
+static char *format(const struct rf_join *join)
+{
+	char *text = NULL;
+	size_t size;
+	char line[64];
+	FILE *stream = open_memstream(&text, &size);
+	const char *const lines[][2] = {
+		{"# written by 'ringfence fleet join'; the agent reads it when it starts", ""},
+		{"redis ", join->engine},
+		{"user ", join->user},
+		{"password file ", join->password_file},
+		{"key file ", join->key_file},
+		{"", line},
+	};
+	bool failed;
+
+	if (!stream)
+		return NULL;
+	snprintf(line, sizeof(line), "hosts %" PRIu32, join->hosts);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		if (!lines[i][1])
+			continue;
+		fputs(lines[i][0], stream);
+		fputs(lines[i][1], stream);
+		fputs("\n", stream);
+	}
+	snprintf(line, sizeof(line), "grace %" PRIu64 "ms\n",
+		 (uint64_t)(join->grace_ns / RF_NS_PER_MS));
+	if (join->grace_ns)
+		fputs(line, stream);
+	if (join->takes_bans)
+		fputs("bans take\n", stream);
+	snprintf(line, sizeof(line), "asks %" PRIu32 "/s\n", join->asks);
+	if (join->asks)
+		fputs(line, stream);
+	failed = ferror(stream);
+	if (fclose(stream) || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int write_all(int fd, const char *text)
+{
+	const size_t size = strlen(text);
+	const ssize_t written = write(fd, text, size);
+
+	if (written < 0)
+		return -errno;
+	if ((size_t)written < size)
+		return -ENOSPC;
+	return fsync(fd) ? -errno : 0;
+}
+
+/* Over what an earlier command may have left. */
+static int write_new(const char *path, const char *text)
+{
+	int fd, err;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, text);
+	return close(fd) && !err ? -errno : err;
+}
+
+/* Writes it whole, or leaves it as it was. */
+static int fleet_file_write(const struct rf_join *join, const char *path, struct rf_error *error)
+{
+	char new[RF_FLEET_FILE_SIZE + 8];
+	char *text = format(join);
+	int err = text ? 0 : -ENOMEM;
+
+	snprintf(new, sizeof(new), "%s.new", path);
+	if (!err && mkdir(RF_FLEET_DIRECTORY, 0755) && errno != EEXIST)
+		err = -errno;
+	if (!err)
+		err = write_new(new, text);
+	if (!err && rename(new, path))
+		err = -errno;
+	free(text);
+	if (!err)
+		return 0;
+	unlink(new);
+	return rf_error_failed(error, err, "%s: cannot write the settings: %s", path,
+			       strerror(-err));
+}
+
+/* -ENOENT: there is none. */
+static int fleet_file_remove(const char *path, struct rf_error *error)
+{
+	if (!unlink(path))
+		return 0;
+	return rf_error_failed(error, -errno, "%s: cannot remove the settings: %s", path,
+			       strerror(errno));
+}
 
 #define UNIT "ringfence-fleet@%s"
 
@@ -53,7 +170,7 @@ static int join_fleet(struct rf_transaction *transaction, struct rf_join *join, 
 		rf_bank_set_hosts(&transaction->rules.bank, join->hosts);
 		err = rf_transaction_commit(transaction, NULL, error);
 	}
-	return err ? err : rf_fleet_file_write(join, path, error);
+	return err ? err : fleet_file_write(join, path, error);
 }
 
 static int print_joined(const struct rf_options *options, const char *fence, const char *path,
@@ -114,7 +231,7 @@ int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 		return rf_error_failed(error, -ENOENT,
 				       "fence '%s': it is in no fleet: there is no %s", fence,
 				       path);
-	err = rf_fleet_file_remove(path, error);
+	err = fleet_file_remove(path, error);
 	if (err)
 		return err;
 	if (options->json)
@@ -175,4 +292,125 @@ int rf_cmd_fleet_hosts(const struct rf_options *options, struct rf_words *words,
 	if (err)
 		return err;
 	return hosts ? set_hosts(options, hosts, error) : print_hosts(options, error);
+}
+
+/* ---- gone ---- */
+
+/*
+ * The host of that name. A machine that was started anew has another number than before: of several
+ * that have the name, it is the one that was silent for the longest.
+ */
+static const json_t *find_name(const json_t *hosts, const char *word)
+{
+	const json_t *host, *found = NULL;
+	json_int_t longest_ms = -1;
+	size_t i;
+
+	json_array_foreach (hosts, i, host) {
+		const char *name = json_string_value(json_object_get(host, "name"));
+		const json_int_t silent_ms = rf_fleet_number(host, "silent_ms");
+
+		if (!name || strcmp(name, word) != 0 || silent_ms <= longest_ms)
+			continue;
+		longest_ms = silent_ms;
+		found = host;
+	}
+	return found;
+}
+
+/* A host by its name or else its number. NULL with an error. */
+static const json_t *find_host(const json_t *hosts, const char *word, struct rf_error *error)
+{
+	const json_t *host, *found = find_name(hosts, word);
+	struct rf_error none;
+	uint32_t slot;
+	size_t i;
+
+	if (found || rf_parse_number(word, "number", 0, RF_FLEET_HOSTS_MAX - 1, &slot, &none))
+		slot = RF_FLEET_HOSTS_MAX;
+	json_array_foreach (hosts, i, host)
+		if (rf_fleet_number(host, "slot") == slot)
+			found = host;
+	if (!found)
+		rf_error_failed(error, -ENOENT,
+				"'%s': no host of the fleet has this name or number; 'ringfence "
+				"fleet status --json' lists them",
+				word);
+	return found;
+}
+
+static int refuse(const json_t *host, json_int_t left_ms, struct rf_error *error)
+{
+	char label[RF_HOST_LABEL_SIZE], silent[RF_DURATION_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
+
+	rf_fleet_label(host, label);
+	rf_format_ms(rf_fleet_number(host, "silent_ms"), silent);
+	rf_format_left(left_ms * RF_NS_PER_MS, left);
+	return rf_error_failed(
+		error, -EBUSY,
+		"'%s': it was heard %s ago, so what it passed still counts; its "
+		"claims end by themselves in %s; stop its agent, if it runs, and try "
+		"again then",
+		label, silent, left);
+}
+
+static int print_gone(const struct rf_options *options, const char *fence, const json_t *host,
+		      struct rf_error *error)
+{
+	char label[RF_HOST_LABEL_SIZE];
+
+	rf_fleet_label(host, label);
+	if (options->json)
+		return rf_out_json(json_pack("{s:o, s:o, s:O}", "fence", rf_json_text(fence),
+					     "host", rf_json_text(label), "slot",
+					     json_object_get(host, "slot")),
+				   false, error);
+	rf_out_text("%s: forgotten; its claims were void\n", label);
+	return 0;
+}
+
+static int forget(const struct rf_options *options, const char *fence, const json_t *host,
+		  struct rf_error *error)
+{
+	char question[32];
+	json_t *answer = NULL;
+	int err, forgotten = 0;
+	json_int_t left_ms = 0;
+
+	if (json_is_true(json_object_get(host, "this")))
+		return rf_error_failed(error, -EINVAL,
+				       "that is this host; 'systemctl disable --now "
+				       "ringfence-fleet@%s' ends its membership",
+				       fence);
+	snprintf(question, sizeof(question), "gone %d", (int)rf_fleet_number(host, "slot"));
+	err = rf_fleet_ask(fence, question, &answer, error);
+	if (!err && json_unpack(answer, "{s:b, s:I}", "forgotten", &forgotten, "left_ms", &left_ms))
+		err = rf_error_failed(error, -EPROTO, "fence '%s': its agent makes no sense",
+				      fence);
+	if (!err)
+		err = forgotten ? print_gone(options, fence, host, error)
+				: refuse(host, left_ms, error);
+	json_decref(answer);
+	return err;
+}
+
+int rf_cmd_fleet_gone(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error)
+{
+	const char *word = rf_take_operand(RF_CMD_FLEET_GONE, words, error);
+	int err = word ? rf_words_end(words, error) : -EINVAL;
+	const json_t *host = NULL;
+	char fence[RF_NAME_SIZE];
+	json_t *answer = NULL;
+
+	if (!err)
+		err = rf_fleet_fence(options, NULL, fence, error);
+	if (!err)
+		err = rf_fleet_ask(fence, "hosts", &answer, error);
+	if (!err) {
+		host = find_host(json_object_get(answer, "hosts"), word, error);
+		err = host ? forget(options, fence, host, error) : -ENOENT;
+	}
+	json_decref(answer);
+	return err;
 }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fleet status: what the agent of a fence says */
+/* fleet status, fleet show, fleet top: what the agent of a fence says */
 #include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/prefix.h"
 #include "base/printable.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "cli/fleet_agent.h"
-#include "cli/fleet_findings.h"
 #include "cli/out.h"
+#include "cli/view.h"
+#include "fence/fence.h"
 #include "rules/grammar_option.h"
 
 /* ---- status ---- */
@@ -124,9 +128,16 @@ static void print_nodes(const struct status *status)
 		rf_fleet_text(node, "host", host, sizeof(host));
 		rf_fleet_text(node, "port", port, sizeof(port));
 		rf_out_text("node %s:%s: %lld of %lld buckets\n", host, port,
-			    (long long)json_integer_value(json_object_get(node, "buckets")),
+			    (long long)rf_fleet_number(node, "buckets"),
 			    (long long)status->buckets);
 	}
+}
+
+static void print_no_limit(void)
+{
+	rf_out_text(
+		"no limit has the word 'fleet'; 'ringfence limit add NAME rate COUNT/TIME fleet' "
+		"adds one\n");
 }
 
 static void print_limits(const struct status *status)
@@ -144,8 +155,7 @@ static void print_limits(const struct status *status)
 			    json_string_value(json_object_get(limit, "definition")));
 	}
 	if (!i && status->attached)
-		rf_out_text("no limit has the word 'fleet'; 'ringfence limit add NAME rate "
-			    "COUNT/TIME fleet' adds one\n");
+		print_no_limit();
 	rf_out_text("sources with a claim here: %lld\n", (long long)status->claims);
 }
 
@@ -164,7 +174,7 @@ static void print_bans(const struct rf_fleet_bans_seen *bans)
 		rf_out_text("bans: %s\n", bans->trouble);
 }
 
-/* ---- the other hosts ---- */
+/* ---- status: the other hosts ---- */
 
 static void print_difference(void *context, const char *limit, const char *how, const char *hosts)
 {
@@ -217,9 +227,9 @@ static json_t *nodes_json(const struct status *status)
 		rf_fleet_text(node, "host", host, sizeof(host));
 		rf_fleet_text(node, "port", port, sizeof(port));
 		snprintf(engine, sizeof(engine), "%s:%s", host, port);
-		json_array_append_new(
-			nodes, json_pack("{s:o, s:I}", "engine", rf_json_text(engine), "buckets",
-					 json_integer_value(json_object_get(node, "buckets"))));
+		json_array_append_new(nodes,
+				      json_pack("{s:o, s:I}", "engine", rf_json_text(engine),
+						"buckets", rf_fleet_number(node, "buckets")));
 	}
 	return nodes;
 }
@@ -290,5 +300,346 @@ int rf_cmd_fleet_status(const struct rf_options *options, struct rf_words *words
 	}
 	json_decref(answer);
 	json_decref(others);
+	return err;
+}
+
+/* ---- show: the bans of a source on this host ---- */
+
+/* Adds an object for each owner of an entry. */
+static void add_entry(const struct rf_fence *fence, const struct rf_ruleset *rules,
+		      const struct rf_listed *listed, uint64_t now, const json_t *bans,
+		      json_t *list)
+{
+	uint8_t owner[RF_LIST_CLAIMS];
+	const int owners = rf_listed_owners(listed, RF_DENY, &RF_OWNERS_ALL, owner);
+	char prefix[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(&listed->prefix, prefix);
+	for (int i = 0; i < owners; i++) {
+		const uint64_t until = rf_listed_until_by(listed, RF_DENY, owner[i]);
+		const json_int_t host =
+			owner[i] == RF_OWNER_FLEET ? rf_fleet_ban_host(bans, prefix) : -1;
+
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:s, s:o, s:n}", "prefix", prefix, "left_ms",
+					rf_view_left(fence, now, until), "by",
+					rf_owner_name(&rules->owners, owner[i]), "host",
+					host < 0 ? json_null() : json_integer(host), "limit"));
+	}
+}
+
+static int add_denied(const struct rf_fence *fence, const struct rf_prefix *source,
+		      const json_t *bans, json_t *list, bool *allowed, struct rf_error *error)
+{
+	const uint64_t now = rf_fence_jiffies(fence);
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	int err = rf_fence_ruleset(fence, &rules, error);
+
+	if (!err)
+		rf_ruleset_expire(&rules, now);
+	for (size_t i = 0; i < rules.listed_count && !err; i++) {
+		const struct rf_listed *listed = &rules.listed[i];
+
+		if (!rf_prefix_contains(&listed->prefix, source))
+			continue;
+		*allowed |= rf_listed_until(listed, RF_ALLOW) != 0;
+		add_entry(fence, &rules, listed, now, bans, list);
+	}
+	rf_ruleset_free(&rules);
+	return err;
+}
+
+static int add_banned(const struct rf_fence *fence, const struct rf_prefix *source, json_t *list,
+		      struct rf_error *error)
+{
+	struct rf_bans bans = {};
+	int err = rf_fence_bans(fence, &bans, error);
+
+	for (size_t i = 0; i < bans.count && !err; i++) {
+		const struct rf_ban_row *ban = &bans.row[i];
+		const struct rf_prefix prefix = rf_ban_prefix(ban);
+		char text[RF_PREFIX_TEXT_SIZE];
+
+		if (!rf_prefix_contains(&prefix, source))
+			continue;
+		rf_format_prefix(&prefix, text);
+		json_array_append_new(list, json_pack("{s:s, s:o, s:n, s:n, s:s}", "prefix", text,
+						      "left_ms",
+						      rf_view_left(fence, bans.now, ban->until),
+						      "by", "host", "limit", ban->limit->name));
+	}
+	rf_bans_free(&bans);
+	return err;
+}
+
+/*
+ * Adds to `into`: "allowed", whether the allow list comes before the bans, and "bans", a list of
+ * {"prefix","left_ms","by","host","limit"}: of an entry of the deny list its owner, and of the
+ * fleet's the number of the host, by the agent's `bans`; of a ban by a limit that limit; else null.
+ */
+static int source_bans_read(const struct rf_fence *fence, const struct rf_address *source,
+			    const json_t *bans, json_t *into, struct rf_error *error)
+{
+	struct rf_prefix prefix = {.version = source->version,
+				   .length = source->version == 4 ? 32 : 128};
+	json_t *list = json_array();
+	bool allowed = false;
+	int err;
+
+	memcpy(prefix.word, source->word, sizeof(prefix.word));
+	err = add_denied(fence, &prefix, bans, list, &allowed, error);
+	if (!err)
+		err = add_banned(fence, &prefix, list, error);
+	json_object_set_new(into, "allowed", json_boolean(allowed));
+	json_object_set_new(into, "bans", list);
+	return err;
+}
+
+/* ---- show: the bans, for people ---- */
+
+static void print_one(const json_t *ban)
+{
+	const json_t *left = json_object_get(ban, "left_ms"), *host = json_object_get(ban, "host");
+	const char *limit = json_string_value(json_object_get(ban, "limit"));
+	char time[RF_DURATION_TEXT_SIZE] = "";
+
+	if (json_is_integer(left))
+		rf_format_left(json_integer_value(left) * RF_NS_PER_MS, time);
+	rf_out_text("%s: %s%s%s", limit ? "banned" : "denied",
+		    json_string_value(json_object_get(ban, "prefix")), *time ? " for another " : "",
+		    time);
+	if (limit)
+		rf_out_text(" by limit '%s'", limit);
+	else
+		rf_out_text(" by %s", json_string_value(json_object_get(ban, "by")));
+	if (json_is_integer(host))
+		rf_out_text(", of host %lld", (long long)json_integer_value(host));
+	rf_out_text("\n");
+}
+
+/* Prints them for people; nothing where there is none. */
+static void source_bans_print(const json_t *from)
+{
+	const json_t *bans = json_object_get(from, "bans"), *ban;
+	size_t i;
+
+	json_array_foreach (bans, i, ban)
+		print_one(ban);
+	if (i && json_is_true(json_object_get(from, "allowed")))
+		rf_out_text("it passes all the same: it is on the allow list\n");
+}
+
+/* ---- show: the hosts with a claim ---- */
+
+static void print_ago(json_int_t ms, char *text, size_t size)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_ms(ms, time);
+	snprintf(text, size, "%s", time);
+}
+
+static void fill_host(const void *context, size_t row, struct rf_cells *cells)
+{
+	const json_t *host = json_array_get(context, row);
+	char label[RF_HOST_LABEL_SIZE];
+
+	rf_fleet_label(host, label);
+	snprintf(cells->text[0], RF_CELL_SIZE, "%s%s", label,
+		 json_is_true(json_object_get(host, "this")) ? " (this host)" : "");
+	snprintf(cells->text[1], RF_CELL_SIZE, "%lld", (long long)rf_fleet_number(host, "claim"));
+	snprintf(cells->text[2], RF_CELL_SIZE, "%s",
+		 json_is_true(json_object_get(host, "in_vain")) ? "yes" : "no");
+	print_ago(rf_fleet_number(host, "silent_ms"), cells->text[3], RF_CELL_SIZE);
+}
+
+static void print_hosts(const json_t *hosts)
+{
+	static const struct rf_column columns[] = {{"host", false, 12},
+						   {"claim", true, 8},
+						   {"wants more", false, 0},
+						   {"heard ago", true, 0}};
+	const struct rf_table table = {columns, 4, 1, json_array_size(hosts), hosts, fill_host};
+
+	if (table.rows)
+		rf_table_print(&table);
+}
+
+/* ---- show: a limit ---- */
+
+static void print_here(const json_t *here)
+{
+	const json_t *used = json_object_get(here, "used"),
+		     *since = json_object_get(here, "since_ms");
+	char time[RF_DURATION_TEXT_SIZE];
+
+	if (!json_is_integer(used)) {
+		rf_out_text("  here: the source has no window\n");
+		return;
+	}
+	rf_out_text("  here: %lld used, share %lld, claim %lld",
+		    (long long)json_integer_value(used), (long long)rf_fleet_number(here, "share"),
+		    (long long)rf_fleet_number(here, "claim"));
+	if (json_is_integer(since)) {
+		rf_format_ms(json_integer_value(since), time);
+		rf_out_text(", since %s", time);
+	}
+	rf_out_text("%s\n", json_is_true(json_object_get(here, "in_vain"))
+				    ? "; it wants more than there is"
+				    : "");
+}
+
+static void print_limit(const json_t *limit)
+{
+	const json_t *ledger = json_object_get(limit, "ledger");
+	char name[RF_NAME_SIZE], source[RF_PREFIX_TEXT_SIZE], time[RF_DURATION_TEXT_SIZE];
+
+	rf_fleet_text(limit, "name", name, sizeof(name));
+	rf_fleet_text(limit, "source", source, sizeof(source));
+	rf_format_ms(rf_fleet_number(limit, "window_ms"), time);
+	rf_out_text("limit '%s', %lld/%s: source %s\n", name,
+		    (long long)rf_fleet_number(limit, "count"), time, source);
+	print_here(json_object_get(limit, "here"));
+	if (!json_is_object(ledger)) {
+		rf_out_text("  the engine's claims could not be read\n");
+		return;
+	}
+	rf_out_text("  all hosts: claims of %lld out of %lld%s%s\n",
+		    (long long)rf_fleet_number(ledger, "claimed"),
+		    (long long)rf_fleet_number(limit, "pool"),
+		    rf_fleet_number(ledger, "contested_ms") ? "; contested, so all get less" : "",
+		    json_is_true(json_object_get(ledger, "learning"))
+			    ? "; the engine learns, and gives nothing"
+			    : "");
+	print_hosts(json_object_get(ledger, "hosts"));
+}
+
+/* What the fence on this host has of its bans is added to the answer. */
+static int add_bans(const char *name, const struct rf_address *source, json_t *answer,
+		    struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_error ignored = {};
+	json_t *bans = NULL;
+	int err = rf_fleet_open(name, &fence, error);
+
+	if (!err && rf_agent_ask(name, "bans", &bans, &ignored))
+		bans = NULL;
+	if (!err)
+		err = source_bans_read(&fence, source, bans, answer, error);
+	json_decref(bans);
+	rf_fence_close(&fence);
+	return err;
+}
+
+static int print_source(const struct rf_options *options, const char *fence, const char *address,
+			const json_t *answer, struct rf_error *error)
+{
+	json_t *limits = json_object_get(answer, "limits");
+	size_t i;
+	json_t *limit;
+
+	if (options->json)
+		return rf_out_json(json_pack("{s:o, s:s, s:O, s:O, s:O}", "fence",
+					     rf_json_text(fence), "address", address, "limits",
+					     limits, "allowed", json_object_get(answer, "allowed"),
+					     "bans", json_object_get(answer, "bans")),
+				   false, error);
+	source_bans_print(answer);
+	json_array_foreach (limits, i, limit)
+		print_limit(limit);
+	if (!i)
+		print_no_limit();
+	return 0;
+}
+
+int rf_cmd_fleet_show(const struct rf_options *options, struct rf_words *words,
+		      struct rf_error *error)
+{
+	const char *address = rf_take_operand(RF_CMD_FLEET_SHOW, words, error);
+	char fence[RF_NAME_SIZE], question[96];
+	struct rf_address parsed;
+	json_t *answer = NULL;
+	int err = address ? rf_words_end(words, error) : -EINVAL;
+
+	if (!err)
+		err = rf_parse_address(address, &parsed, error);
+	if (!err)
+		err = rf_fleet_fence(options, NULL, fence, error);
+	if (err)
+		return err;
+	snprintf(question, sizeof(question), "source %s", address);
+	err = rf_fleet_ask(fence, question, &answer, error);
+	if (!err)
+		err = add_bans(fence, &parsed, answer, error);
+	if (!err)
+		err = print_source(options, fence, address, answer, error);
+	json_decref(answer);
+	return err;
+}
+
+/* ---- top ---- */
+
+static void fill_source(const void *context, size_t row, struct rf_cells *cells)
+{
+	static const char *const keys[] = {"dropped", "passed", "rate", "hosts"};
+	const json_t *source = json_array_get(context, row);
+
+	rf_fleet_text(source, "source", cells->text[0], RF_CELL_SIZE);
+	rf_fleet_text(source, "limit", cells->text[1], RF_CELL_SIZE);
+	for (int i = 0; i < 4; i++)
+		snprintf(cells->text[2 + i], RF_CELL_SIZE, "%lld%s",
+			 (long long)json_integer_value(json_object_get(source, keys[i])),
+			 i == 2 ? "/s" : "");
+}
+
+static void print_sources(const json_t *sources)
+{
+	static const struct rf_column columns[] = {{"source", false, 15}, {"limit", false, 5},
+						   {"dropped", true, 10}, {"passed", true, 10},
+						   {"rate", true, 8},	  {"hosts", true, 0}};
+	const struct rf_table table = {columns, 6,	    1, json_array_size(sources),
+				       sources, fill_source};
+
+	if (table.rows)
+		rf_table_print(&table);
+	else
+		rf_out_text("no host tells of a source that is near a limit of the fleet\n");
+}
+
+static int print_top(const struct rf_options *options, const char *fence, const json_t *answer,
+		     struct rf_error *error)
+{
+	const json_t *sources = json_object_get(answer, "sources");
+	const long long told = rf_fleet_number(answer, "told");
+	const long long members = rf_fleet_number(answer, "members");
+
+	if (options->json)
+		return rf_out_json(json_pack("{s:o, s:I, s:I, s:O}", "fence", rf_json_text(fence),
+					     "members", (json_int_t)members, "told",
+					     (json_int_t)told, "sources", sources),
+				   false, error);
+	print_sources(sources);
+	rf_out_text("told by %lld of %lld hosts\n", told, members);
+	return 0;
+}
+
+int rf_cmd_fleet_top(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error)
+{
+	char fence[RF_NAME_SIZE], question[32];
+	struct rf_fleet_top top;
+	json_t *answer = NULL;
+	int err = rf_parse_fleet_top(words, &top, error);
+
+	if (!err)
+		err = rf_fleet_fence(options, NULL, fence, error);
+	if (err)
+		return err;
+	snprintf(question, sizeof(question), "top %" PRIu32 " %s", top.rows, top.by);
+	err = rf_fleet_ask(fence, question, &answer, error);
+	if (!err)
+		err = print_top(options, fence, answer, error);
+	json_decref(answer);
 	return err;
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* limit add, limit set, limit change, limit del, limit list */
+/* limit add, set, change, del, list, arm and shadow; newcomers */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/limit_change.h"
+#include "cli/files.h"
 #include "cli/limit_edit.h"
 #include "cli/out.h"
-#include "cli/own_check.h"
-#include "cli/rules_file.h"
-#include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
 #include "ringfence/fleet.h"
 #include "rules/attribute.h"
@@ -21,8 +18,7 @@
 static int print_done_json(const struct rf_ruleset *rules, int slot, json_t *root,
 			   uint64_t trial_ns, struct rf_error *error)
 {
-	if (trial_ns)
-		json_object_set_new(root, "trial_ms", json_integer(trial_ns / RF_NS_PER_MS));
+	rf_transaction_add_trial(root, trial_ns);
 	rf_shadow_pairs_warn(rules, 1U << slot, root);
 	return rf_out_json(root, false, error);
 }
@@ -57,16 +53,11 @@ static void print_steady(const struct rf_limit *limit, uint32_t tick_ns)
 static int add_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
 		     bool json, struct rf_error *error)
 {
-	const struct rf_bank *rules = &transaction->rules.bank;
 	const char *name = definition->limit.name;
-	const bool is_first = !rf_bank_count(rules);
-	int err = rf_limit_edit_check_new(rules, name, error);
-	int slot;
+	const bool is_first = !rf_bank_count(&transaction->rules.bank);
+	const int slot = rf_limit_edit_slot(transaction, name, true, error);
+	const int err = slot < 0 ? slot : put_limit(transaction, slot, definition, error);
 
-	if (err)
-		return err;
-	slot = rf_rulefile_slot(rules, &transaction->before);
-	err = put_limit(transaction, slot, definition, error);
 	if (err)
 		return err;
 	if (json)
@@ -83,15 +74,13 @@ static int add_limit(struct rf_transaction *transaction, const struct rf_definit
 static int set_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
 		     bool json, struct rf_error *error)
 {
-	const struct rf_bank *rules = &transaction->rules.bank;
 	const char *name = definition->limit.name;
+	const int slot = rf_limit_edit_slot(transaction, name, false, error);
 	struct rf_limit_parts before, after;
-	int err = rf_limit_edit_check_there(rules, name, error);
-	int slot;
+	int err;
 
-	if (err)
-		return err;
-	slot = rf_bank_find(rules, name);
+	if (slot < 0)
+		return slot;
 	rf_limit_parts_read(&transaction->rules, slot, &before);
 	err = put_limit(transaction, slot, definition, error);
 	if (err)
@@ -163,12 +152,9 @@ static int del_limit(struct rf_transaction *transaction, const char *name, uint6
 		     struct rf_error *error)
 {
 	const struct rf_trial trial = {.time_ns = trial_ns};
-	int err = rf_limit_edit_check_there(&transaction->rules.bank, name, error);
+	const int err = rf_limit_edit_del(transaction, name, error);
 
-	if (err)
-		return err;
-	rf_ruleset_del_limit(&transaction->rules, rf_bank_find(&transaction->rules.bank, name));
-	return rf_transaction_commit(transaction, trial_ns ? &trial : NULL, error);
+	return err ? err : rf_transaction_commit(transaction, trial_ns ? &trial : NULL, error);
 }
 
 static int print_deleted(const struct rf_options *options, const char *name, uint64_t trial_ns,
@@ -181,8 +167,7 @@ static int print_deleted(const struct rf_options *options, const char *name, uin
 		return 0;
 	}
 	root = json_pack("{s:s}", "limit", name);
-	if (trial_ns)
-		json_object_set_new(root, "trial_ms", json_integer(trial_ns / RF_NS_PER_MS));
+	rf_transaction_add_trial(root, trial_ns);
 	return rf_out_json(root, false, error);
 }
 
@@ -396,5 +381,131 @@ int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 		err = options->json ? print_json(&rules, error) : print_limits(&rules, error);
 	rf_ruleset_free(&rules);
 	rf_fence_close(&fence);
+	return err;
+}
+
+/* ---- arm, shadow ---- */
+
+/* What to change, and what has changed. */
+struct arming {
+	bool to_shadow;
+	uint32_t chosen, changed; /* bit sets of slots */
+	uint64_t trial_ns;
+	bool force;
+};
+
+static json_t *arming_json(const struct rf_ruleset *rules, const struct arming *arming)
+{
+	json_t *limits = json_array(), *root = json_pack("{s:o}", "limits", limits);
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
+
+	for (int i = 0; i < count; i++)
+		if (arming->chosen >> slots[i] & 1)
+			json_array_append_new(limits,
+					      json_pack("{s:s, s:b, s:b}", "name",
+							rules->bank.limit[slots[i]].name, "shadow",
+							arming->to_shadow, "changed",
+							(int)(arming->changed >> slots[i] & 1)));
+	rf_transaction_add_trial(root, arming->changed ? arming->trial_ns : 0);
+	rf_shadow_pairs_warn(rules, arming->chosen, root);
+	return root;
+}
+
+static void print_arming(const struct rf_ruleset *rules, const struct arming *arming)
+{
+	int slots[RF_LIMITS_MAX];
+	const int count = rf_bank_slots(&rules->bank, slots);
+
+	for (int i = 0; i < count; i++) {
+		const char *name = rules->bank.limit[slots[i]].name;
+
+		if (!(arming->chosen >> slots[i] & 1))
+			continue;
+		if (!(arming->changed >> slots[i] & 1))
+			rf_out_text("limit '%s': %s already\n", name,
+				    arming->to_shadow ? "a shadow" : "in force");
+		else
+			rf_out_text("limit '%s': %s\n", name,
+				    arming->to_shadow ? "in force → shadow" : "shadow → in force");
+	}
+	if (arming->changed)
+		rf_transaction_print_trial("", arming->trial_ns);
+	rf_shadow_pairs_warn(rules, arming->chosen, NULL);
+}
+
+static int run(const struct rf_options *options, const struct rf_names *names,
+	       struct arming *arming, struct rf_error *error)
+{
+	const struct rf_trial trial = {.time_ns = arming->trial_ns};
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	int err = rf_transaction_begin(&transaction, options, error);
+
+	if (!err)
+		err = rf_limit_edit_arm(&transaction, names, arming->to_shadow, &arming->chosen,
+					&arming->changed, error);
+	if (!err && arming->changed && !arming->force)
+		err = rf_own_check_new_limits(&transaction, arming->changed, 0, error);
+	if (!err && arming->changed)
+		err = rf_transaction_commit(&transaction, arming->trial_ns ? &trial : NULL, error);
+	if (!err && !arming->trial_ns && !arming->force)
+		rf_own_check_note(&transaction, arming->changed);
+	if (!err && options->json)
+		err = rf_out_json(arming_json(&transaction.rules, arming), false, error);
+	else if (!err)
+		print_arming(&transaction.rules, arming);
+	rf_transaction_end(&transaction);
+	return err;
+}
+
+int rf_cmd_limit_arm(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error)
+{
+	struct arming arming = {};
+	struct rf_arm_text text;
+	struct rf_names names;
+	int err = rf_parse_names(RF_CMD_LIMIT_ARM, words, &names, error);
+
+	if (!err)
+		err = rf_parse_arm(words, &text, error);
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err) {
+		arming.trial_ns = text.trial_ns;
+		arming.force = text.force;
+	}
+	return err ? err : run(options, &names, &arming, error);
+}
+
+int rf_cmd_limit_shadow(const struct rf_options *options, struct rf_words *words,
+			struct rf_error *error)
+{
+	struct arming arming = {.to_shadow = true};
+	struct rf_names names;
+	int err = rf_parse_names(RF_CMD_LIMIT_SHADOW, words, &names, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	return err ? err : run(options, &names, &arming, error);
+}
+
+/* ---- newcomers ---- */
+
+int rf_cmd_newcomers(const struct rf_options *options, struct rf_words *words,
+		     struct rf_error *error)
+{
+	struct rf_transaction transaction = RF_TRANSACTION_NONE;
+	struct rf_newcomers_text newcomers;
+	int err = rf_parse_newcomers(words, &newcomers, error);
+
+	if (!err)
+		err = rf_transaction_begin(&transaction, options, error);
+	if (!err) {
+		transaction.rules.bank.newcomers.rate = newcomers.rate;
+		transaction.rules.bank.newcomers.window_ns = newcomers.window_ns;
+		transaction.rules.bank.newcomers.then = newcomers.then;
+		err = rf_transaction_commit(&transaction, NULL, error);
+	}
+	rf_transaction_end(&transaction);
 	return err;
 }

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* allow, deny: add, del, list, load */
+/* allow, deny, bans, unban */
 #include <errno.h>
-#include <inttypes.h>
-#include <time.h>
 
 #include "base/time.h"
-#include "cli/fleet_ban.h"
+#include "cli/files.h"
+#include "cli/fleet_agent.h"
 #include "cli/out.h"
-#include "cli/own_check.h"
-#include "cli/rules_file.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
 #include "rules/file.h"
-
-static const char *const list_names[RF_LIST_COUNT] = {
-	[RF_ALLOW] = "allow",
-	[RF_DENY] = "deny",
-};
+#include "snapshot/records.h"
 
 /* The command of `list` that matches `of_allow`: both lists have their commands in one order. */
 static enum rf_command_id command_of(enum rf_list list, enum rf_command_id of_allow)
@@ -132,8 +125,8 @@ static int print_trial(const struct rf_options *options, enum rf_list list, uint
 	if (!trial_ns)
 		return 0;
 	if (options->json)
-		return rf_out_json(json_pack("{s:s, s:I}", "list", list_names[list], "trial_ms",
-					     (json_int_t)(trial_ns / RF_NS_PER_MS)),
+		return rf_out_json(json_pack("{s:s, s:I}", "list", rf_view_list_names[list],
+					     "trial_ms", (json_int_t)(trial_ns / RF_NS_PER_MS)),
 				   false, error);
 	rf_transaction_print_trial("", trial_ns);
 	return 0;
@@ -232,14 +225,6 @@ static int flush_list(const struct rf_options *options, struct rf_words *words, 
 
 /* ---- load ---- */
 
-static double seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (now.tv_sec - then->tv_sec) + (now.tv_nsec - then->tv_nsec) / 1e9;
-}
-
 struct loaded {
 	size_t added;
 	size_t skipped; /* lines */
@@ -252,14 +237,12 @@ struct loaded {
 static json_t *loaded_json(enum rf_list list, const struct loaded *loaded)
 {
 	json_t *root =
-		json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "list", list_names[list], "loaded",
-			  (json_int_t)loaded->added, "skipped", (json_int_t)loaded->skipped,
-			  "refused", (json_int_t)loaded->refused, "prefixes",
-			  (json_int_t)loaded->all, "seconds", loaded->seconds);
+		json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "list", rf_view_list_names[list],
+			  "loaded", (json_int_t)loaded->added, "skipped",
+			  (json_int_t)loaded->skipped, "refused", (json_int_t)loaded->refused,
+			  "prefixes", (json_int_t)loaded->all, "seconds", loaded->seconds);
 
-	if (loaded->trial_ns)
-		json_object_set_new(root, "trial_ms",
-				    json_integer(loaded->trial_ns / RF_NS_PER_MS));
+	rf_transaction_add_trial(root, loaded->trial_ns);
 	return root;
 }
 
@@ -268,8 +251,8 @@ static int print_loaded(const struct rf_options *options, enum rf_list list,
 {
 	if (options->json)
 		return rf_out_json(loaded_json(list, loaded), false, error);
-	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list", list_names[list],
-		    loaded->added, loaded->seconds, loaded->all);
+	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list",
+		    rf_view_list_names[list], loaded->added, loaded->seconds, loaded->all);
 	if (loaded->skipped)
 		rf_out_text("; %zu invalid line%s skipped", loaded->skipped,
 			    loaded->skipped == 1 ? " was" : "s were");
@@ -283,7 +266,7 @@ static int fail_no_prefix(const char *path, enum rf_list list, struct rf_error *
 {
 	return rf_error_failed(error, -EINVAL,
 			       "%s: the file has no prefix; '%s flush' empties the list",
-			       rf_file_name(path), list_names[list]);
+			       rf_file_name(path), rf_view_list_names[list]);
 }
 
 static int read_prefixes(const char *path, struct rf_list_change change, size_t *skipped,
@@ -336,10 +319,9 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	struct changing changing = {};
 	struct rf_list_text text;
 	struct loaded loaded = {};
-	struct timespec start;
+	const uint64_t began_ns = rf_time_awake();
 	int err;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (!path)
 		return -EINVAL;
 	err = rf_parse_load(words, &text, error);
@@ -356,19 +338,12 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	loaded.refused = changing.left_out.count;
 	loaded.added -= loaded.refused;
 	loaded.all = changing.outcome.listed[list];
-	loaded.seconds = seconds_since(&start);
+	loaded.seconds = (rf_time_awake() - began_ns) / 1e9;
 	err = print_loaded(options, list, &loaded, error);
 	return !err && (loaded.skipped || loaded.refused) ? RF_EXIT_SKIPPED : err;
 }
 
 /* ---- list ---- */
-
-static json_t *left_json(const struct rf_fence *fence, uint64_t now, uint64_t until)
-{
-	return until == RF_FOREVER
-		       ? json_null()
-		       : json_integer(rf_fence_left_ns(fence, now, until) / RF_NS_PER_MS);
-}
 
 static json_t *entry_json(const struct rf_fence *fence, const struct rf_ruleset *rules,
 			  const struct rf_listed *listed, enum rf_list list, uint64_t now)
@@ -382,11 +357,11 @@ static json_t *entry_json(const struct rf_fence *fence, const struct rf_ruleset 
 		json_array_append_new(
 			by, json_pack("{s:s, s:o}", "by", rf_owner_name(&rules->owners, owner[i]),
 				      "left_ms",
-				      left_json(fence, now,
-						rf_listed_until_by(listed, list, owner[i]))));
+				      rf_view_left(fence, now,
+						   rf_listed_until_by(listed, list, owner[i]))));
 	rf_format_prefix(&listed->prefix, prefix);
 	return json_pack("{s:s, s:o, s:o}", "prefix", prefix, "left_ms",
-			 left_json(fence, now, rf_listed_until(listed, list)), "owners", by);
+			 rf_view_left(fence, now, rf_listed_until(listed, list)), "owners", by);
 }
 
 #define LIST_SCHEMA 2 /* `owners` took the place of `of_fleet` */
@@ -401,7 +376,7 @@ static int print_json(const struct rf_fence *fence, const struct rf_ruleset *rul
 			json_array_append_new(
 				prefixes, entry_json(fence, rules, &rules->listed[i], list, now));
 	return rf_out_json(json_pack("{s:i, s:s, s:o}", "schema", LIST_SCHEMA, "list",
-				     list_names[list], "prefixes", prefixes),
+				     rf_view_list_names[list], "prefixes", prefixes),
 			   false, error);
 }
 
@@ -441,7 +416,7 @@ static void print_text(const struct rf_fence *fence, const struct rf_ruleset *ru
 		printed++;
 	}
 	if (!printed)
-		rf_out("the %s list is empty\n", list_names[list]);
+		rf_out("the %s list is empty\n", rf_view_list_names[list]);
 }
 
 static int print_list(const struct rf_options *options, struct rf_words *words, enum rf_list list,
@@ -499,3 +474,81 @@ static int print_list(const struct rf_options *options, struct rf_words *words, 
 
 LIST_COMMANDS(allow, RF_ALLOW)
 LIST_COMMANDS(deny, RF_DENY)
+
+/* ---- bans ---- */
+
+static void fill_ban(const void *context, size_t i, struct rf_cells *cells)
+{
+	const struct rf_ban_row *row = &((const struct rf_bans *)context)->row[i];
+	char lasted[RF_DURATION_TEXT_SIZE];
+
+	rf_format_source(&row->source, row->limit, cells->text[0]);
+	snprintf(cells->text[1], RF_CELL_SIZE, "%s", row->limit->name);
+	rf_format_left(row->left_ns, cells->text[2]);
+	rf_format_left(row->lasted_ns, lasted);
+	snprintf(cells->text[3], RF_CELL_SIZE, "%s%s", lasted,
+		 row->limit->flags & RF_BAN_ALL ? "  (all its packets)" : "");
+}
+
+static void print_bans(const struct rf_bans *bans)
+{
+	static const struct rf_column columns[] = {
+		{"source", false, 0}, {"limit", false, 0}, {"left", false, 8}, {"since", false, 0}};
+	const struct rf_table table = {columns, ARRAY_SIZE(columns), 2, bans->count, bans,
+				       fill_ban};
+
+	if (bans->count)
+		rf_table_print(&table);
+	else
+		rf_out("no source is banned\n");
+}
+
+int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_bans bans = {};
+	int err;
+
+	rf_words_take(words, "list");
+	err = rf_words_end(words, error);
+	if (!err)
+		err = rf_fence_open(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_bans(&fence, &bans, error);
+	if (!err && options->json)
+		err = rf_out_json(rf_record_json(rf_bans_fields, &bans), false, error);
+	else if (!err)
+		print_bans(&bans);
+	rf_bans_free(&bans);
+	rf_fence_close(&fence);
+	return err;
+}
+
+/* ---- unban ---- */
+
+static int print_lifted(const struct rf_options *options, const struct rf_unban *unban,
+			struct rf_error *error)
+{
+	if (!unban->bans && !unban->all)
+		return rf_fail_not_banned(unban, error);
+	if (options->json)
+		return rf_out_json(json_pack("{s:i}", "lifted", unban->bans), false, error);
+	rf_out("%d ban%s ended\n", unban->bans, unban->bans == 1 ? "" : "s");
+	return 0;
+}
+
+int rf_cmd_unban(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_unban unban = {};
+	int err = rf_parse_unban(words, &unban.prefix, &unban.all, error);
+
+	if (!err)
+		err = rf_fence_open_to_change(&fence, options->dev, error);
+	if (!err)
+		err = rf_fence_unban(&fence, &unban, 1, true, error);
+	if (!err)
+		err = print_lifted(options, &unban, error);
+	rf_fence_close(&fence);
+	return err;
+}

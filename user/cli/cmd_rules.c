@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* save, apply, confirm, check */
+/* save, apply, confirm, revert, check */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,10 +7,8 @@
 #include <time.h>
 
 #include "base/time.h"
+#include "cli/files.h"
 #include "cli/out.h"
-#include "cli/own_check.h"
-#include "cli/rules_file.h"
-#include "cli/shadow_pairs.h"
 #include "cli/transaction.h"
 #include "cli/view.h"
 #include "rules/file.h"
@@ -108,9 +106,7 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool
 	if (json) {
 		json_t *root = counts_json(rules);
 
-		if (trial_ns)
-			json_object_set_new(root, "trial_ms",
-					    json_integer(trial_ns / RF_NS_PER_MS));
+		rf_transaction_add_trial(root, trial_ns);
 		return rf_out_json(root, false, error);
 	}
 	rf_out_text("in force: ");

@@ -1,21 +1,321 @@
 // SPDX-License-Identifier: GPL-2.0
-/* show */
+/* show, top: single sources, those of a network, and those that matter most */
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prefix.h"
+#include "base/sort.h"
 #include "base/time.h"
 #include "cli/command.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
-#include "cli/show.h"
-#include "cli/show_network.h"
+#include "cli/view.h"
 #include "fence/fence.h"
+#include "rules/grammar.h"
+#include "rules/near.h"
+#include "rules/policy.h"
+#include "rules/probe_limit.h"
+#include "rules/ruleset.h"
+#include "screen/screen.h"
+#include "screen/terminal.h"
 #include "snapshot/records.h"
 #include "snapshot/shown.h"
+#include "snapshot/sources.h"
+#include "snapshot/totals.h"
+#include "snapshot/unseen.h"
+
+enum source_columns {
+	SOURCES_PLAIN,
+	SOURCES_OF_LIMIT, /* with the rate of each limit, and bans */
+	SOURCES_BY_RATE,  /* and with the rate of each source */
+};
+
+/* ---- a table of sources ---- */
+
+/* "3/1h", or "burst 5, 100/1s": `used` of a bucket counts against the burst. */
+static void format_of(const struct rf_source_row *row, char text[RF_CELL_SIZE])
+{
+	char rate[RF_RATE_TEXT_SIZE], count[RF_COUNT_TEXT_SIZE], ban[RF_DURATION_TEXT_SIZE];
+	char more[32] = "";
+	const bool has_burst = rf_has_burst(row->limit);
+
+	rf_format_limit_rate(row->limit, rate);
+	rf_format_burst(row->limit, count);
+	rf_format_left(row->banned_ns, ban);
+	if (row->banned_ns)
+		snprintf(more, sizeof(more), ", banned %.20s", ban);
+	else if (row->is_aggregate)
+		snprintf(more, sizeof(more), ", shared");
+	snprintf(text, RF_CELL_SIZE, "%s%.20s%s%.30s%s", has_burst ? "burst " : "",
+		 has_burst ? count : "", has_burst ? ", " : "", rate, more);
+}
+
+/* 100, 0.5, 8.1mbit: in a second. */
+static void format_rate(const struct rf_source_row *row, char text[RF_CELL_SIZE])
+{
+	static const char *const units[] = {"bit", "kbit", "mbit", "gbit"};
+	double rate = rf_source_row_rate(row);
+	int unit = 0;
+
+	if (row->limit->unit == RF_BYTES)
+		for (rate *= 8; rate >= 1000 && unit < 3; rate /= 1000)
+			unit++;
+	snprintf(text, RF_CELL_SIZE, "%.*f%s", rate > 0 && rate < 10 ? 1 : 0, rate,
+		 row->limit->unit == RF_BYTES ? units[unit] : "");
+}
+
+/* What is printed of the rows. */
+struct printed {
+	const struct rf_source_rows *rows;
+	bool has_rate;
+};
+
+static void fill_source(const void *context, size_t i, struct rf_cells *cells)
+{
+	const struct printed *printed = context;
+	const struct rf_source_row *row = &printed->rows->row[i];
+	const uint64_t number[] = {row->passed, row->dropped, row->would_drop, row->used};
+	int column = 2;
+
+	rf_format_prefix(&row->source, cells->text[0]);
+	snprintf(cells->text[1], RF_CELL_SIZE, "%s", row->limit->name);
+	if (printed->has_rate)
+		format_rate(row, cells->text[column++]);
+	for (int k = 0; k < 4; k++)
+		snprintf(cells->text[column++], RF_CELL_SIZE, "%" PRIu64, number[k]);
+	format_of(row, cells->text[column]);
+}
+
+/* Prints the first `count` rows. */
+static void source_rows_print(const struct rf_source_rows *rows, size_t count,
+			      enum source_columns columns)
+{
+	static const struct rf_column plain[] = {
+		{"source", false, 0}, {"limit", false, 0},     {"passed", true, 0},
+		{"dropped", true, 0}, {"would drop", true, 0}, {"used", true, 0},
+		{"of", false, 0},
+	};
+	static const struct rf_column with_rate[] = {
+		{"source", false, 0}, {"limit", false, 0},  {"rate/s", true, 0},
+		{"passed", true, 0},  {"dropped", true, 0}, {"would drop", true, 0},
+		{"used", true, 0},    {"of", false, 0},
+	};
+	static const int counts[] = {
+		[SOURCES_PLAIN] = 6, [SOURCES_OF_LIMIT] = 7, [SOURCES_BY_RATE] = 8};
+	const struct printed printed = {rows, columns == SOURCES_BY_RATE};
+	const struct rf_table table = {printed.has_rate ? with_rate : plain,
+				       counts[columns],
+				       2,
+				       count,
+				       &printed,
+				       fill_source};
+
+	rf_table_print(&table);
+}
+
+/* A list's prefixes within the network, or around it. */
+struct listed {
+	struct rf_list_answer *of;
+	size_t count;
+};
+
+struct network {
+	const struct rf_fence *fence;
+	const struct rf_prefix *prefix;
+	struct listed list[RF_LIST_COUNT];
+	struct rf_bans bans;	       /* of sources within the network */
+	struct rf_source_rows sources; /* sorted by source */
+};
+
+/* ---- show PREFIX: reading ---- */
+
+/* Does the prefix lie in the network, or contain it? */
+static bool overlaps(const struct network *network, const struct rf_prefix *prefix)
+{
+	return rf_prefix_contains(network->prefix, prefix) ||
+	       rf_prefix_contains(prefix, network->prefix);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rf_source_row *left = a, *right = b;
+	const int order = rf_prefix_compare(&left->source, &right->source);
+
+	return order ? order : strcmp(left->limit->name, right->limit->name);
+}
+
+static int take_list(struct network *network, const struct rf_ruleset *rules, enum rf_list list,
+		     struct rf_error *error)
+{
+	struct listed *to = &network->list[list];
+	const uint64_t now = network->bans.now;
+
+	to->of = calloc(rules->listed_count + 1, sizeof(*to->of));
+	if (!to->of)
+		return rf_error_failed(error, -ENOMEM, "not enough memory");
+	for (size_t i = 0; i < rules->listed_count; i++) {
+		const struct rf_listed *listed = &rules->listed[i];
+		const uint64_t until = rf_listed_until(listed, list);
+		struct rf_list_answer *one = &to->of[to->count];
+
+		if (until <= now || !overlaps(network, &listed->prefix))
+			continue;
+		one->left_ns = until == RF_FOREVER ? RF_FOREVER
+						   : rf_fence_left_ns(network->fence, now, until);
+		rf_format_prefix(&listed->prefix, one->prefix);
+		to->count++;
+	}
+	return 0;
+}
+
+static void keep_bans_here(struct network *network)
+{
+	struct rf_bans *bans = &network->bans;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < bans->count; i++) {
+		const struct rf_prefix source = rf_ban_prefix(&bans->row[i]);
+
+		if (overlaps(network, &source))
+			bans->row[kept++] = bans->row[i];
+	}
+	bans->count = kept;
+}
+
+static int read_network(struct network *network, struct rf_error *error)
+{
+	const struct rf_source_filter filter = {NULL, network->prefix, true, false};
+	struct rf_source_rows *sources = &network->sources;
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	int err = rf_fence_ruleset(network->fence, &rules, error);
+
+	if (!err)
+		err = rf_fence_bans(network->fence, &network->bans, error);
+	if (!err)
+		err = take_list(network, &rules, RF_ALLOW, error);
+	if (!err)
+		err = take_list(network, &rules, RF_DENY, error);
+	if (!err)
+		err = rf_source_rows_read(network->fence, &network->bans, &filter, sources, error);
+	if (!err && sources->count)
+		rf_sort(sources->row, sources->count, sizeof(*sources->row), compare_rows);
+	keep_bans_here(network);
+	rf_ruleset_free(&rules);
+	return err;
+}
+
+/* ---- show PREFIX: for programs ---- */
+
+static json_t *make_prefix(const void *of)
+{
+	char text[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(((const struct network *)of)->prefix, text);
+	return json_string(text);
+}
+
+static const void *listed_at(const struct listed *list, size_t i)
+{
+	return i < list->count ? &list->of[i] : NULL;
+}
+
+static const void *allowed_at(const void *of, size_t i)
+{
+	return listed_at(&((const struct network *)of)->list[RF_ALLOW], i);
+}
+
+static const void *denied_at(const void *of, size_t i)
+{
+	return listed_at(&((const struct network *)of)->list[RF_DENY], i);
+}
+
+const struct rf_field rf_network_fields[] = {
+	RF_FIELD_MADE("prefix", RF_FIELD_TEXT, make_prefix, "the network that was asked for"),
+	RF_FIELD_LIST_OF("allowed", allowed_at, rf_list_answer_fields, "of a network: all entries"),
+	RF_FIELD_LIST_OF("denied", denied_at, rf_list_answer_fields, "the same of the deny list"),
+	RF_FIELDS_OF(struct network, bans, rf_bans_fields),
+	RF_FIELDS_OF(struct network, sources, rf_windows_within_fields),
+	{},
+};
+
+/* ---- show PREFIX: for people ---- */
+
+static size_t print_list(const struct network *network, enum rf_list list)
+{
+	const struct listed *listed = &network->list[list];
+
+	for (size_t i = 0; i < listed->count; i++) {
+		const struct rf_list_answer *one = &listed->of[i];
+		const bool for_good = one->left_ns == RF_FOREVER;
+		char left[RF_DURATION_TEXT_SIZE] = "";
+
+		if (!for_good)
+			rf_format_left(one->left_ns, left);
+		rf_out_text("%s list: %s%s%s\n", rf_view_list_names[list], one->prefix,
+			    for_good ? "" : ", for another ", left);
+	}
+	return listed->count;
+}
+
+static size_t print_bans(const struct rf_bans *bans)
+{
+	for (size_t i = 0; i < bans->count; i++) {
+		const struct rf_ban_row *ban = &bans->row[i];
+		const struct rf_prefix prefix = rf_ban_prefix(ban);
+		char source[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
+
+		rf_format_prefix(&prefix, source);
+		rf_format_left(ban->left_ns, left);
+		rf_out_text("banned: %s by limit '%s', for another %s\n", source, ban->limit->name,
+			    left);
+	}
+	return bans->count;
+}
+
+static void print_network(const struct network *network)
+{
+	char prefix[RF_PREFIX_TEXT_SIZE];
+	size_t printed = print_list(network, RF_ALLOW) + print_list(network, RF_DENY);
+
+	printed += print_bans(&network->bans);
+	rf_format_prefix(network->prefix, prefix);
+	if (network->sources.count)
+		source_rows_print(&network->sources, network->sources.count, SOURCES_PLAIN);
+	if (!printed && !network->sources.count)
+		rf_out_text(
+			"%s: nothing is known of it: no source in it has a window or a ban, and no "
+			"list has it\n",
+			prefix);
+}
+
+/*
+ * Prints the prefixes of both lists that lie in `prefix` or contain it, and the bans and windows of
+ * sources in it.
+ */
+static int show_network(const struct rf_fence *fence, const struct rf_prefix *prefix, bool json,
+			struct rf_error *error)
+{
+	struct network network = {.fence = fence, .prefix = prefix};
+	int err = read_network(&network, error);
+
+	if (!err && json)
+		err = rf_out_json(rf_record_json(rf_network_fields, &network), false, error);
+	else if (!err)
+		print_network(&network);
+	rf_source_rows_free(&network.sources);
+	rf_bans_free(&network.bans);
+	for (int list = 0; list < RF_LIST_COUNT; list++)
+		free(network.list[list].of);
+	return err;
+}
+
+/* ---- show ADDRESS ---- */
 
 #define RECENT_MS 1000
 
@@ -160,8 +460,9 @@ static int show_source(const struct rf_fence *fence, const struct rf_address *as
 	return err;
 }
 
-int rf_show_json(const struct rf_fence *fence, const struct rf_address *source, json_t **json,
-		 struct rf_error *error)
+/* The object of `show ADDRESS --json`, which the caller frees. */
+static int show_json(const struct rf_fence *fence, const struct rf_address *source, json_t **json,
+		     struct rf_error *error)
 {
 	return show_source(fence, source, false, json, error);
 }
@@ -198,8 +499,244 @@ int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct
 	if (!err)
 		err = rf_fence_open(&fence, options->dev, error);
 	if (!err)
-		err = is_network ? rf_show_network(&fence, &prefix, options->json, error)
+		err = is_network ? show_network(&fence, &prefix, options->json, error)
 				 : show_address(&fence, &source, options, error);
 	rf_fence_close(&fence);
 	return err;
+}
+
+/* ---- top: sources without a window ---- */
+
+#define TIME_WITH_OTHERS_NS RF_NS_PER_S /* where others take the samples */
+#define MANY_DROPS 1000			/* and a tenth of all drops */
+
+static size_t shown(const struct rf_unseen *unseen, const struct rf_top *top)
+{
+	return unseen->count < top->rows ? unseen->count : top->rows;
+}
+
+static void fill_unseen(const void *context, size_t i, struct rf_cells *cells)
+{
+	const struct rf_unseen_row *row = &((const struct rf_unseen *)context)->row[i];
+	char source[RF_PREFIX_TEXT_SIZE];
+
+	rf_format_prefix(&row->source, source);
+	snprintf(cells->text[0], RF_CELL_SIZE, "~ %s", source);
+	snprintf(cells->text[1], RF_CELL_SIZE, "~%.*f", row->per_s < 10 ? 1 : 0, row->per_s);
+	snprintf(cells->text[2], RF_CELL_SIZE, "%" PRIu64, row->samples);
+	snprintf(cells->text[3], RF_CELL_SIZE, "%s: %s", rf_reason_verdict(row->reason),
+		 rf_reason_text(row->reason));
+}
+
+static void print_unseen(const struct rf_unseen *unseen, const struct rf_top *top)
+{
+	static const struct rf_column columns[] = {
+		{"  source", false, 0},
+		{"packets/s", true, 0},
+		{"samples", true, 0},
+		{"why", false, 0},
+	};
+	const struct rf_table table = {columns, 4, 1, shown(unseen, top), unseen, fill_unseen};
+	char time[RF_DURATION_TEXT_SIZE], share[32] = "each packet";
+
+	if (unseen->one_in > 1)
+		snprintf(share, sizeof(share), "one in %u packets", unseen->one_in);
+	rf_format_ms(unseen->time_ns / RF_NS_PER_MS / 100 * 100, time);
+	if (!unseen->count) {
+		rf_out_text("\nno source without a window in samples of %s, over %s\n", share,
+			    time);
+		return;
+	}
+	rf_out_text("\nsources without a window, estimated from samples of %s, over %s:\n", share,
+		    time);
+	rf_table_print(&table);
+	if (shown(unseen, top) < unseen->count)
+		rf_out("… and %zu more; 'top N' shows N\n", unseen->count - shown(unseen, top));
+}
+
+/* ---- top: what to do ---- */
+
+/* Many drops of sources that have no row: says which words show them. */
+static int hint(const struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_totals totals;
+	uint64_t unseen = 0;
+	int err = rf_totals_read(fence, false, &totals, error);
+
+	for (int i = 0; i < RF_REASON_COUNT && !err; i++)
+		if (RF_UNSEEN_DROPPED >> i & 1)
+			unseen += totals.since.counters.reason[i].packets;
+	if (!err && unseen >= MANY_DROPS && unseen >= totals.since.dropped.packets / 10)
+		rf_out_text("%" PRIu64 " packets of sources without a window were dropped; "
+			    "'ringfence top sample 2s' estimates which sources these are\n",
+			    unseen);
+	rf_totals_free(&totals);
+	return err;
+}
+
+static json_t *unseen_json(const struct rf_unseen *unseen, const struct rf_top *top)
+{
+	struct rf_unseen first = *unseen;
+
+	first.count = shown(unseen, top);
+	return rf_record_json(rf_unseen_fields, &first);
+}
+
+/*
+ * Prints rows marked `~`, or adds `unseen` to `json`, if that is not NULL. Without `sample TIME`
+ * only where somebody takes samples; else `unseen` is null, and a line says which words show the
+ * sources of many drops.
+ */
+static int top_unseen(const struct rf_fence *fence, const struct rf_top *top, json_t *json,
+		      struct rf_error *error)
+{
+	const struct rf_unseen_asked asked = {
+		.time_ns = top->sample_ns ?: TIME_WITH_OTHERS_NS,
+		.within = top->is_within ? &top->within : NULL,
+	};
+	struct rf_unseen unseen = {};
+	int err;
+
+	if (top->limit || (!top->sample_ns && !rf_unseen_is_sampled(fence))) {
+		if (json)
+			json_object_set_new(json, "unseen", json_null());
+		return json || top->limit ? 0 : hint(fence, error);
+	}
+	err = rf_unseen_read(fence, &asked, &unseen, error);
+	if (!err && json)
+		json_object_set_new(json, "unseen", unseen_json(&unseen, top));
+	else if (!err)
+		print_unseen(&unseen, top);
+	rf_unseen_free(&unseen);
+	return err;
+}
+
+/* ---- top ---- */
+
+static int check_limit(const struct rf_bank *rules, const char *name, struct rf_error *error)
+{
+	if (!name || rf_bank_find(rules, name) >= 0)
+		return 0;
+	return rf_fail_no_limit(rules, name, "", error);
+}
+
+static int compare(double a, double b)
+{
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int compare_by_rate(const void *a, const void *b)
+{
+	const struct rf_source_row *left = a, *right = b;
+
+	return compare(rf_source_row_rate(left), rf_source_row_rate(right));
+}
+
+/* Of L, or of the burst of a bucket. */
+static double used_share(const struct rf_source_row *row)
+{
+	return (double)row->used /
+	       (rf_has_burst(row->limit) ? row->limit->burst : row->limit->rate);
+}
+
+static int compare_by_used(const void *a, const void *b)
+{
+	const struct rf_source_row *left = a, *right = b;
+
+	return compare(used_share(left), used_share(right));
+}
+
+static int compare_by_drops(const void *a, const void *b)
+{
+	const struct rf_source_row *left = a, *right = b;
+	int order = compare(left->dropped + left->would_drop, right->dropped + right->would_drop);
+
+	if (!order)
+		order = compare(left->banned_ns, right->banned_ns);
+	return order ? order : compare_by_rate(a, b);
+}
+
+static json_t *make_json(const struct rf_fence *fence, const struct rf_source_rows *rows,
+			 size_t count)
+{
+	const struct rf_source_rows first = {.row = rows->row, .count = count};
+
+	return rf_view_merged(rf_record_json(rf_fence_name_fields, fence),
+			      rf_record_json(rf_sources_fields, &first));
+}
+
+/* Without a limit no source has a window, so no source can be seen. */
+static void print_none(const struct rf_bank *rules, const struct rf_top *asked)
+{
+	if (!rf_bank_count(rules))
+		rf_out_text("no source has a window, since there is no limit; " RF_PROBE_ADVICE
+			    "\n");
+	else
+		rf_out_text("no source %shas a window\n",
+			    asked->limit || asked->is_within ? "of these " : "");
+}
+
+static void print_rows(const struct rf_source_rows *rows, size_t count, enum rf_order order)
+{
+	source_rows_print(rows, count, order == RF_BY_RATE ? SOURCES_BY_RATE : SOURCES_OF_LIMIT);
+	if (count < rows->count)
+		rf_out("… and %zu more; 'top N' shows N\n", rows->count - count);
+}
+
+static int (*const orders[])(const void *, const void *) = {
+	[RF_BY_DROPS] = compare_by_drops,
+	[RF_BY_RATE] = compare_by_rate,
+	[RF_BY_USED] = compare_by_used,
+};
+
+static int show_top(const struct rf_fence *fence, const void *context, json_t **json,
+		    struct rf_error *error)
+{
+	const struct rf_top *top = context;
+	const struct rf_source_filter filter = {top->limit, top->is_within ? &top->within : NULL,
+						false, true};
+	struct rf_source_rows rows = {};
+	struct rf_bans bans = {};
+	int err = rf_fence_bans(fence, &bans, error);
+
+	if (!err)
+		err = check_limit(&bans.rules, top->limit, error);
+	if (!err)
+		err = rf_source_rows_read(fence, &bans, &filter, &rows, error);
+	if (!err) {
+		const size_t count = rows.count < top->rows ? rows.count : top->rows;
+
+		if (rows.count)
+			rf_sort(rows.row, rows.count, sizeof(*rows.row), orders[top->order]);
+		if (json)
+			*json = make_json(fence, &rows, count);
+		else
+			print_rows(&rows, count, top->order);
+		if (!json && !rows.count)
+			print_none(&bans.rules, top);
+	}
+	if (!err)
+		err = top_unseen(fence, top, json ? *json : NULL, error);
+	rf_bans_free(&bans);
+	rf_source_rows_free(&rows);
+	return err;
+}
+
+/* On a terminal, unless it is asked to print. */
+static bool is_screen(const struct rf_options *options, const struct rf_top *top)
+{
+	return !top->has_rows && !top->at_ns && !top->sample_ns && !options->json &&
+	       rf_terminal_is_fit();
+}
+
+int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
+{
+	struct rf_top top;
+	int err = rf_parse_top(words, &top, error);
+
+	if (!err && top.at_ns)
+		return rf_top_at(options, &top, error);
+	if (!err && is_screen(options, &top))
+		return rf_screen_run(&(struct rf_screen){options->dev, &top, show_json}, error);
+	return err ? err : rf_show_fences(options, show_top, false, &top, NULL, error);
 }

@@ -10,13 +10,12 @@
 #include "attach/build.h"
 #include "base/hardware.h"
 #include "base/time.h"
-#include "cli/fences.h"
 #include "cli/out.h"
-#include "cli/records.h"
 #include "cli/view.h"
 #include "fence/bypass.h"
 #include "fence/fence.h"
 #include "kernel/needs.h"
+#include "rules/destination.h"
 #include "rules/policy.h"
 #include "snapshot/records.h"
 #include "snapshot/totals.h"
@@ -45,6 +44,50 @@ struct status {
 	enum rf_answer this_build;		 /* on every interface */
 	size_t allowed, denied, denied_by_fleet; /* prefixes */
 };
+
+static void view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE])
+{
+	char range[RF_PORT_RANGE_TEXT_SIZE];
+
+	*text = '\0';
+	for (int first = 0; ports && rf_format_port_range(ports, &first, range);) {
+		const size_t length = strlen(text);
+
+		if (length + strlen(range) + sizeof(",…") > RF_PORTS_TEXT_SIZE) {
+			snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "…");
+			return;
+		}
+		snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "%s%s", length ? "," : "",
+			 range);
+	}
+}
+
+/* What a limit names by `to`: PREFIX,…, which the caller frees; NULL: nothing. */
+static char *view_to_text(const struct rf_ruleset *rules, int slot)
+{
+	char prefix_text[RF_PREFIX_TEXT_SIZE], *text = NULL;
+	struct rf_prefix prefix;
+
+	for (int at = 0; rf_to_next(&rules->bank.shapes, slot, &at, &prefix);) {
+		char *longer;
+
+		rf_format_prefix(&prefix, prefix_text);
+		if (asprintf(&longer, "%s%s%s", text ? text : "", text ? "," : "", prefix_text) < 0)
+			break;
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static size_t view_count_from(const struct rf_ruleset *rules, int slot)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rules->listed_count; i++)
+		count += rules->listed[i].from >> slot & 1;
+	return count;
+}
 
 static int read_interfaces(struct status *status, struct rf_error *error)
 {
@@ -170,7 +213,7 @@ static json_t *make_from(const void *of)
 {
 	const struct rf_limit_view *limit = of;
 
-	return json_integer(rf_view_count_from(limit->rules, limit->slot));
+	return json_integer(view_count_from(limit->rules, limit->slot));
 }
 
 static bool has_from(const void *of)
@@ -450,9 +493,9 @@ static void print_shape(const struct rf_ruleset *rules, int slot)
 {
 	const struct rf_limit *limit = &rules->bank.limit[slot];
 	char ports[RF_PORTS_TEXT_SIZE], length[RF_LENGTH_TEXT_SIZE], flags[RF_FLAGS_TEXT_SIZE];
-	char *to = rf_view_to_text(rules, slot);
+	char *to = view_to_text(rules, slot);
 
-	rf_view_ports_text(rules->sports[slot], ports);
+	view_ports_text(rules->sports[slot], ports);
 	rf_format_length(limit, length);
 	rf_format_tcp_flags(limit, flags);
 	if (limit->has_sports)
@@ -470,10 +513,10 @@ static void print_whose(const struct rf_ruleset *rules, int slot)
 {
 	const struct rf_limit *limit = &rules->bank.limit[slot];
 	char match[RF_MATCH_TEXT_SIZE], ports[RF_PORTS_TEXT_SIZE];
-	size_t from = rf_view_count_from(rules, slot);
+	size_t from = view_count_from(rules, slot);
 
 	rf_format_match(limit, match);
-	rf_view_ports_text(rules->ports[slot], ports);
+	view_ports_text(rules->ports[slot], ports);
 	if (limit->match != RF_MATCH_ANY)
 		rf_out_text(", match %s", match);
 	if (limit->has_ports)
@@ -707,9 +750,9 @@ int rf_cmd_status(const struct rf_options *options, struct rf_words *words, stru
 		return err;
 	if (!options->dev)
 		strays.count = rf_strays_find(strays.one, RF_STRAYS_MAX);
-	err = rf_show_fences_with(options, show_status, true, NULL,
-				  options->json ? rf_record_json(rf_strays_fields, &strays) : NULL,
-				  error);
+	err = rf_show_fences(options, show_status, true, NULL,
+			     options->json ? rf_record_json(rf_strays_fields, &strays) : NULL,
+			     error);
 	if (!options->json)
 		print_strays(&strays);
 	return err;

@@ -1,22 +1,150 @@
 // SPDX-License-Identifier: GPL-2.0
 /* suggest: which limit would be right */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/time.h"
+#include "base/units.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
-#include "cli/recorded_rules.h"
-#include "cli/suggest_limit.h"
 #include "fence/find.h"
+#include "rules/grammar.h"
+#include "rules/near.h"
 #include "rules/policy.h"
 #include "rules/probe_limit.h"
+#include "rules/ruleset.h"
 #include "snapshot/snapshot.h"
+#include "watch/reader.h"
 #include "watch/suggest.h"
+
+#define PROBE_BYTES 500000000 /* COUNT of a shadow that is to see peaks of bytes */
+
+/* ---- whose sources are looked at ---- */
+
+/* Does the limit see every packet? */
+static bool sees_all(const struct rf_limit *limit)
+{
+	return limit->match == RF_MATCH_ANY && !limit->has_ports && !limit->has_sports &&
+	       !limit->has_from && !limit->has_to && !limit->length_max && !limit->tcp_mask;
+}
+
+/* A limit of rate 0 has no windows, and the level of a bucket is not what came in a TIME. */
+static bool has_peaks(const struct rf_limit *limit, uint64_t per_ns)
+{
+	return limit->rate && !rf_has_burst(limit) && (!per_ns || limit->window_ns == per_ns);
+}
+
+static int choose_slot(const struct rf_bank *rules, uint64_t per_ns)
+{
+	int slots[RF_LIMITS_MAX], chosen = -ENOENT;
+	const int count = rf_bank_slots(rules, slots);
+
+	for (int i = count - 1; i >= 0; i--)
+		if (has_peaks(&rules->limit[slots[i]], per_ns))
+			chosen = slots[i];
+	for (int i = count - 1; i >= 0; i--)
+		if (sees_all(&rules->limit[slots[i]]) && has_peaks(&rules->limit[slots[i]], per_ns))
+			chosen = slots[i];
+	return chosen;
+}
+
+/* ---- where none will do ---- */
+
+static int fail_no_time(uint64_t per_ns, struct rf_error *error)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_for(per_ns, time);
+	return rf_error_failed(error, -ENODATA,
+			       "'per %s': no limit has this TIME, and peaks are only known for the "
+			       "TIME of a limit; add one as a shadow: ringfence limit add probe-%s "
+			       "rate 50k/%s shadow",
+			       time, time, time);
+}
+
+/* A sliding window with the packets of the limit and this TIME; NULL: there is no memory. */
+static char *probe_command(const struct rf_ruleset *rules, const struct rf_definition *limit,
+			   uint64_t per_ns)
+{
+	struct rf_definition probe = *limit;
+
+	probe.limit.window_ns = per_ns;
+	probe.limit.rate = probe.limit.unit == RF_BYTES ? PROBE_BYTES : RF_PROBE_COUNT;
+	probe.limit.flags &= ~(RF_RATE_IN_BITS | RF_COUNT_REJECTED);
+	if (rf_has_burst(&probe.limit)) {
+		probe.limit.algorithm = RF_SLIDING;
+		probe.limit.cells = rf_default_cells(&probe.limit);
+		probe.limit.burst = 0;
+	}
+	return rf_shadow_command(rules, &probe, limit->limit.name);
+}
+
+/* The limit that is named shows no peaks: a window beside it would. */
+static int fail_bucket(const struct rf_ruleset *rules, const struct rf_definition *limit,
+		       uint64_t per_ns, struct rf_error *error)
+{
+	char *command = probe_command(rules, limit, per_ns ?: limit->limit.window_ns);
+	const int err = rf_error_failed(
+		error, command ? -ENODATA : -ENOMEM,
+		"limit '%s': its 'algorithm %s' does not record peaks in TIME; add a sliding "
+		"window as a shadow: ringfence %s",
+		limit->limit.name, rf_algorithm_name(limit->limit.algorithm), command ?: "…");
+
+	free(command);
+	return err;
+}
+
+/* The limit that is named has another TIME: one with the same packets and this TIME would do. */
+static int fail_other_time(const struct rf_ruleset *rules, const struct rf_definition *limit,
+			   uint64_t per_ns, struct rf_error *error)
+{
+	char asked[RF_DURATION_TEXT_SIZE], its[RF_DURATION_TEXT_SIZE];
+	char *command = probe_command(rules, limit, per_ns);
+	int err;
+
+	rf_format_for(per_ns, asked);
+	rf_format_for(limit->limit.window_ns, its);
+	if (!command)
+		return fail_no_time(per_ns, error);
+	err = rf_error_failed(error, -ENODATA,
+			      "'per %s': the TIME of limit '%s' is %s, and peaks are only known "
+			      "for that; leave out 'per', or add a shadow: ringfence %s",
+			      asked, limit->limit.name, its, command);
+	free(command);
+	return err;
+}
+
+/*
+ * The limit that is asked for; else the first that sees every packet, or the first, of those with
+ * the TIME that is asked for. -ENODATA: none, with the shadow to add. Free `limit` anyway.
+ */
+static int suggest_limit(const struct rf_ruleset *rules, const struct rf_suggest_asked *asked,
+			 struct rf_definition *limit, struct rf_error *error)
+{
+	const int slot = asked->limit ? rf_bank_find(&rules->bank, asked->limit)
+				      : choose_slot(&rules->bank, asked->per_ns);
+	int err;
+
+	if (slot < 0 && asked->limit)
+		return rf_fail_no_limit(&rules->bank, asked->limit, "", error);
+	if (slot < 0 && asked->per_ns)
+		return fail_no_time(asked->per_ns, error);
+	if (slot < 0 || !rules->bank.limit[slot].rate)
+		return rf_error_failed(
+			error, -ENODATA,
+			"no limit records peaks: those of rate 0 and buckets do not; "
+			"add another one as a shadow: ringfence limit add probe "
+			"rate 50k/1s shadow");
+	err = rf_limit_definition(rules, slot, limit, error);
+	if (!err && rf_has_burst(&limit->limit))
+		return fail_bucket(rules, limit, asked->per_ns, error);
+	if (!err && asked->per_ns && limit->limit.window_ns != asked->per_ns)
+		err = fail_other_time(rules, limit, asked->per_ns, error);
+	return err;
+}
 
 #define HOUR_NS (3600 * RF_NS_PER_S)
 #define DAY_NS (24 * HOUR_NS - 60 * RF_NS_PER_S) /* an interval or two may be late */
@@ -417,7 +545,7 @@ static int make_command(struct suggesting *suggesting, struct rf_error *error)
 	}
 	suggesting->command =
 		rf_shadow_command(&suggesting->rules, &limit,
-				  rf_sees_all(&limit.limit) ? "any" : suggesting->limit.limit.name);
+				  sees_all(&limit.limit) ? "any" : suggesting->limit.limit.name);
 	return suggesting->command ? 0 : fail_memory(error);
 }
 
@@ -452,7 +580,7 @@ static int suggest_recorded(const struct rf_options *options, const struct rf_su
 	if (!err && !rf_bank_count(&suggesting.rules.bank)) {
 		err = say_probe(options->json, error);
 	} else if (!err) {
-		err = rf_suggest_limit(&suggesting.rules, asked, &suggesting.limit, error);
+		err = suggest_limit(&suggesting.rules, asked, &suggesting.limit, error);
 		if (!err)
 			err = read_history(reader, &suggesting, error);
 		if (!err)
@@ -473,7 +601,7 @@ static int suggest_live(const struct rf_fence *fence, const struct rf_options *o
 	if (!err && !rf_bank_count(&suggesting.rules.bank)) {
 		err = say_probe(options->json, error);
 	} else if (!err) {
-		err = rf_suggest_limit(&suggesting.rules, asked, &suggesting.limit, error);
+		err = suggest_limit(&suggesting.rules, asked, &suggesting.limit, error);
 		scanner = err ? NULL : rf_scanner_open(fence->interface[0].name, error);
 		if (!err && !scanner)
 			err = -EIO;

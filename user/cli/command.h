@@ -27,9 +27,4 @@ typedef int (*rf_command)(const struct rf_options *options, struct rf_words *wor
 #include "rules/commands.def"
 #undef COMMAND
 
-struct rf_attached;
-
-/* Prints what `attach` or `repair` did to an interface. */
-void rf_print_attached(const struct rf_attached *attached);
-
 #endif /* RINGFENCE_COMMAND_H */

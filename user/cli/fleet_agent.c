@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Names of hosts, and other texts of an answer, come from the wire: they never reach a terminal as
+ * they are.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "base/printable.h"
-#include "cli/agent.h"
 #include "cli/fleet_agent.h"
 #include "fleet/socket.h"
 #include "rules/fleet_settings.h"
 
 /* ---- which fence ---- */
+
+void rf_fleet_file_path(const char *fence, char path[RF_FLEET_FILE_SIZE])
+{
+	snprintf(path, RF_FLEET_FILE_SIZE, RF_FLEET_FILE, fence);
+}
 
 struct found {
 	char name[RF_NAME_SIZE], other[RF_NAME_SIZE];
@@ -86,9 +98,70 @@ int rf_fleet_fence(const struct rf_options *options, const char *given, char nam
 	return 0;
 }
 
+int rf_fleet_open(const char *name, struct rf_fence *fence, struct rf_error *error)
+{
+	char word[RF_NAME_SIZE + 8];
+
+	snprintf(word, sizeof(word), "fence:%s", name);
+	return rf_fence_open(fence, word, error);
+}
+
 /* ---- asking ---- */
 
-/* An answer may be a refusal. */
+#define PATIENCE_S 5
+
+static int fail_to_ask(const char *fence, int err, struct rf_error *error)
+{
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		return rf_error_failed(error, err,
+				       "fence '%s': no agent serves it; 'systemctl enable --now "
+				       "ringfence-fleet@%s' starts one",
+				       fence, fence);
+	return rf_error_failed(error, err, "fence '%s': cannot ask its agent: %s%s", fence,
+			       strerror(-err), err == -EACCES ? "; it takes root" : "");
+}
+
+static int connect_to(const char *fence)
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int err = fd < 0 ? -errno : 0;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), RF_AGENT_SOCKET, fence);
+	if (!err) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+		if (connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+			err = -errno;
+	}
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
+}
+
+int rf_agent_ask(const char *fence, const char *question, json_t **answer, struct rf_error *error)
+{
+	char *text = malloc(RF_AGENT_ANSWER_SIZE);
+	int fd = text ? connect_to(fence) : -ENOMEM, err = fd < 0 ? fd : 0;
+	ssize_t length = 0;
+
+	if (!err && send(fd, question, strlen(question), MSG_NOSIGNAL) < 0)
+		err = -errno;
+	if (!err)
+		length = recv(fd, text, RF_AGENT_ANSWER_SIZE, 0);
+	if (!err && length <= 0)
+		err = length ? -errno : -ECONNRESET;
+	if (!err) {
+		*answer = json_loadb(text, length, 0, NULL);
+		err = *answer ? 0 : -EPROTO;
+	}
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return err ? fail_to_ask(fence, err, error) : 0;
+}
+
 static int check_answer(const char *fence, json_t **answer, struct rf_error *error)
 {
 	char text[400];
@@ -111,4 +184,160 @@ int rf_fleet_ask(const char *fence, const char *question, json_t **answer, struc
 	const int err = rf_agent_ask(fence, question, answer, error);
 
 	return err ? err : check_answer(fence, answer, error);
+}
+
+/* ---- what it answers ---- */
+
+void rf_fleet_text(const json_t *object, const char *key, char *text, size_t size)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	snprintf(text, size, "%s", value ? value : "");
+	rf_hide_controls(text, false);
+}
+
+json_int_t rf_fleet_number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static json_int_t sum(const json_t *numbers)
+{
+	json_int_t all = 0;
+	const char *key;
+	json_t *number;
+
+	json_object_foreach ((json_t *)numbers, key, number)
+		all += json_integer_value(number);
+	return all;
+}
+
+void rf_fleet_read_bans(const json_t *status, struct rf_fleet_bans_seen *seen)
+{
+	const json_t *bans = json_object_get(status, "bans");
+
+	*seen = (struct rf_fleet_bans_seen){
+		.is_known = bans,
+		.takes = json_is_true(json_object_get(bans, "takes")),
+		.taken = rf_fleet_number(bans, "taken"),
+		.told = rf_fleet_number(bans, "told"),
+		.refused = sum(json_object_get(bans, "refused")),
+	};
+	rf_fleet_text(bans, "trouble", seen->trouble, sizeof(seen->trouble));
+	if (!*seen->trouble)
+		rf_fleet_text(bans, "engine_trouble", seen->trouble, sizeof(seen->trouble));
+}
+
+json_int_t rf_fleet_ban_host(const json_t *answer, const char *prefix)
+{
+	const json_t *bans = json_object_get(answer, "bans");
+	const json_t *ban;
+	size_t i;
+
+	json_array_foreach (bans, i, ban) {
+		const char *of = json_string_value(json_array_get(ban, 0));
+
+		if (of && strcmp(of, prefix) == 0)
+			return json_integer_value(json_array_get(ban, 1));
+	}
+	return -1;
+}
+
+/* ---- hosts by name ---- */
+
+#define NAMED_MOST 4
+
+void rf_fleet_label(const json_t *host, char label[RF_HOST_LABEL_SIZE])
+{
+	rf_fleet_text(host, "name", label, RF_HOST_LABEL_SIZE);
+	if (!*label)
+		snprintf(label, RF_HOST_LABEL_SIZE, "host %lld",
+			 (long long)rf_fleet_number(host, "slot"));
+}
+
+void rf_fleet_add_label(char list[RF_HOST_LIST_SIZE], int count, const json_t *host)
+{
+	char label[RF_HOST_LABEL_SIZE];
+	const size_t length = strlen(list);
+
+	rf_fleet_label(host, label);
+	if (count <= NAMED_MOST)
+		snprintf(list + length, RF_HOST_LIST_SIZE - length, "%s%.40s",
+			 count > 1 ? ", " : "", label);
+	else if (count == NAMED_MOST + 1)
+		snprintf(list + length, RF_HOST_LIST_SIZE - length, " and others");
+}
+
+int rf_fleet_others(const json_t *hosts, const char *key, json_int_t wanted,
+		    char list[RF_HOST_LIST_SIZE])
+{
+	const json_t *host;
+	int count = 0;
+	size_t i;
+
+	*list = '\0';
+	json_array_foreach (hosts, i, host) {
+		const json_t *number = json_object_get(host, key);
+
+		if (json_is_true(json_object_get(host, "this")) || !json_is_integer(number) ||
+		    json_integer_value(number) == wanted)
+			continue;
+		rf_fleet_add_label(list, ++count, host);
+	}
+	return count;
+}
+
+/* ---- differences, by limit ---- */
+
+static bool differs_so(const json_t *host, const char *limit, const char *how)
+{
+	const json_t *difference;
+	size_t i;
+
+	json_array_foreach (json_object_get(host, "differs"), i, difference) {
+		const char *name = json_string_value(json_object_get(difference, "name"));
+		const char *is = json_string_value(json_object_get(difference, "how"));
+
+		if (name && is && strcmp(name, limit) == 0 && strcmp(is, how) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The hosts from `from` on that differ so. False: a host before them did, so it was told. */
+static bool list_hosts(const json_t *hosts, size_t from, const char *limit, const char *how,
+		       char list[RF_HOST_LIST_SIZE])
+{
+	const json_t *host;
+	int count = 0;
+	size_t i;
+
+	*list = '\0';
+	json_array_foreach (hosts, i, host) {
+		if (!differs_so(host, limit, how))
+			continue;
+		if (i < from)
+			return false;
+		rf_fleet_add_label(list, ++count, host);
+	}
+	return true;
+}
+
+void rf_fleet_each_difference(const json_t *hosts, rf_fleet_difference visit, void *context)
+{
+	const json_t *host, *difference;
+	size_t i, j;
+
+	json_array_foreach (hosts, i, host)
+		json_array_foreach (json_object_get(host, "differs"), j, difference) {
+			const char *name = json_string_value(json_object_get(difference, "name"));
+			const char *how = json_string_value(json_object_get(difference, "how"));
+			char list[RF_HOST_LIST_SIZE], limit[RF_NAME_SIZE];
+
+			if (!name || !how || !list_hosts(hosts, i, name, how, list))
+				continue;
+			snprintf(limit, sizeof(limit), "%s", name);
+			rf_hide_controls(limit, false);
+			visit(context, limit, how, list);
+		}
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The agent of a fence: which fence is meant, what its agent answers, and its program. */
+/* The agent of a fence: which fence is meant, and what its agent answers. */
 #ifndef RINGFENCE_CLI_FLEET_AGENT_H
 #define RINGFENCE_CLI_FLEET_AGENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+#include "base/error.h"
+#include "base/prefix.h"
 #include "cli/command.h"
+#include "fence/fence.h"
 #include "ringfence/abi.h"
 
 /*
@@ -14,27 +19,52 @@
  */
 int rf_fleet_fence(const struct rf_options *options, const char *given, char name[RF_NAME_SIZE],
 		   struct rf_error *error);
+/* Opens the fence of that name, whatever interfaces there are. */
+int rf_fleet_open(const char *name, struct rf_fence *fence, struct rf_error *error);
 
-/* What the fence's agent answers; the caller frees it. -ECONNREFUSED: no agent serves it. */
+#define RF_FLEET_FILE_SIZE 64
+/* Where the settings of its agent are: /etc/ringfence/FENCE.fleet, a setting on each line. */
+void rf_fleet_file_path(const char *fence, char path[RF_FLEET_FILE_SIZE]);
+
+/* ---- asking ---- */
+
+/*
+ * Asks the agent of the fence, and waits some seconds. The caller frees the answer, which may be a
+ * refusal. -ENOENT or -ECONNREFUSED: no agent serves that fence.
+ */
+int rf_agent_ask(const char *fence, const char *question, json_t **answer, struct rf_error *error);
+/* The same; a refusal is an error. */
 int rf_fleet_ask(const char *fence, const char *question, json_t **answer, struct rf_error *error);
 
-/* Becomes 'ringfence-fleet WORD…'; returns where that cannot be. */
-int rf_fleet_exec(const char *const *words, struct rf_error *error);
-/* What 'ringfence-fleet probe FENCE' says; the caller frees it. */
-int rf_fleet_probe(const char *fence, json_t **answer, struct rf_error *error);
+/* A number of an answer, 0 where there is none. */
+json_int_t rf_fleet_number(const json_t *object, const char *key);
+/* A text of JSON that others may have written, for a terminal; "" where there is none. */
+void rf_fleet_text(const json_t *object, const char *key, char *text, size_t size);
 
 #define RF_FLEET_TROUBLE_SIZE 896 /* of what it says is wrong; it names what to type */
 
-/* ---- fleet_names.c: hosts, as the agent lists them ---- */
+/* Of bans, what the agent's status tells of them. `told` counts since its start. */
+struct rf_fleet_bans_seen {
+	bool is_known, takes;
+	json_int_t taken, told, refused;
+	char trouble[RF_FLEET_TROUBLE_SIZE]; /* "": none */
+};
+
+void rf_fleet_read_bans(const json_t *status, struct rf_fleet_bans_seen *seen);
+/* The number of the host whose ban it is, by the agent's answer to `bans`; -1: it does not know. */
+json_int_t rf_fleet_ban_host(const json_t *answer, const char *prefix);
+/* Tells the fleet, and waits until the engine has it. `time_ns` 0: the ban ends. */
+int rf_fleet_ban_tell(const char *fence, const struct rf_prefix *prefix, uint64_t time_ns,
+		      struct rf_error *error);
+
+/* ---- hosts, as the agent lists them ---- */
 
 #define RF_HOST_LABEL_SIZE 80
 #define RF_HOST_LIST_SIZE 256
 
 /* web1, or where it said no name: host 3. */
 void rf_fleet_label(const json_t *host, char label[RF_HOST_LABEL_SIZE]);
-/* A text of JSON that others may have written, for a terminal; "" where there is none. */
-void rf_fleet_text(const json_t *object, const char *key, char *text, size_t size);
-/* Adds a label: "web1, web2 and 3 more". `count` is of all so far. */
+/* Adds a label: "web1, web2 and others". `count` is of all so far. */
 void rf_fleet_add_label(char list[RF_HOST_LIST_SIZE], int count, const json_t *host);
 
 /* A limit that hosts define differently: its name, how, and which hosts; `hosts` ends the list. */

@@ -22,4 +22,11 @@ extern const struct rf_command_row rf_commands[RF_CMD_COUNT];
 /* An error that says which command is unknown, and what may follow its first word. */
 int rf_fail_unknown(struct rf_words *words, struct rf_error *error);
 
+/* ---- the question that the completion script of a shell asks ---- */
+
+/* Are the words `completion words --` and at least one more? Then takes the first three. */
+bool rf_completion_is_asked(struct rf_words *words);
+/* Prints the words that may stand in the place of the last word. */
+void rf_completion_words(struct rf_words *words);
+
 #endif /* RINGFENCE_HELP_H */

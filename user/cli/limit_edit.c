@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/limit_edit.h"
+#include "cli/out.h"
+#include "cli/view.h"
+#include "rules/attribute.h"
 #include "rules/near.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
 
-int rf_limit_edit_check_new(const struct rf_bank *rules, const char *name, struct rf_error *error)
+static int check_new(const struct rf_bank *rules, const char *name, struct rf_error *error)
 {
 	if (rf_bank_find(rules, name) >= 0)
 		return rf_error_failed(
@@ -23,11 +28,22 @@ int rf_limit_edit_check_new(const struct rf_bank *rules, const char *name, struc
 			       name, RF_LIMITS_MAX);
 }
 
-int rf_limit_edit_check_there(const struct rf_bank *rules, const char *name, struct rf_error *error)
+static int check_there(const struct rf_bank *rules, const char *name, struct rf_error *error)
 {
 	if (rf_bank_find(rules, name) >= 0)
 		return 0;
 	return rf_fail_no_limit(rules, name, ", 'limit add' makes one", error);
+}
+
+int rf_limit_edit_slot(const struct rf_transaction *transaction, const char *name, bool is_new,
+		       struct rf_error *error)
+{
+	const struct rf_bank *rules = &transaction->rules.bank;
+	const int err = is_new ? check_new(rules, name, error) : check_there(rules, name, error);
+
+	if (err)
+		return err;
+	return is_new ? rf_rulefile_slot(rules, &transaction->before) : rf_bank_find(rules, name);
 }
 
 int rf_limit_edit_put(struct rf_transaction *transaction, int slot,
@@ -38,42 +54,20 @@ int rf_limit_edit_put(struct rf_transaction *transaction, int slot,
 				    error);
 }
 
-int rf_limit_edit_add(struct rf_transaction *transaction, const struct rf_definition *definition,
-		      struct rf_error *error)
-{
-	const struct rf_bank *rules = &transaction->rules.bank;
-	int err = rf_limit_edit_check_new(rules, definition->limit.name, error);
-
-	return err ? err
-		   : rf_limit_edit_put(transaction, rf_rulefile_slot(rules, &transaction->before),
-				       definition, error);
-}
-
-int rf_limit_edit_set(struct rf_transaction *transaction, const struct rf_definition *definition,
-		      struct rf_error *error)
-{
-	const struct rf_bank *rules = &transaction->rules.bank;
-	int err = rf_limit_edit_check_there(rules, definition->limit.name, error);
-
-	return err ? err
-		   : rf_limit_edit_put(transaction, rf_bank_find(rules, definition->limit.name),
-				       definition, error);
-}
-
 int rf_limit_edit_del(struct rf_transaction *transaction, const char *name, struct rf_error *error)
 {
-	const struct rf_bank *rules = &transaction->rules.bank;
-	int err = rf_limit_edit_check_there(rules, name, error);
+	const int slot = rf_limit_edit_slot(transaction, name, false, error);
 
-	if (!err)
-		rf_ruleset_del_limit(&transaction->rules, rf_bank_find(rules, name));
-	return err;
+	if (slot < 0)
+		return slot;
+	rf_ruleset_del_limit(&transaction->rules, slot);
+	return 0;
 }
 
 int rf_limit_edit_read(const struct rf_ruleset *rules, const struct rf_change *change,
 		       struct rf_definition *definition, struct rf_error *error)
 {
-	int err = rf_limit_edit_check_there(&rules->bank, change->name, error);
+	int err = check_there(&rules->bank, change->name, error);
 	const int slot = err ? -1 : rf_bank_find(&rules->bank, change->name);
 	char *text = err ? NULL : rf_ruleset_format_limit(rules, slot);
 
@@ -152,4 +146,154 @@ int rf_limit_edit_arm(struct rf_transaction *transaction, const struct rf_names 
 		*changed |= 1U << slot;
 	}
 	return err;
+}
+
+/* ---- what a new definition changes about a limit ---- */
+
+#define FROM_SHOWN 2 /* prefixes; of more, the number is shown */
+
+/* FNV-1a. */
+static uint64_t hash(uint64_t sum, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+	return sum;
+}
+
+/* Appends the next item; false: it does not fit. */
+static bool append_item(char *shown, size_t size, const char *item, size_t length)
+{
+	const size_t at = strlen(shown);
+
+	if (at + length + sizeof(",…") > size)
+		return false;
+	snprintf(shown + at, size - at, "%s%.*s", at ? "," : "", (int)length, item);
+	return true;
+}
+
+/* Of many ports the first, and "…". */
+static void show_ports(const char *text, char shown[RF_LIMIT_PART_SIZE])
+{
+	*shown = '\0';
+	for (size_t length; *text; text += length + (text[length] == ',')) {
+		length = strcspn(text, ",");
+		if (!append_item(shown, RF_PORTS_TEXT_SIZE, text, length)) {
+			strcat(shown, "…");
+			return;
+		}
+	}
+}
+
+/* Of many networks, how many. */
+static void show_from(const char *text, char shown[RF_LIMIT_PART_SIZE])
+{
+	size_t count = 1;
+
+	for (const char *at = text; *at; at++)
+		count += *at == ',';
+	if (count > FROM_SHOWN)
+		snprintf(shown, RF_LIMIT_PART_SIZE, "%zu prefixes", count);
+	else
+		snprintf(shown, RF_LIMIT_PART_SIZE, "%s", text);
+}
+
+static void read_part(const struct rf_ruleset *rules, int slot, enum rf_limit_option part,
+		      struct rf_limit_parts *parts)
+{
+	char *written = rf_attribute_text(part, rules, slot), *shown = parts->text[part];
+	const char *text = written ?: "out of memory";
+
+	parts->hash[part] = hash(0xcbf29ce484222325, text, strlen(text));
+	if (!*text)
+		text = rf_attributes[part].none;
+	if (rf_limit_options[part].kind == RF_KIND_PORTS)
+		show_ports(text, shown);
+	else if (part == RF_OPT_FROM)
+		show_from(text, shown);
+	else
+		snprintf(shown, RF_LIMIT_PART_SIZE, "%s", text);
+	free(written);
+}
+
+void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts)
+{
+	const struct rf_limit *limit = &rules->bank.limit[slot];
+
+	*parts = (struct rf_limit_parts){.id = rules->bank.policy[slot].id};
+	for (int part = 0; part < RF_LIMIT_OPTIONS; part++) {
+		if (!rf_attributes[part].write)
+			continue;
+		read_part(rules, slot, part, parts);
+		if (rf_attributes[part].of_algorithm && rf_attribute_is_default(part, limit))
+			parts->is_default |= 1U << part;
+	}
+}
+
+static bool differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after,
+		   int part)
+{
+	/* Another algorithm has its own default of burst and cells. */
+	if ((before->is_default & after->is_default) >> part & 1 &&
+	    before->hash[RF_OPT_ALGORITHM] != after->hash[RF_OPT_ALGORITHM])
+		return false;
+	return before->hash[part] != after->hash[part];
+}
+
+static const char *name_of(int part)
+{
+	return rf_attributes[part].name ?: rf_limit_options[part].word;
+}
+
+/* Is its text clear without its name? */
+static bool speaks_for_itself(int part)
+{
+	return rf_limit_options[part].kind == RF_KIND_NONE;
+}
+
+/* The new text; where the part differs and its text does not, "others". */
+static const char *new_text(const struct rf_limit_parts *before, const struct rf_limit_parts *after,
+			    int part)
+{
+	return strcmp(before->text[part], after->text[part]) == 0 ? "others" : after->text[part];
+}
+
+bool rf_limit_parts_differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after)
+{
+	for (int i = 0; i < RF_LIMIT_OPTIONS; i++)
+		if (differ(before, after, i))
+			return true;
+	return before->id != after->id;
+}
+
+void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *before,
+				 const struct rf_limit_parts *after)
+{
+	const char *between = "";
+
+	rf_out_text("limit '%s': ", name);
+	for (int i = 0; i < RF_LIMIT_OPTIONS; i++) {
+		if (!differ(before, after, i))
+			continue;
+		rf_out_text("%s%s%s%s → %s", between, speaks_for_itself(i) ? "" : name_of(i),
+			    speaks_for_itself(i) ? "" : " ", before->text[i],
+			    new_text(before, after, i));
+		between = "; ";
+	}
+	rf_out_text("%s%s\n", *between ? "" : "nothing changed",
+		    before->id == after->id ? "" : "; its windows start afresh");
+}
+
+json_t *rf_limit_parts_json(const char *name, const struct rf_limit_parts *before,
+			    const struct rf_limit_parts *after)
+{
+	json_t *changes = json_array();
+
+	for (int i = 0; i < RF_LIMIT_OPTIONS; i++)
+		if (differ(before, after, i))
+			json_array_append_new(changes,
+					      json_pack("{s:s, s:s, s:s}", "what", name_of(i),
+							"before", before->text[i], "after",
+							new_text(before, after, i)));
+	return json_pack("{s:s, s:o, s:b}", "limit", name, "changes", changes, "windows_kept",
+			 before->id == after->id);
 }

@@ -6,22 +6,22 @@
 #ifndef RINGFENCE_LIMIT_EDIT_H
 #define RINGFENCE_LIMIT_EDIT_H
 
+#include <jansson.h>
+
 #include "cli/transaction.h"
 #include "rules/grammar_option.h"
+#include "rules/grammar_table.h"
+#include "rules/ruleset.h"
 
-/* An error unless a limit of that name may be added; unless there is one. */
-int rf_limit_edit_check_new(const struct rf_bank *rules, const char *name, struct rf_error *error);
-int rf_limit_edit_check_there(const struct rf_bank *rules, const char *name,
-			      struct rf_error *error);
+/*
+ * The slot of a limit: of a new one, which must not be there, or of one that must be there. A
+ * negative errno where it is otherwise.
+ */
+int rf_limit_edit_slot(const struct rf_transaction *transaction, const char *name, bool is_new,
+		       struct rf_error *error);
 int rf_limit_edit_put(struct rf_transaction *transaction, int slot,
 		      const struct rf_definition *definition, struct rf_error *error);
-
-int rf_limit_edit_add(struct rf_transaction *transaction, const struct rf_definition *definition,
-		      struct rf_error *error);
-int rf_limit_edit_set(struct rf_transaction *transaction, const struct rf_definition *definition,
-		      struct rf_error *error);
 int rf_limit_edit_del(struct rf_transaction *transaction, const char *name, struct rf_error *error);
-
 /* The definition of a limit after a change of some of its parts. */
 int rf_limit_edit_read(const struct rf_ruleset *rules, const struct rf_change *change,
 		       struct rf_definition *definition, struct rf_error *error);
@@ -31,5 +31,29 @@ int rf_limit_edit_read(const struct rf_ruleset *rules, const struct rf_change *c
  */
 int rf_limit_edit_arm(struct rf_transaction *transaction, const struct rf_names *names,
 		      bool to_shadow, uint32_t *chosen, uint32_t *changed, struct rf_error *error);
+
+/* ---- what a new definition changes about a limit ---- */
+
+#define RF_LIMIT_PART_SIZE 128
+
+/* A limit in words: its attributes, by their rows. */
+struct rf_limit_parts {
+	uint32_t id;			 /* of its windows */
+	uint32_t is_default;		 /* bit set of rows whose default goes with the algorithm */
+	uint64_t hash[RF_LIMIT_OPTIONS]; /* of the whole text: what is shown may leave out some */
+	char text[RF_LIMIT_OPTIONS][RF_LIMIT_PART_SIZE];
+};
+
+void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts);
+bool rf_limit_parts_differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after);
+/*
+ * Prints "limit 'dns': rate 100/1s → 200/1s; from 192.0.2.0/24 → any", and whether windows start
+ * afresh.
+ */
+void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *before,
+				 const struct rf_limit_parts *after);
+/* {"limit","changes": [{"what","before","after"}],"windows_kept"} */
+json_t *rf_limit_parts_json(const char *name, const struct rf_limit_parts *before,
+			    const struct rf_limit_parts *after);
 
 #endif /* RINGFENCE_LIMIT_EDIT_H */

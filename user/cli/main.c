@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/out.h"
 #include "fence/fence.h"

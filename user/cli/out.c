@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -11,7 +11,6 @@
 
 #include "base/json.h"
 #include "base/printable.h"
-#include "base/units.h"
 #include "cli/out.h"
 
 #define PROGRESS_WIDTH 40
@@ -20,6 +19,16 @@
 void rf_out_error(const struct rf_error *error)
 {
 	fprintf(stderr, "ringfence: %s\n", error->text);
+}
+
+void rf_out_keep_last(int err, const struct rf_error *failure, int *result, struct rf_error *error)
+{
+	if (!err)
+		return;
+	if (*result)
+		rf_out_error(error);
+	*result = err;
+	*error = *failure;
 }
 
 void rf_out_note(const char *text)
@@ -240,4 +249,108 @@ int rf_out_flush(void)
 	fflush(stdout);
 	note_lost_output();
 	return output_err;
+}
+
+/* ---- until an interrupt ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+void rf_out_until_interrupt(bool or_hangup)
+{
+	const struct sigaction action = {.sa_handler = note_interrupt};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (or_hangup)
+		sigaction(SIGHUP, &action, NULL);
+}
+
+bool rf_out_is_interrupted(void)
+{
+	return interrupted;
+}
+
+/* ---- tables ---- */
+
+#define SECOND_INDENT 4 /* columns before a second line */
+
+static int width_of(const char *text)
+{
+	return rf_out_width(text, strlen(text));
+}
+
+static void fill_titles(const struct rf_table *table, struct rf_cells *cells)
+{
+	for (int i = 0; i < table->columns; i++)
+		snprintf(cells->text[i], RF_CELL_SIZE, "%s", table->column[i].title);
+}
+
+static void widen(const struct rf_table *table, const struct rf_cells *cells, int *width)
+{
+	for (int i = 0; i < table->columns; i++)
+		if (width_of(cells->text[i]) > width[i])
+			width[i] = width_of(cells->text[i]);
+}
+
+/* The width of each column, by the widest text in it. Returns that of the widest row. */
+static int measure(const struct rf_table *table, int width[RF_TABLE_COLUMNS])
+{
+	struct rf_cells cells;
+	int sum = -1;
+
+	for (int i = 0; i < table->columns; i++)
+		width[i] = table->column[i].least;
+	fill_titles(table, &cells);
+	widen(table, &cells, width);
+	for (size_t row = 0; row < table->rows; row++) {
+		table->fill(table->context, row, &cells);
+		widen(table, &cells, width);
+	}
+	for (int i = 0; i < table->columns; i++)
+		sum += width[i] + 1;
+	return sum;
+}
+
+/* Prints the columns from `first` to the one before `end`; no blanks follow the last text. */
+static void print_cells(const struct rf_table *table, const struct rf_cells *cells,
+			const int *width, int first, int end)
+{
+	for (int i = first; i < end; i++) {
+		const int blanks = width[i] - width_of(cells->text[i]);
+		const bool is_number = table->column[i].is_number;
+		const bool is_last = i == end - 1;
+
+		rf_out("%*s%s%*s%s", is_number ? blanks : 0, "", cells->text[i],
+		       is_number || is_last ? 0 : blanks, "", is_last ? "\n" : " ");
+	}
+}
+
+static void print_row(const struct rf_table *table, const struct rf_cells *cells, const int *width,
+		      bool in_two)
+{
+	print_cells(table, cells, width, 0, in_two ? table->names : table->columns);
+	if (!in_two)
+		return;
+	rf_out("%*s", SECOND_INDENT, "");
+	print_cells(table, cells, width, table->names, table->columns);
+}
+
+void rf_table_print(const struct rf_table *table)
+{
+	int width[RF_TABLE_COLUMNS];
+	const bool in_two = measure(table, width) > RF_OUT_WIDTH;
+	struct rf_cells cells;
+
+	fill_titles(table, &cells);
+	print_row(table, &cells, width, in_two);
+	for (size_t row = 0; row < table->rows; row++) {
+		table->fill(table->context, row, &cells);
+		print_row(table, &cells, width, in_two);
+	}
 }

@@ -14,7 +14,12 @@
 
 /* Prints the error as one line, with the program's name before it. */
 void rf_out_error(const struct rf_error *error);
-/* Prints a note in the same way. */
+/*
+ * Takes the result of one of several things that are done whatever fails: the last failure is left
+ * in `result` and `error`, and those before are printed.
+ */
+void rf_out_keep_last(int err, const struct rf_error *failure, int *result, struct rf_error *error);
+/* Prints a note as rf_out_error() does. */
 void rf_out_note(const char *text);
 /* Prints the complaint of the verifier, before the error that it led to. "": prints nothing. */
 void rf_out_log(const char *log);
@@ -57,5 +62,39 @@ void rf_out_error_json(const struct rf_error *error);
 void rf_out_error_key(const char *key, json_t *value);
 /* Flushes standard output. Returns 0, or its first error so far, such as a full disk. */
 int rf_out_flush(void);
+
+/* From now on, SIGINT, SIGTERM and where asked SIGHUP only make rf_out_is_interrupted() true. */
+void rf_out_until_interrupt(bool or_hangup);
+bool rf_out_is_interrupted(void);
+
+/* ---- tables: columns as wide as what is in them, within the width of rf_out_wrapped() ---- */
+
+#define RF_TABLE_COLUMNS 8
+#define RF_CELL_SIZE 96
+
+struct rf_column {
+	const char *title;
+	bool is_number; /* at the right of its column */
+	int least;	/* columns of the terminal; 0: as the title */
+};
+
+struct rf_cells {
+	char text[RF_TABLE_COLUMNS][RF_CELL_SIZE];
+};
+
+/*
+ * `names` columns say what a row is about. Where some row would be too wide, the other columns of
+ * each row are in a second line.
+ */
+struct rf_table {
+	const struct rf_column *column;
+	int columns;
+	int names;
+	size_t rows;
+	const void *context;
+	void (*fill)(const void *context, size_t row, struct rf_cells *cells);
+};
+
+void rf_table_print(const struct rf_table *table);
 
 #endif /* RINGFENCE_OUT_H */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/records.h"
+#include "cli/view.h"
 #include "schema/record.h"
 #include "snapshot/records.h"
 

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "cli/command.h"
+#include "rules/ruleset.h"
 #include "watch/reader.h"
 
 /*
@@ -37,33 +38,36 @@ int rf_show_at(const struct rf_options *options, const struct rf_prefix *source,
 
 /* "2026-11-22T14:02:11.204Z" */
 json_t *rf_json_time(uint64_t time_ns);
-/* {"reasons":{…},"limits":[…],"packets":{…},"bytes":{…}} of an interval. */
-json_t *rf_recorded_json(const struct rf_recorded *recorded);
-/* The reasons and limits of an interval; per second, if `seconds` is not 0. */
-void rf_recorded_print(const struct rf_recorded *recorded, double seconds);
-/* A table of the first `count` sources; per second, if `seconds` is not 0. */
-void rf_recorded_sources_print(const struct rf_recorded_sources *sources, size_t count,
-			       double seconds);
-json_t *rf_recorded_sources_json(const struct rf_recorded_sources *sources, size_t count);
 /* Puts the rows of a question into an object, as a list of objects. */
 int rf_recorded_list(json_t *json, const char *key, struct rf_reader *reader,
 		     enum rf_question question, const struct rf_asked *asked,
 		     struct rf_error *error);
-json_t *rf_recorded_event_json(const char *fence, const struct rf_recorded_event *event);
 #define RF_EVENT_TEXT_SIZE 640
 /* An event for people, without its time; with the fence's name, if it is not "". */
 void rf_recorded_event_text(const struct rf_recorded_event *event, const char *fence, bool has_id,
 			    char text[RF_EVENT_TEXT_SIZE]);
-/* Prints it with date and time, indented. */
-void rf_recorded_event_print(const struct rf_recorded_event *event);
 
-/* Lines of events, each with its time; a day has a line of its own. */
-#define RF_DATE_LENGTH 10
-struct rf_event_lines {
-	const char *indent;
-	char day[RF_DATE_LENGTH + 1]; /* of the line before */
-};
+#define RF_DATE_LENGTH 10 /* of a time in the local zone */
 
-void rf_event_lines_put(struct rf_event_lines *lines, uint64_t time_ns, const char *text);
+/* ---- limits of a history: as they were in force, and others made of them ---- */
+
+/* The limits that were in force at a time; no lists. `since_ns`: from when on. Free it anyway. */
+int rf_recorded_limits(struct rf_reader *reader, uint64_t time_ns, struct rf_ruleset *rules,
+		       uint64_t *since_ns, struct rf_error *error);
+/*
+ * The command that adds the definition as a shadow, under a name that no limit of `rules` has: the
+ * first of `name`, name-2, name-3 … The caller frees it; NULL: no memory.
+ */
+char *rf_shadow_command(const struct rf_ruleset *rules, const struct rf_definition *definition,
+			const char *name);
+/* The definition of a limit; free it even after an error. */
+int rf_limit_definition(const struct rf_ruleset *rules, int slot, struct rf_definition *definition,
+			struct rf_error *error);
+/*
+ * Fails where packets of a limit were counted, but no source of it recorded: the setting `sources
+ * none`, most likely. Of that range there must be no source. 0: nothing was counted either.
+ */
+int rf_check_sources_kept(struct rf_reader *reader, const char *limit, uint64_t from_ns,
+			  uint64_t to_ns, struct rf_error *error);
 
 #endif /* RINGFENCE_CLI_RECORDED_H */

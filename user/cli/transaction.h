@@ -3,10 +3,13 @@
 #ifndef RINGFENCE_TRANSACTION_H
 #define RINGFENCE_TRANSACTION_H
 
+#include <jansson.h>
+
 #include "base/own_networks.h"
 #include "cli/command.h"
 #include "fence/fence.h"
 #include "fence/lists.h"
+#include "rules/lockout.h"
 #include "rules/ruleset.h"
 
 struct rf_transaction {
@@ -16,7 +19,7 @@ struct rf_transaction {
 	struct rf_bank before;	    /* the other bank */
 	uint64_t now;		    /* jiffies */
 	uint32_t next_id;	    /* of the next new limit */
-	struct rf_own_networks own; /* where own_check.h has read them */
+	struct rf_own_networks own; /* where rf_own_check has read them */
 	bool has_own, has_gateways;
 };
 
@@ -52,6 +55,57 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_tr
 /* Prints, for people, `before` and how long the new rules are on trial; nothing where they are not.
  */
 void rf_transaction_print_trial(const char *before, uint64_t trial_ns);
+/* The same, for programs: "trial_ms". */
+void rf_transaction_add_trial(json_t *root, uint64_t trial_ns);
 void rf_transaction_end(struct rf_transaction *transaction);
+
+/* ---- what a command leaves out ---- */
+
+/* Of the changes that are left out, the first ones are reported each, of the others the number. */
+struct rf_left_out {
+	const char *name; /* of the file that has the changes */
+	size_t count;
+};
+
+/* Counts a change, and prints why it is left out; `line` 0: of no line. */
+void rf_left_out_add(struct rf_left_out *left_out, size_t line, const struct rf_error *reason);
+/* Prints how many were not printed. */
+void rf_left_out_end(const struct rf_left_out *left_out);
+
+/* ---- no command locks its host out, see lockout.h ---- */
+
+/*
+ * Finds the changes that cut off an own network; the times of the changes are set. `found` refers
+ * to the transaction; free it, even after an error.
+ */
+int rf_own_check_find(struct rf_transaction *transaction, struct rf_list_changes *changes,
+		      struct rf_lockout_lists *found, struct rf_error *error);
+/* Leaves out those of them that are to be left out, and reports each. */
+void rf_own_check_leave_out(struct rf_list_changes *changes, const struct rf_lockout_lists *found,
+			    struct rf_left_out *left_out);
+/* All of it, for a command: fails at the first change that is refused. */
+int rf_own_check_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
+		       struct rf_left_out *left_out, struct rf_error *error);
+
+/* The limits among `slots` of rate 0 that cut off an own network, by the transaction's rules. */
+uint32_t rf_own_check_limits(struct rf_transaction *transaction, uint32_t slots);
+/* The error of a limit that is one of them and was none of `before`. */
+int rf_own_check_new_limits(struct rf_transaction *transaction, uint32_t slots, uint32_t before,
+			    struct rf_error *error);
+/* Prints a note where an enforced limit among `slots` applies to the SSH connection. */
+void rf_own_check_note(struct rf_transaction *transaction, uint32_t slots);
+
+/* Prints a note where the rules drop an own network, or a limit applies to the SSH connection. */
+void rf_own_check_note_rules(struct rf_transaction *transaction);
+
+/* ---- shadows whose sources a wider limit of their group has, or no longer has ---- */
+
+#define RF_ALL_SLOTS UINT32_MAX
+
+/*
+ * Warns of pairs with a limit of `slots` in it: on standard error, or in `root` where that is not
+ * NULL: "warnings": [{"shadow","limit","effect","text"}].
+ */
+void rf_shadow_pairs_warn(const struct rf_ruleset *rules, uint32_t slots, json_t *root);
 
 #endif /* RINGFENCE_TRANSACTION_H */

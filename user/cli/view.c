@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/json.h"
+#include "cli/out.h"
 #include "cli/view.h"
+#include "doctor/diagnose.h"
+#include "fence/find.h"
 #include "rules/destination.h"
 
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE])
@@ -12,7 +14,8 @@ void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE])
 	snprintf(text, RF_MEMORY_TEXT_SIZE, "%.1f MiB", bytes / 1048576.0);
 }
 
-json_t *rf_view_ports(const uint64_t *ports)
+/* A bit set of RF_PORTS as ["53", "1000-2000"]; null for NULL. */
+static json_t *view_ports(const uint64_t *ports)
 {
 	char range[RF_PORT_RANGE_TEXT_SIZE];
 	json_t *list;
@@ -23,23 +26,6 @@ json_t *rf_view_ports(const uint64_t *ports)
 	for (int first = 0; rf_format_port_range(ports, &first, range);)
 		json_array_append_new(list, json_string(range));
 	return list;
-}
-
-void rf_view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE])
-{
-	char range[RF_PORT_RANGE_TEXT_SIZE];
-
-	*text = '\0';
-	for (int first = 0; ports && rf_format_port_range(ports, &first, range);) {
-		const size_t length = strlen(text);
-
-		if (length + strlen(range) + sizeof(",…") > RF_PORTS_TEXT_SIZE) {
-			snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "…");
-			return;
-		}
-		snprintf(text + length, RF_PORTS_TEXT_SIZE - length, "%s%s", length ? "," : "",
-			 range);
-	}
 }
 
 /* ---- a limit, for programs ---- */
@@ -66,14 +52,14 @@ static json_t *make_dport(const void *of)
 {
 	const struct rf_limit_view *view = of;
 
-	return rf_view_ports(view->rules->ports[view->slot]);
+	return view_ports(view->rules->ports[view->slot]);
 }
 
 static json_t *make_sport(const void *of)
 {
 	const struct rf_limit_view *view = of;
 
-	return rf_view_ports(view->rules->sports[view->slot]);
+	return view_ports(view->rules->sports[view->slot]);
 }
 
 static bool has_to(const void *of)
@@ -149,23 +135,6 @@ const struct rf_field rf_limit_match_fields[] = {
 	{},
 };
 
-char *rf_view_to_text(const struct rf_ruleset *rules, int slot)
-{
-	char prefix_text[RF_PREFIX_TEXT_SIZE], *text = NULL;
-	struct rf_prefix prefix;
-
-	for (int at = 0; rf_to_next(&rules->bank.shapes, slot, &at, &prefix);) {
-		char *longer;
-
-		rf_format_prefix(&prefix, prefix_text);
-		if (asprintf(&longer, "%s%s%s", text ? text : "", text ? "," : "", prefix_text) < 0)
-			break;
-		free(text);
-		text = longer;
-	}
-	return text;
-}
-
 json_t *rf_view_merged(json_t *object, json_t *more)
 {
 	if (json_object_update(object, more)) {
@@ -174,6 +143,20 @@ json_t *rf_view_merged(json_t *object, json_t *more)
 	}
 	json_decref(more);
 	return object;
+}
+
+/* ---- lists ---- */
+
+const char *const rf_view_list_names[RF_LIST_COUNT] = {
+	[RF_ALLOW] = "allow",
+	[RF_DENY] = "deny",
+};
+
+json_t *rf_view_left(const struct rf_fence *fence, uint64_t now, uint64_t until)
+{
+	return until == RF_FOREVER
+		       ? json_null()
+		       : json_integer(rf_fence_left_ns(fence, now, until) / RF_NS_PER_MS);
 }
 
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list)
@@ -194,11 +177,151 @@ size_t rf_view_count_fleet(const struct rf_ruleset *rules)
 	return count;
 }
 
-size_t rf_view_count_from(const struct rf_ruleset *rules, int slot)
-{
-	size_t count = 0;
+/* ---- one fence, or all of them ---- */
 
-	for (size_t i = 0; i < rules->listed_count; i++)
-		count += rules->listed[i].from >> slot & 1;
-	return count;
+static int show_one(const struct rf_options *options, rf_show show, const void *context,
+		    struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	json_t *json = NULL;
+	int err = rf_fence_open(&fence, options->dev, error);
+
+	if (!err)
+		err = show(&fence, context, options->json ? &json : NULL, error);
+	if (!err && options->json)
+		err = rf_out_json(json, false, error);
+	rf_fence_close(&fence);
+	return err;
+}
+
+/* All fences, while they are shown one after the other. */
+struct all {
+	rf_show show;
+	const void *context;
+	bool has_heading;
+	bool is_only; /* there is one fence */
+	json_t *list; /* NULL: print text */
+};
+
+/* Which of several fences could not be shown. */
+static int name_fence(const struct rf_found *found, int err, struct rf_error *error)
+{
+	const struct rf_error failure = *error;
+
+	return rf_error_failed(error, err, "fence '%s': %.440s", found->name, failure.text);
+}
+
+static int show_found(const struct all *all, const struct rf_found *found, struct rf_error *error)
+{
+	struct rf_fence fence = RF_FENCE_NONE;
+	json_t *json = NULL;
+	int err = rf_fence_open_on(&fence, found->interface, error);
+
+	if (!err && !all->list && !all->has_heading && !all->is_only)
+		rf_out("fence %s\n", found->name);
+	if (!err)
+		err = all->show(&fence, all->context, all->list ? &json : NULL, error);
+	if (err)
+		json = json_pack("{s:o, s:o}", "fence", rf_json_text(found->name), "error",
+				 rf_json_text(error->text));
+	if (all->list && json_array_append_new(all->list, json))
+		err = rf_error_failed(error, -ENOMEM, "cannot make JSON");
+	else if (!all->list)
+		json_decref(json);
+	rf_fence_close(&fence);
+	return err && !all->is_only ? name_fence(found, err, error) : err;
+}
+
+static int show_each(const struct all *all, const struct rf_fences *fences, struct rf_error *error)
+{
+	int result = 0;
+
+	for (int i = 0; i < fences->count; i++) {
+		struct rf_error failure = {};
+		int err;
+
+		if (i && !all->list)
+			rf_out("\n");
+		err = show_found(all, &fences->fence[i], &failure);
+		rf_out_keep_last(err, &failure, &result, error);
+	}
+	return result;
+}
+
+static int show_all(const struct rf_options *options, rf_show show, bool has_heading,
+		    const void *context, json_t *more, struct rf_error *error)
+{
+	struct all all = {.show = show, .context = context, .has_heading = has_heading};
+	struct rf_fences fences;
+	struct rf_error unprinted;
+	int err = rf_fences_find(&fences, error);
+	const bool found = !err;
+
+	all.is_only = fences.count == 1;
+	if (options->json)
+		all.list = json_array();
+	if (found)
+		err = show_each(&all, &fences, error);
+	if (found && options->json) {
+		json_t *json = json_pack("{s:o}", "fences", all.list);
+		int printed;
+
+		if (more)
+			json_object_update(json, more);
+		printed = rf_out_json(json, false, err ? &unprinted : error);
+		err = err ? err : printed;
+	} else {
+		json_decref(all.list);
+	}
+	rf_fences_free(&fences);
+	return err;
+}
+
+int rf_show_fences(const struct rf_options *options, rf_show show, bool has_heading,
+		   const void *context, json_t *more, struct rf_error *error)
+{
+	int err;
+
+	if (options->dev)
+		err = show_one(options, show, context, error);
+	else
+		err = show_all(options, show, has_heading, context, more, error);
+	json_decref(more);
+	return err;
+}
+
+/* ---- findings ---- */
+
+void rf_findings_print(const char *title, const struct rf_findings *findings)
+{
+	rf_out("%s\n", title);
+	for (int i = 0; i < findings->count; i++) {
+		const struct rf_finding *finding = &findings->finding[i];
+
+		const int column = 2 + 7 + 2 + 14 + 2;
+		char text[sizeof(finding->text) + sizeof(finding->command) + 16];
+
+		snprintf(text, sizeof(text), "%s%s%s%s", finding->text,
+			 *finding->command ? "; run '" : "", finding->command,
+			 *finding->command ? "'" : "");
+		rf_out("  %-7s  %-14s  ", rf_level_name(finding->level), finding->check);
+		rf_out_wrapped(text, column, column);
+	}
+}
+
+json_t *rf_findings_json(const struct rf_findings *findings)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < findings->count; i++) {
+		const struct rf_finding *finding = &findings->finding[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:o, s:o}", "check", finding->check,
+						"level", rf_level_name(finding->level), "text",
+						rf_json_text(finding->text), "command",
+						*finding->command ? rf_json_text(finding->command)
+								  : json_null()));
+	}
+	return list;
 }

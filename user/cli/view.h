@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 
+#include "cli/command.h"
+#include "fence/fence.h"
 #include "rules/ruleset.h"
 #include "schema/record.h"
 
@@ -13,13 +15,8 @@
 /* "46.4 MiB" */
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE]);
 
-/* A bit set of RF_PORTS as ["53", "1000-2000"]; null for NULL. */
-json_t *rf_view_ports(const uint64_t *ports);
-/* The same for people; ranges that do not fit are left out. */
-#define RF_PORTS_TEXT_SIZE 64
-void rf_view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE]);
-/* What a limit names by `to`: PREFIX,…, which the caller frees; NULL: nothing. */
-char *rf_view_to_text(const struct rf_ruleset *rules, int slot);
+#define RF_PORTS_TEXT_SIZE 64 /* of ports for people; those that do not fit are left out */
+
 /* A limit of rules, for records. */
 struct rf_limit_view {
 	const struct rf_ruleset *rules;
@@ -33,9 +30,45 @@ extern const struct rf_field rf_limit_match_fields[];
 
 /* `object` with the keys of `more`, which is freed; NULL where there is no memory. */
 json_t *rf_view_merged(json_t *object, json_t *more);
-/* How many prefixes a list has by this host, by other hosts, and how many a `from` names. */
+
+extern const char *const rf_view_list_names[RF_LIST_COUNT];
+/* How many prefixes a list has by this host, and by other hosts. */
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
 size_t rf_view_count_fleet(const struct rf_ruleset *rules);
-size_t rf_view_count_from(const struct rf_ruleset *rules, int slot);
+/* Milliseconds until an entry ends, in jiffies; null: never. */
+json_t *rf_view_left(const struct rf_fence *fence, uint64_t now, uint64_t until);
+
+/* ---- one fence, or all of them ---- */
+
+/*
+ * Shows one fence. Prints it, or, where `json` is not NULL, sets `*json` to its object. `context`
+ * is the command's.
+ */
+typedef int (*rf_show)(const struct rf_fence *fence, const void *context, json_t **json,
+		       struct rf_error *error);
+
+/*
+ * Shows the fence that `dev` names: its object is the whole JSON. Without `dev`, shows every fence:
+ * {"fences":[…]}, and in text each under a heading, where there are several; `has_heading`: `show`
+ * prints one itself. A fence that cannot be shown has {"fence","error"}, and the others are shown.
+ * The object of all fences gets the keys of `more`, which is freed, and may be NULL.
+ */
+int rf_show_fences(const struct rf_options *options, rf_show show, bool has_heading,
+		   const void *context, json_t *more, struct rf_error *error);
+
+/* ---- findings ---- */
+
+struct rf_findings;
+
+/* Prints what was checked, a line for each, with the remedy. */
+void rf_findings_print(const char *title, const struct rf_findings *findings);
+/* [{"check","level","text","command"}] */
+json_t *rf_findings_json(const struct rf_findings *findings);
+
+/* ---- records of single commands: for their JSON, and for the manual ---- */
+
+extern const struct rf_field rf_status_fields[]; /* cmd_status.c */
+extern const struct rf_field rf_strays_fields[];
+extern const struct rf_field rf_network_fields[]; /* cmd_show.c */
 
 #endif /* RINGFENCE_VIEW_H */

@@ -1,16 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A batch: commands that change rules, lists and bans, as its lines have them, with their mistakes.
- * Reads files; no fence is opened.
+ * The files with rules, commands or prefixes that commands read, and the mistakes in them. No fence
+ * is opened.
  */
-#ifndef RINGFENCE_BATCH_H
-#define RINGFENCE_BATCH_H
+#ifndef RINGFENCE_CLI_FILES_H
+#define RINGFENCE_CLI_FILES_H
 
-#include "cli/left_out.h"
+#include "cli/transaction.h"
 #include "fence/fence.h"
 #include "rules/grammar_option.h"
 #include "rules/list_change.h"
 #include "rules/mistakes.h"
+#include "rules/rulefile.h"
+
+#define RF_RULES_UNCHANGED "nothing was changed"
+#define RF_RULES_REFUSED "'apply' would change nothing"
+#define RF_EXIT_SKIPPED 3 /* done, but for invalid lines that were to be skipped */
+
+/* Reads a rule file, with its mistakes. Free it, whether this succeeded or not. */
+int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *error);
+/* Prints each mistake of a file, of which there is one at least, and fails; `outcome` ends the
+ * message. */
+int rf_rules_refuse(const char *path, const struct rf_mistakes *mistakes, const char *outcome,
+		    struct rf_error *error);
+/*
+ * Adds the prefixes of a file, and prints its mistakes. `skipped` is NULL: it fails if there are
+ * any; else it counts them.
+ */
+int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, size_t *skipped,
+		      struct rf_error *error);
+/* Says how many prefixes in the words of a definition are not what their text says literally. */
+void rf_rules_note_definition(const struct rf_definition *definition);
+/* Adds the prefixes of the file that a definition names, if any, after that note. */
+int rf_rules_read_from(struct rf_definition *definition, struct rf_error *error);
+/* Says that a prefix was written as an IPv4-mapped address. */
+void rf_rules_note_mapped(const char *text, const struct rf_prefix *prefix);
+/*
+ * Checks all rules of the file together. Where it has mistakes, prints each of them, and fails;
+ * `outcome` ends the message.
+ */
+int rf_rules_check(const char *path, struct rf_rulefile *file, const char *outcome,
+		   struct rf_error *error);
+
+/* ---- a batch: commands that change rules, lists and bans, as its lines have them ---- */
 
 /* A command that changes limits or newcomers. */
 struct rf_step {
@@ -56,4 +88,4 @@ int rf_batch_note(struct rf_batch *batch, size_t line, int err, const struct rf_
 int rf_batch_prefixes(struct rf_batch *batch, size_t line, const char *path,
 		      struct rf_prefixes *prefixes, bool *is_wrong, struct rf_error *error);
 
-#endif /* RINGFENCE_BATCH_H */
+#endif /* RINGFENCE_CLI_FILES_H */

@@ -3,9 +3,146 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch.h"
-#include "cli/rules_file.h"
+#include "cli/files.h"
+#include "cli/out.h"
 #include "rules/file.h"
+
+/* ---- rules and prefixes ---- */
+
+static void note_count(const char *name, size_t count, const char *how, const char *read_as)
+{
+	struct rf_error note;
+
+	if (!count)
+		return;
+	rf_error_failed(&note, 0, "%s: %zu prefix%s %s; read as %s", name, count,
+			count == 1 ? "" : "es", how, read_as);
+	rf_out_note(note.text);
+}
+
+/* Says how many prefixes are not what their text says literally. */
+static void rules_note_read(const char *name, size_t cleared, size_t mapped)
+{
+	note_count(name, cleared, "with host bits set", "the network");
+	note_count(name, mapped, "in IPv4-mapped form", "IPv4");
+}
+
+int rf_rules_read(const char *path, struct rf_rulefile *file, struct rf_error *error)
+{
+	char *text;
+	int err = rf_file_read(path, &text, error);
+
+	if (err)
+		return err;
+	err = rf_rulefile_parse(text, rf_file_prefixes, file, error);
+	free(text);
+	if (!err)
+		rules_note_read(rf_file_name(path), file->cleared, file->mapped);
+	return err;
+}
+
+static void print_mistakes(const char *name, const struct rf_mistakes *mistakes)
+{
+	for (size_t i = 0; i < mistakes->count; i++) {
+		const struct rf_mistake *mistake = &mistakes->mistake[i];
+		struct rf_error line;
+
+		if (mistake->line)
+			rf_error_failed(&line, 0, "%s:%zu: %s", name, mistake->line, mistake->text);
+		else
+			rf_error_failed(&line, 0, "%s: %s", name, mistake->text);
+		rf_out_error(&line);
+	}
+}
+
+static json_t *mistakes_json(const struct rf_mistakes *mistakes)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < mistakes->count; i++) {
+		const struct rf_mistake *mistake = &mistakes->mistake[i];
+
+		json_array_append_new(
+			list, json_pack("{s:o, s:o}", "line",
+					mistake->line ? json_integer(mistake->line) : json_null(),
+					"message", rf_json_text(mistake->text)));
+	}
+	return list;
+}
+
+int rf_rules_refuse(const char *path, const struct rf_mistakes *mistakes, const char *outcome,
+		    struct rf_error *error)
+{
+	const char *name = rf_file_name(path);
+	const size_t count = mistakes->count + mistakes->left_out;
+	char shown[48] = "";
+
+	print_mistakes(name, mistakes);
+	rf_out_error_key("file", rf_json_text(name));
+	rf_out_error_key("mistakes", mistakes_json(mistakes));
+	rf_out_error_key("mistakes_left_out", json_integer((json_int_t)mistakes->left_out));
+	if (mistakes->left_out)
+		snprintf(shown, sizeof(shown), ", %zu of them shown", mistakes->count);
+	return rf_error_failed(error, -EINVAL, "%s: %zu mistake%s%s; %s", name, count,
+			       count == 1 ? "" : "s", shown, outcome);
+}
+
+int rf_rules_check(const char *path, struct rf_rulefile *file, const char *outcome,
+		   struct rf_error *error)
+{
+	const int err = rf_rulefile_check(file, error);
+
+	if (err || !file->mistakes.count)
+		return err;
+	return rf_rules_refuse(path, &file->mistakes, outcome, error);
+}
+
+void rf_rules_note_mapped(const char *text, const struct rf_prefix *prefix)
+{
+	char read_as[RF_PREFIX_TEXT_SIZE];
+	struct rf_error note;
+
+	if (!rf_prefix_was_mapped(text, prefix))
+		return;
+	rf_format_prefix(prefix, read_as);
+	rf_error_failed(&note, 0, "'%s': IPv4-mapped; read as %s", text, read_as);
+	rf_out_note(note.text);
+}
+
+void rf_rules_note_definition(const struct rf_definition *definition)
+{
+	rules_note_read("from", 0, definition->from.mapped);
+	rules_note_read("to", 0, definition->to.mapped);
+}
+
+int rf_rules_read_from(struct rf_definition *definition, struct rf_error *error)
+{
+	rf_rules_note_definition(definition);
+	return definition->from_file
+		       ? rf_rules_prefixes(definition->from_file, &definition->from, NULL, error)
+		       : 0;
+}
+
+int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, size_t *skipped,
+		      struct rf_error *error)
+{
+	const char *name = rf_file_name(path);
+	struct rf_mistakes mistakes = {};
+	int err = rf_file_prefixes(path, prefixes, &mistakes, error);
+
+	if (!err && skipped) {
+		print_mistakes(name, &mistakes);
+		*skipped = mistakes.count + mistakes.left_out;
+	} else if (!err && mistakes.count) {
+		err = rf_rules_refuse(path, &mistakes, RF_RULES_UNCHANGED, error);
+	}
+	rf_mistakes_free(&mistakes);
+	if (!err)
+		rules_note_read(name, prefixes->cleared, prefixes->mapped);
+	return err;
+}
+
+/* ---- a batch ---- */
 
 #define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
 #define COMMANDS                                                                                  \
@@ -65,12 +202,12 @@ int rf_batch_prefixes(struct rf_batch *batch, size_t line, const char *path,
 					   error);
 	*is_wrong |= mistakes.count > 0;
 	if (!err && !mistakes.count)
-		rf_rules_note_read(rf_file_name(path), prefixes->cleared, prefixes->mapped);
+		rules_note_read(rf_file_name(path), prefixes->cleared, prefixes->mapped);
 	rf_mistakes_free(&mistakes);
 	return err;
 }
 
-/* ---- lists ---- */
+/* ---- a batch: lists ---- */
 
 static enum rf_list list_of(enum rf_command_id command)
 {
@@ -220,7 +357,7 @@ static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t 
 	return err ? err : rf_list_changes_add(&batch->lists, &change, error);
 }
 
-/* ---- bans ---- */
+/* ---- a batch: bans ---- */
 
 static int grow_unbans(struct rf_batch *batch)
 {
@@ -254,7 +391,7 @@ static int read_unban(struct rf_batch *batch, size_t line, struct rf_words *word
 	return 0;
 }
 
-/* ---- limits and newcomers ---- */
+/* ---- a batch: limits and newcomers ---- */
 
 static int check_no_trial(uint64_t trial_ns, struct rf_error *error)
 {
@@ -382,7 +519,7 @@ static bool is_step(int command)
 	       (command >= RF_CMD_LIMIT_ADD && command <= RF_CMD_LIMIT_DEL);
 }
 
-/* ---- all of it ---- */
+/* ---- a batch: all of it ---- */
 
 static int read_line(struct rf_batch *batch, char *text, size_t line, struct rf_error *error)
 {
