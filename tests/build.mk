@@ -139,7 +139,7 @@ build/tests/traffic: $(filter-out %.bpf.c,$(wildcard tests/traffic/*.c)) $(TRAFF
 build/tests/agent_says: tests/e2e/agent_says.c $(COMMAND_LIBRARIES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.a,$^) -o $@ $(LIBS)
 
 # A link that goes down when a program is attached, for tests.
 build/tests/flap.so: tests/e2e/flap.c
