@@ -56,7 +56,7 @@ check 'the attributes of a limit compile' assembles rules/attribute.c
 sed -i '/^PART(EXACT,/,/^$/s/, NO("[^"]*")//' "$limit"
 refused rules/attribute.c 'requires 9 arguments' "an attribute of which 'no' makes nothing"
 sed -i '/^PART(EXACT,/,/^$/s/, EACH_HOST//' "$limit"
-refused rules/definition.c 'requires 9 arguments' 'an attribute that is neither of each host nor of the fleet'
+refused rules/ruleset.c 'requires 9 arguments' 'an attribute that is neither of each host nor of the fleet'
 
 reasons=$tree/include/ringfence/counters.h
 check 'the reasons compile' assembles schema/reasons.c

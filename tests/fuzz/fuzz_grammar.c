@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/complete.h"
+#include "rules/advice.h"
 #include "rules/grammar.h"
 #include "rules/ruleset.h"
 

@@ -5,7 +5,7 @@
  */
 #include "bursts.h"
 
-#include "rules/grouping.h"
+#include "rules/policy.h"
 
 static struct rf_address address_of(const char *text)
 {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/definition.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
+#include "rules/ruleset.h"
 
 #define LIMIT "limit add any rate 1k/10s fleet "
 

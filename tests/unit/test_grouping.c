@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "rules/grouping.h"
 #include "rules/policy.h"
 
 struct row {

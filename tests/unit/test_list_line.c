@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rules/list_line.h"
+#include "rules/file.h"
 
 struct row {
 	const char *line;

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "rules/moment.h"
+#include "rules/grammar.h"
 #include "watch/privacy.h"
 
 #define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rules/nft_set.h"
+#include "rules/file.h"
 
 #define RANDOM_RANGES 20000
 #define REMEDY "; it must be what 'nft -j list set FAMILY TABLE SET' prints"

@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "fleet/wire.h"
-#include "rules/grouping.h"
+#include "rules/policy.h"
 
 #define TOLD_PAUSE_NS (50 * RF_NS_PER_MS)
 

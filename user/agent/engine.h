@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "rules/fleet_settings.h"
-#include "rules/secret.h"
+#include "rules/settings.h"
 
 struct rf_server {
 	char host[256]; /* as it was named */

@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "ringfence/fleet.h"
 #include "rules/file.h"
-#include "rules/fleet_settings.h"
+#include "rules/settings.h"
 
 #define WORDS_MOST 64
 

@@ -18,7 +18,7 @@
 #include "fleet/wire.h"
 #include "ringfence/fleet.h"
 #include "ringfence/share.h"
-#include "rules/grouping.h"
+#include "rules/policy.h"
 
 #define FILE_MODE 0640 /* the agent's group is that of those who may watch */
 

@@ -20,7 +20,7 @@
 #include "cli/command.h"
 #include "cli/out.h"
 #include "fence/sampler.h"
-#include "rules/near.h"
+#include "rules/advice.h"
 #include "rules/policy.h"
 #include "schema/reasons.h"
 #include "watch/pcapng.h"

@@ -16,11 +16,10 @@
 #include "cli/out.h"
 #include "cli/transaction.h"
 #include "ringfence/fleet.h"
-#include "rules/fleet_settings.h"
 #include "rules/grammar.h"
 #include "rules/grammar_option.h"
 #include "rules/policy.h"
-#include "rules/secret.h"
+#include "rules/settings.h"
 
 #define RF_FLEET_FILE_SIZE 64
 

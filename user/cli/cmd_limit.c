@@ -10,8 +10,8 @@
 #include "cli/out.h"
 #include "cli/transaction.h"
 #include "ringfence/fleet.h"
+#include "rules/advice.h"
 #include "rules/attribute.h"
-#include "rules/near.h"
 #include "rules/policy.h"
 
 /* Adds the trial, if there is one, and warnings about the limit in `slot`, and prints. */

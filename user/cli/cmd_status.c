@@ -15,7 +15,7 @@
 #include "fence/bypass.h"
 #include "fence/fence.h"
 #include "kernel/needs.h"
-#include "rules/destination.h"
+#include "rules/attribute.h"
 #include "rules/policy.h"
 #include "snapshot/records.h"
 #include "snapshot/totals.h"

@@ -10,7 +10,6 @@
 #include "cli/limit_edit.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
-#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "watch/trial_run.h"
 

@@ -8,9 +8,9 @@
 
 #include "cli/transaction.h"
 #include "fence/fence.h"
+#include "rules/file.h"
 #include "rules/grammar_option.h"
 #include "rules/list_change.h"
-#include "rules/mistakes.h"
 #include "rules/rulefile.h"
 
 #define RF_RULES_UNCHANGED "nothing was changed"

@@ -16,7 +16,7 @@
 #include "base/printable.h"
 #include "cli/fleet_agent.h"
 #include "fleet/socket.h"
-#include "rules/fleet_settings.h"
+#include "rules/settings.h"
 
 /* ---- which fence ---- */
 

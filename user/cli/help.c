@@ -11,8 +11,7 @@
 #include "cli/help.h"
 #include "cli/out.h"
 #include "fence/fence.h"
-#include "rules/complete.h"
-#include "rules/near.h"
+#include "rules/advice.h"
 
 /* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

@@ -8,8 +8,8 @@
 #include "cli/limit_edit.h"
 #include "cli/out.h"
 #include "cli/view.h"
+#include "rules/advice.h"
 #include "rules/attribute.h"
-#include "rules/near.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
 

@@ -14,7 +14,7 @@
 #include "cli/out.h"
 #include "fence/fence.h"
 #include "kernel/log.h"
-#include "rules/near.h"
+#include "rules/advice.h"
 
 #define WORD_LENGTH_MAX 255
 

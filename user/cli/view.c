@@ -7,7 +7,7 @@
 #include "cli/view.h"
 #include "doctor/diagnose.h"
 #include "fence/find.h"
-#include "rules/destination.h"
+#include "rules/attribute.h"
 
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE])
 {

@@ -3,7 +3,7 @@
 #ifndef RINGFENCE_DAEMON_HELP_H
 #define RINGFENCE_DAEMON_HELP_H
 
-#include "rules/mistakes.h"
+#include "rules/file.h"
 
 /* One warning for each mistake, with the file and the line. */
 void rf_warn_mistakes(const char *file, const struct rf_mistakes *mistakes);

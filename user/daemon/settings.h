@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/prefix.h"
+#include "rules/file.h"
 #include "rules/grammar.h"
-#include "rules/mistakes.h"
 #include "rules/settings.h"
 #include "schema/settings.h"
 #include "watch/privacy.h"

@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "fence/private.h"
 #include "ringfence/ban_table.h"
-#include "rules/grouping.h"
+#include "rules/policy.h"
 
 #define SPAN_MAX UINT8_MAX /* the largest that the bank holds */
 

@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "build/clock.skel.h"
 #include "fence/private.h"
-#include "rules/ticks.h"
+#include "rules/ruleset.h"
 
 #define EDGE_SHARP_NS (50 * 1000)
 #define EDGES_MAX 8

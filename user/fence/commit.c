@@ -17,8 +17,8 @@
 #include "fence/private.h"
 #include "fence/tries.h"
 #include "kernel/info.h"
-#include "rules/definition.h"
 #include "rules/policy.h"
+#include "rules/ruleset.h"
 
 /* ---- owners ---- */
 

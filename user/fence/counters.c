@@ -16,7 +16,6 @@
 #include "fence/members.h"
 #include "fence/pending.h"
 #include "fence/private.h"
-#include "rules/grouping.h"
 #include "rules/policy.h"
 
 /* ---- sums over all CPUs ---- */

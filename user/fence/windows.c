@@ -18,7 +18,6 @@
 #include "ringfence/share.h"
 #include "ringfence/window_read.h"
 #include "ringfence/window_record.h"
-#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "schema/reasons.h"
 

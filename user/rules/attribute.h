@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
+#include "base/prefix.h"
+#include "ringfence/abi.h"
 #include "rules/grammar.h"
 #include "rules/grammar_table.h"
 #include "rules/ruleset.h"
@@ -48,9 +51,18 @@ uint64_t rf_attribute_value(enum rf_limit_option part, const struct rf_limit *li
 bool rf_attribute_is_default(enum rf_limit_option part, const struct rf_limit *limit);
 /* The value, without its word: 53,443 or /24; empty: none. NULL: no memory. The caller frees it. */
 char *rf_attribute_text(enum rf_limit_option part, const struct rf_ruleset *ruleset, int slot);
-/* Writes an item of a value, with what comes before it. */
-void rf_write_item(struct rf_writing *to, const char *item);
 /* Sets the fields whose default does not depend on other attributes. */
 void rf_limit_set_defaults(struct rf_limit *limit);
+
+/* ---- destinations ---- */
+
+/*
+ * The limit in `slot`, called `name`, names these prefixes, and no others. Changes nothing where it
+ * fails: -ENOSPC, more than RF_TO_MAX prefixes of a family.
+ */
+int rf_to_put(struct rf_shapes *shapes, int slot, const struct rf_prefixes *prefixes,
+	      const char *name, struct rf_error *error);
+/* The next prefix that the limit in `slot` names, from `*at` on, which begins at 0. */
+bool rf_to_next(const struct rf_shapes *shapes, int slot, int *at, struct rf_prefix *prefix);
 
 #endif /* RINGFENCE_ATTRIBUTE_H */

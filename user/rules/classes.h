@@ -40,9 +40,6 @@ int rf_shapes_compile(const struct rf_ruleset *ruleset, struct rf_shapes *shapes
 		      struct rf_shape_tables *tables, struct rf_error *error);
 /* The parts of a shape that these limits ask for: RF_SHAPE_… */
 uint8_t rf_shapes_parts(const struct rf_shapes *shapes, uint32_t limits);
-/* Fills the search among the entries of `to`. */
-void rf_to_search_compile(const struct rf_shapes *shapes, struct rf_to_search *search4,
-			  struct rf_to_search *search6);
 /*
  * The sets that are left of `candidates` for packets with such looks, into `found`; -ENOSPC where
  * there is no room.
@@ -55,8 +52,46 @@ int rf_shapes_name(struct rf_shapes *shapes, const struct rf_sets *left, struct 
 /* Do both limits ask for the same shape? */
 bool rf_shapes_are_alike(const struct rf_ruleset *ruleset, int a, int b);
 
-/* Fills the packet classes of the bank. `classes`: the limits of each. */
-int rf_packet_classes_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
-			      struct rf_sets *classes, struct rf_error *error);
+/* ---- places ---- */
+
+/*
+ * Which limits apply in which place, as far as `from` tells. A place is the inside of a prefix, up
+ * to the longer prefixes in it. Limits that differ in `from` alone are a group. The shorter the
+ * prefix around a place by which a limit names it, the wider is the limit there; one without `from`
+ * is wider than all others. In a place, a limit that applies hides a wider one of its group if
+ *
+ *   - it is in force, or
+ *   - it is a shadow that allows at least as much: then it is an exception from the wider limit,
+ * and is one before it is armed. A stricter shadow hides nothing, so it opens no hole in a limit in
+ *     force; nor does a shadow whose prefix is as wide as no `from`, that is of length 0.
+ *
+ * So whether a limit applies in a place does not depend on its own state, and arming another limit
+ * can only make it apply in fewer places. The limit that drops a packet, in whichever order the
+ * limits were armed, is therefore one that counted it while all were shadows.
+ */
+
+#define RF_PLACES_DEPTH 130 /* nested prefixes, and the place that contains them all */
+
+struct rf_place {
+	const struct rf_prefix *prefix; /* NULL: everywhere */
+	uint64_t until[RF_LIST_COUNT];	/* of this prefix and those around it */
+	uint32_t from;			/* limits that name this prefix */
+	uint32_t limits;		/* limits that apply */
+};
+
+struct rf_places {
+	uint32_t group[RF_LIMITS_MAX];	 /* by slot: the other limits of its group */
+	uint32_t hides[RF_LIMITS_MAX];	 /* of its group: those it hides where they are wider */
+	uint32_t at_most[RF_LIMITS_MAX]; /* of its group: those that allow at least as much */
+	uint32_t shadows;
+	struct rf_pairs pairs;			/* of the places so far */
+	struct rf_place place[RF_PLACES_DEPTH]; /* each lies in the one before */
+	int depth;
+};
+
+/*
+ * The place of one prefix, as far as prefixes that contain it tell; its `prefix` is of the rules.
+ */
+struct rf_place rf_place_of(const struct rf_ruleset *ruleset, const struct rf_prefix *prefix);
 
 #endif /* RINGFENCE_RULES_CLASSES_H */

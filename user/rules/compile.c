@@ -10,10 +10,472 @@
 #include <string.h>
 
 #include "rules/classes.h"
-#include "rules/places.h"
 #include "rules/policy.h"
 #include "rules/private.h"
 #include "rules/ruleset.h"
+
+/* ---- packet classes ---- */
+
+/*
+ * Packet classes: by protocol and destination port, and where limits ask for more, by the packet's
+ * shape. A class whose packets differ by shape is numbered from the top; `candidates` has the
+ * limits that may match them.
+ */
+
+#define NAMED_MAX 8 /* limits in an error */
+
+/* What is known of the classes so far. */
+struct draft {
+	struct rf_bank *bank;
+	struct rf_sets *classes;	 /* by their limits */
+	struct rf_sets bases;		 /* those told apart by shape, by their candidates */
+	unsigned int looks[RF_SETS_MAX]; /* of the packets of each base */
+	uint32_t shaped;		 /* limits that ask for a shape */
+};
+
+/* ---- errors ---- */
+
+/* Limits that some packets match and others do not, for what only these words tell. */
+static uint32_t find_dividing(const struct draft *draft)
+{
+	const struct rf_bank *bank = draft->bank;
+	uint32_t dividing = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id &&
+		    (bank->limit[slot].has_ports || draft->shaped >> slot & 1))
+			dividing |= 1U << slot;
+	return dividing;
+}
+
+static int fail_classes(const struct draft *draft, struct rf_error *error)
+{
+	char names[NAMED_MAX * (RF_NAME_SIZE + 4) + 32] = "";
+	uint32_t left = find_dividing(draft);
+	size_t length = 0;
+
+	for (int named = 0; left && named < NAMED_MAX; named++, left &= left - 1)
+		length += snprintf(names + length, sizeof(names) - length, "%s'%s'",
+				   named ? ", " : "", draft->bank->limit[__builtin_ctz(left)].name);
+	if (left)
+		snprintf(names + length, sizeof(names) - length, " and %d more",
+			 __builtin_popcount(left));
+	return rf_error_failed(error, -ENOSPC,
+			       "limits %s make more than %d kinds of packets that differ in their "
+			       "limits; delete some, or let their ports, lengths, flags and 'to' "
+			       "overlap less",
+			       names, RF_PACKET_CLASSES_MAX - 1);
+}
+
+/* ---- by protocol and port ---- */
+
+static bool fits_protocol(const struct rf_limit *limit, int protocol, bool is_syn)
+{
+	switch (limit->match) {
+	case RF_MATCH_TCP:
+		return protocol == RF_TCP;
+	case RF_MATCH_SYN:
+		return protocol == RF_TCP && is_syn;
+	case RF_MATCH_UDP:
+		return protocol == RF_UDP;
+	case RF_MATCH_ICMP:
+		return protocol == RF_ICMP || protocol == RF_ICMPV6;
+	case RF_MATCH_PROTOCOL:
+		return protocol == limit->protocol;
+	case RF_MATCH_OTHER:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool fits(const struct rf_limit *limit, int protocol, bool is_syn)
+{
+	if (limit->tcp_mask && protocol != RF_TCP)
+		return false;
+	if (limit->has_sports && protocol != RF_TCP && protocol != RF_UDP)
+		return false;
+	return fits_protocol(limit, protocol, is_syn);
+}
+
+/* The limits that may match a packet: either those with ports, or those without. */
+static uint32_t find_limits(const struct rf_bank *bank, int protocol, bool is_syn, bool has_ports)
+{
+	uint32_t limits = 0;
+
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		if (bank->policy[slot].id && bank->limit[slot].has_ports == has_ports &&
+		    fits(&bank->limit[slot], protocol, is_syn))
+			limits |= 1U << slot;
+	return limits;
+}
+
+/* The class of packets with such looks that may match these limits. */
+static int number_class(struct draft *draft, uint32_t limits, unsigned int looks,
+			struct rf_error *error)
+{
+	int number;
+
+	if (limits & draft->shaped) {
+		number = rf_sets_number(&draft->bases, limits);
+		if (number >= 0)
+			draft->looks[number] |= looks;
+		number = number < 0 ? number : RF_SETS_MAX - 1 - number;
+	} else {
+		number = rf_sets_number(draft->classes, limits);
+	}
+	if (number < 0 || draft->classes->count + draft->bases.count > RF_PACKET_CLASSES_MAX)
+		return fail_classes(draft, error);
+	return number;
+}
+
+static unsigned int looks_of(int protocol)
+{
+	return RF_LOOK_BARE | (protocol == RF_TCP   ? RF_LOOK_TCP
+			       : protocol == RF_UDP ? RF_LOOK_UDP
+						    : 0);
+}
+
+/* Where some limit has ports, packets that have them have classes of their own. */
+static int compile_protocols(struct draft *draft, bool are_bare, struct rf_error *error)
+{
+	struct rf_bank *bank = draft->bank;
+	int class;
+
+	for (int protocol = 0; protocol < 256; protocol++) {
+		class = number_class(draft, find_limits(bank, protocol, false, false),
+				     are_bare ? RF_LOOK_BARE : looks_of(protocol), error);
+		if (class < 0)
+			return class;
+		bank->class_of_protocol[protocol] = class;
+	}
+	class = number_class(draft, find_limits(bank, RF_TCP, true, false), RF_LOOK_SYN, error);
+	if (class < 0)
+		return class;
+	bank->class_of_syn = class;
+	return 0;
+}
+
+/* The limits among `limits` that match a port. */
+static uint32_t find_limits_of_port(const struct rf_ruleset *ruleset, uint32_t limits, int port)
+{
+	uint32_t found = 0;
+
+	for (uint32_t left = limits; left; left &= left - 1) {
+		int slot = __builtin_ctz(left);
+
+		if (ruleset->ports[slot][port / 64] >> port % 64 & 1)
+			found |= 1U << slot;
+	}
+	return found;
+}
+
+static int compile_ports_of(const struct rf_ruleset *ruleset, enum rf_ports_of of,
+			    struct draft *draft, __u8 class_of[RF_PORTS], struct rf_error *error)
+{
+	static const unsigned int looks[] = {[RF_PORTS_TCP] = RF_LOOK_TCP,
+					     [RF_PORTS_SYN] = RF_LOOK_SYN,
+					     [RF_PORTS_UDP] = RF_LOOK_UDP};
+	const int protocol = of == RF_PORTS_UDP ? RF_UDP : RF_TCP;
+	const bool is_syn = of == RF_PORTS_SYN;
+	const uint32_t without = find_limits(draft->bank, protocol, is_syn, false);
+	const uint32_t with = find_limits(draft->bank, protocol, is_syn, true);
+
+	for (int port = 0; port < RF_PORTS; port++) {
+		int class = number_class(draft, without | find_limits_of_port(ruleset, with, port),
+					 looks[of], error);
+
+		if (class < 0)
+			return class;
+		class_of[port] = class;
+	}
+	return 0;
+}
+
+static int compile_ports(const struct rf_ruleset *ruleset, struct draft *draft,
+			 struct rf_ports *ports, struct rf_error *error)
+{
+	int err = 0;
+
+	for (int of = 0; !err && of < RF_PORTS_OF_COUNT; of++)
+		err = compile_ports_of(ruleset, of, draft, ports->packet_class[of], error);
+	return err;
+}
+
+/* ---- by shape ---- */
+
+/* Finds the sets of limits that shapes leave, and gives each a class. */
+static int compile_bases(struct draft *draft, struct rf_error *error)
+{
+	struct rf_shapes *shapes = &draft->bank->shapes;
+	struct rf_sets left = {};
+
+	for (int i = 0; i < draft->bases.count; i++) {
+		const int class = RF_SETS_MAX - 1 - i;
+
+		shapes->candidates[class] = draft->bases.set[i];
+		draft->bank->packet_class[class].by_shape =
+			rf_shapes_parts(shapes, draft->bases.set[i]);
+		if (rf_shapes_combine(shapes, draft->bases.set[i], draft->looks[i], &left))
+			return fail_classes(draft, error);
+	}
+	for (int i = 0; i < left.count; i++)
+		if (rf_sets_number(draft->classes, left.set[i]) < 0)
+			return fail_classes(draft, error);
+	if (draft->classes->count + draft->bases.count > RF_PACKET_CLASSES_MAX)
+		return fail_classes(draft, error);
+	return rf_shapes_name(shapes, &left, draft->classes, error);
+}
+
+/* ---- all classes ---- */
+
+/*
+ * Credits are in the unit of the class's limits. Limits of different units get no credits. Those of
+ * rate 0 count in none.
+ */
+static struct rf_packet_class class_of_limits(const struct rf_bank *bank, uint32_t limits)
+{
+	struct rf_packet_class class = {.limits = limits};
+	bool is_first = true;
+
+	for (uint32_t left = limits; left; left &= left - 1) {
+		const struct rf_policy *policy = &bank->policy[__builtin_ctz(left)];
+
+		if (!bank->limit[__builtin_ctz(left)].rate)
+			continue;
+		if (is_first) {
+			class.unit = policy->unit;
+			class.unit_shift = policy->unit_shift;
+		} else if (class.unit != policy->unit || class.unit_shift != policy->unit_shift) {
+			return (struct rf_packet_class){
+				.limits = limits, .unit = RF_BYTES, .is_mixed = 1};
+		}
+		is_first = false;
+	}
+	return class;
+}
+
+/* Notes in the bank's flags which tables the data path reads. */
+static int make_tables(struct rf_bank *bank, struct rf_compiled *compiled, struct rf_error *error)
+{
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		const struct rf_limit *limit = &bank->limit[slot];
+
+		if (!bank->policy[slot].id)
+			continue;
+		if (limit->has_ports)
+			bank->flags |= RF_BANK_PORTS;
+		if (limit->has_sports || limit->length_max)
+			bank->flags |= RF_BANK_SHAPES;
+	}
+	if (bank->flags & RF_BANK_PORTS)
+		compiled->ports = calloc(1, sizeof(*compiled->ports));
+	if (bank->flags & RF_BANK_SHAPES)
+		compiled->tables = calloc(1, sizeof(*compiled->tables));
+	if ((bank->flags & RF_BANK_PORTS && !compiled->ports) ||
+	    (bank->flags & RF_BANK_SHAPES && !compiled->tables))
+		return rf_error_failed(error, -ENOMEM, "out of memory for the ports");
+	return 0;
+}
+
+/* Fills the packet classes of the bank. `classes`: the limits of each. */
+static int packet_classes_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
+				  struct rf_sets *classes, struct rf_error *error)
+{
+	struct rf_bank *bank = &ruleset->bank;
+	struct draft draft = {.bank = bank, .classes = classes, .shaped = rf_shapes_limits(bank)};
+	int err;
+
+	memset(bank->packet_class, 0, sizeof(bank->packet_class));
+	rf_sets_number(classes, 0); /* the class that no limit matches */
+	err = make_tables(bank, compiled, error);
+	if (!err)
+		err = rf_shapes_compile(ruleset, &bank->shapes, compiled->tables, error);
+	if (!err)
+		err = compile_protocols(&draft, bank->flags & RF_BANK_PORTS, error);
+	if (!err && bank->flags & RF_BANK_PORTS)
+		err = compile_ports(ruleset, &draft, compiled->ports, error);
+	if (!err)
+		err = compile_bases(&draft, error);
+	for (int i = 0; !err && i < classes->count; i++)
+		bank->packet_class[i] = class_of_limits(bank, classes->set[i]);
+	return err;
+}
+
+/* ---- places: groups ---- */
+
+/* Do both limits match and group packets in the same way, apart from their `from`? */
+static bool match_alike(const struct rf_ruleset *ruleset, int a, int b)
+{
+	const struct rf_limit *one = &ruleset->bank.limit[a], *other = &ruleset->bank.limit[b];
+
+	if (one->match != other->match || one->protocol != other->protocol ||
+	    one->per4 != other->per4 || one->per6 != other->per6 ||
+	    one->has_ports != other->has_ports || !rf_shapes_are_alike(ruleset, a, b))
+		return false;
+	return !one->has_ports || memcmp(ruleset->ports[a], ruleset->ports[b], RF_PORTS / 8) == 0;
+}
+
+/* What passes at once: a bucket's burst, or all that fits in a window. */
+static uint64_t at_once(const struct rf_limit *limit)
+{
+	return rf_has_burst(limit) ? limit->burst : limit->rate;
+}
+
+/* Is it no stricter than `other`, neither in what passes at once nor in the long run? */
+static bool allows_at_least(const struct rf_limit *limit, const struct rf_limit *other)
+{
+	if (!other->rate)
+		return true;
+	return limit->unit == other->unit && at_once(limit) >= at_once(other) &&
+	       (unsigned __int128)limit->rate * other->window_ns >=
+		       (unsigned __int128)other->rate * limit->window_ns;
+}
+
+/* Compares the limits of two slots. */
+static void find_pair(const struct rf_ruleset *ruleset, int a, int b, struct rf_places *places)
+{
+	const struct rf_limit *one = &ruleset->bank.limit[a], *other = &ruleset->bank.limit[b];
+
+	if (a == b || !ruleset->bank.policy[b].id || !match_alike(ruleset, a, b))
+		return;
+	places->group[a] |= 1U << b;
+	if (!(one->flags & RF_SHADOW) || allows_at_least(one, other))
+		places->hides[a] |= 1U << b;
+	if (allows_at_least(other, one))
+		places->at_most[a] |= 1U << b;
+}
+
+/* Begins with the place that is everywhere. */
+static void places_start(struct rf_places *places, const struct rf_ruleset *ruleset)
+{
+	const struct rf_bank *bank = &ruleset->bank;
+	uint32_t everywhere = 0;
+
+	*places = (struct rf_places){.depth = 1};
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!bank->policy[slot].id)
+			continue;
+		if (bank->limit[slot].flags & RF_SHADOW)
+			places->shadows |= 1U << slot;
+		if (!bank->limit[slot].has_from && bank->limit[slot].match != RF_MATCH_OTHER)
+			everywhere |= 1U << slot;
+		for (int other = 0; other < RF_LIMITS_MAX; other++)
+			find_pair(ruleset, slot, other, places);
+	}
+	places->place[0].from = places->place[0].limits = everywhere;
+}
+
+/* ---- places ---- */
+
+/* A walk from the narrowest limits of a place to the widest; bit sets of slots. */
+struct walk {
+	uint32_t seen;	     /* limits that name a prefix around the place */
+	uint32_t applied;    /* those among them that apply */
+	uint32_t hidden;     /* by one that applies */
+	uint32_t overridden; /* by one that applies and is in force */
+	uint32_t whole;	     /* shadows whose prefix is the whole family: as wide as no `from` */
+};
+
+/* The limits that the limit in `slot` hides if they are wider. */
+static uint32_t hidden_by(const struct rf_places *places, const struct walk *walk, int slot)
+{
+	const uint32_t hides = places->hides[slot];
+
+	return walk->whole >> slot & 1 ? hides & ~places->place[0].from : hides;
+}
+
+/* Notes what the shadows so far do to a limit in force that is wider. */
+static void note_pairs(struct rf_places *places, const struct walk *walk, int in_force)
+{
+	const uint32_t shadows = walk->applied & places->shadows & places->group[in_force];
+	const uint32_t bit = 1U << in_force;
+
+	for (uint32_t left = shadows; left; left &= left - 1) {
+		const int shadow = __builtin_ctz(left);
+
+		if (hidden_by(places, walk, shadow) & bit)
+			places->pairs.exempts[shadow] |= bit;
+		else if (!(walk->hidden & bit) && !(places->at_most[shadow] & bit))
+			places->pairs.leaves[shadow] |= bit;
+	}
+}
+
+/* Limits that name the same prefix: they hide none of each other. */
+static void walk_on(struct rf_places *places, struct walk *walk, const struct rf_place *place)
+{
+	const uint32_t layer = place->from & ~walk->seen, now = layer & ~walk->hidden;
+	const uint32_t in_force = layer & ~places->shadows & ~walk->overridden;
+
+	for (uint32_t left = in_force; left; left &= left - 1)
+		note_pairs(places, walk, __builtin_ctz(left));
+	if (place->prefix && !place->prefix->length)
+		walk->whole = now & places->shadows;
+	for (uint32_t left = now; left; left &= left - 1) {
+		const int slot = __builtin_ctz(left);
+
+		walk->hidden |= hidden_by(places, walk, slot);
+		if (!(places->shadows >> slot & 1))
+			walk->overridden |= places->group[slot];
+	}
+	walk->seen |= layer;
+	walk->applied |= now;
+}
+
+/* Enters a prefix. Prefixes are sorted, so each follows those that contain it. */
+static const struct rf_place *places_enter(struct rf_places *places, const struct rf_listed *listed)
+{
+	struct rf_place *place;
+	struct walk walk = {};
+
+	while (places->depth > 1 &&
+	       !rf_prefix_contains(places->place[places->depth - 1].prefix, &listed->prefix))
+		places->depth--;
+	place = &places->place[places->depth++];
+	*place = place[-1];
+	place->prefix = &listed->prefix;
+	place->from = listed->from;
+	for (int list = 0; list < RF_LIST_COUNT; list++)
+		if (rf_listed_until(listed, list) > place->until[list])
+			place->until[list] = rf_listed_until(listed, list);
+	if (!listed->from)
+		return place;
+	for (int i = places->depth - 1; i >= 0; i--)
+		if (places->place[i].from)
+			walk_on(places, &walk, &places->place[i]);
+	place->limits = walk.applied;
+	return place;
+}
+
+struct rf_place rf_place_of(const struct rf_ruleset *ruleset, const struct rf_prefix *prefix)
+{
+	struct rf_places places;
+
+	places_start(&places, ruleset);
+	for (unsigned int length = 0; length <= prefix->length; length++) {
+		struct rf_prefix outer = {.version = prefix->version, .length = length};
+		const struct rf_listed *listed;
+
+		for (unsigned int i = 0; i < 4; i++)
+			outer.word[i] = prefix->word[i] & rf_prefix_mask(length, i);
+		listed = rf_ruleset_find(ruleset, &outer);
+		if (listed)
+			places_enter(&places, listed);
+	}
+	return places.place[places.depth - 1];
+}
+
+void rf_ruleset_find_pairs(const struct rf_ruleset *ruleset, struct rf_pairs *pairs)
+{
+	struct rf_places places;
+
+	places_start(&places, ruleset);
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		places_enter(&places, &ruleset->listed[i]);
+	*pairs = places.pairs;
+}
+
+/* ---- all of it ---- */
 
 #define LEASE6_BITS 64
 
@@ -31,7 +493,7 @@ static int compile_value(const struct rf_ruleset *ruleset, size_t i,
 			 struct rf_error *error)
 {
 	const struct rf_listed *listed = &ruleset->listed[i];
-	const struct rf_place *place = rf_places_enter(&prefix_classes->places, listed);
+	const struct rf_place *place = places_enter(&prefix_classes->places, listed);
 	int prefix_class = rf_sets_number(&prefix_classes->sets, place->limits);
 
 	if (prefix_class < 0)
@@ -60,7 +522,7 @@ static int compile_prefix_classes(struct rf_ruleset *ruleset, struct rf_compiled
 
 	if (err)
 		return err;
-	rf_places_start(&prefix_classes->places, ruleset);
+	places_start(&prefix_classes->places, ruleset);
 	rf_sets_number(&prefix_classes->sets, prefix_classes->places.place[0].limits);
 	compiled->value = calloc(ruleset->listed_count + 1, sizeof(*compiled->value));
 	if (!compiled->value)
@@ -257,7 +719,7 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 
 	*compiled = (struct rf_compiled){};
 	bank->flags = 0;
-	err = rf_packet_classes_compile(ruleset, compiled, &classes, error);
+	err = packet_classes_compile(ruleset, compiled, &classes, error);
 	if (!err)
 		err = compile_prefix_classes(ruleset, compiled, &prefix_classes, error);
 	if (!err)

@@ -373,4 +373,28 @@ void rf_format_source(const struct rf_address *source, const struct rf_limit *li
 /* COUNT/TIME in whole numbers, with the largest suffixes that leave them whole. */
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE]);
 
+/* ---- moments ---- */
+
+/* The times of `at`, `since` and `until`. */
+
+/*
+ * 14:02, 14:02:11, 2026-11-22T14:02, or a time back from `now_ns`: -2h. Of local time, or of UTC
+ * with a Z at the end, as in JSON. A time without a date is the last such time before now. A time
+ * that the clock shows twice, when summer time ends, is the later one that is not in the future.
+ * All are ns since 1970. Fails without a change of `time_ns`.
+ */
+int rf_parse_moment(const char *text, uint64_t now_ns, uint64_t *time_ns, struct rf_error *error);
+
+/* ---- the first limit ---- */
+
+/*
+ * The command that a fence without limits is advised to begin with. A shadow drops nothing, and
+ * gives each source a window. Its COUNT is below 65535, since greater ones round the cells by which
+ * `suggest` and `limit try` count small sources.
+ */
+
+#define RF_PROBE_COUNT 50000
+#define RF_PROBE_COMMAND "limit add probe rate 50k/1s shadow"
+#define RF_PROBE_ADVICE "'ringfence " RF_PROBE_COMMAND "' drops nothing, and shows the sources"
+
 #endif /* RINGFENCE_GRAMMAR_H */

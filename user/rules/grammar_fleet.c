@@ -7,9 +7,9 @@
 
 #include "base/host_port.h"
 #include "ringfence/fleet.h"
-#include "rules/fleet_settings.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"
+#include "rules/settings.h"
 
 #define ENGINE_LONGEST 255
 #define USER_LONGEST 255

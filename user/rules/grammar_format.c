@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rules/grouping.h"
+#include "rules/policy.h"
 #include "rules/private.h"
 
 /* Only a map that another program wrote can hold a value out of range. */

@@ -1,12 +1,252 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parses the words after `limit add` and `limit set`. */
+/* Parses the words that define a limit, or change one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rules/attribute.h"
-#include "rules/draft.h"
+#include "rules/grammar_option.h"
+#include "rules/private.h"
+
+/* ---- what only all words together show ---- */
+
+static int check_unit(struct rf_draft *draft, struct rf_error *error)
+{
+	if (draft->rate_in_bits && rf_has_given(draft, RF_OPT_PACKETS) &&
+	    draft->made.limit.unit == RF_PACKETS)
+		return rf_error_usage(
+			error, "'%s': invalid rate: bits are counted as bytes; leave out 'packets'",
+			draft->rate);
+	if (draft->rate_in_bits)
+		draft->made.limit.unit = RF_BYTES;
+	draft->made.limit.flags |= draft->rate_in_bits ? RF_RATE_IN_BITS : 0;
+	if (draft->burst_in_bits && draft->made.limit.unit == RF_PACKETS)
+		return rf_error_usage(
+			error,
+			"'%s': invalid burst: bits are counted as bytes, and the limit "
+			"is in packets; add 'bytes', or write it like 100 or 20k",
+			draft->burst);
+	return 0;
+}
+
+/* Cells and an edge say that it is sliding. */
+static void choose_algorithm(struct rf_draft *draft)
+{
+	const bool is_sliding =
+		rf_has_given(draft, RF_OPT_CELLS) || rf_has_given(draft, RF_OPT_EDGE);
+
+	if (!rf_has_given(draft, RF_OPT_ALGORITHM))
+		draft->made.limit.algorithm =
+			is_sliding ? RF_SLIDING : rf_default_algorithm(&draft->made.limit);
+}
+
+/* An error where an option has no meaning for the algorithm. */
+static int check_algorithm(const struct rf_draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->made.limit;
+	const char *name = rf_algorithm_name(limit->algorithm);
+	const bool has_cells = rf_has_given(draft, RF_OPT_CELLS);
+
+	if (limit->algorithm != RF_SLIDING && (has_cells || rf_has_given(draft, RF_OPT_EDGE)))
+		return rf_error_usage(error,
+				      "'%s': 'algorithm %s' does not take it; only sliding has "
+				      "cells and an edge",
+				      has_cells ? "cells" : "edge", name);
+	if (!rf_has_burst(limit) && rf_has_given(draft, RF_OPT_BURST))
+		return rf_error_usage(error,
+				      "'burst': 'algorithm %s' does not take it; only token and "
+				      "leaky have a burst",
+				      name);
+	if (limit->algorithm == RF_LOG && limit->unit == RF_BYTES)
+		return rf_error_usage(error,
+				      "'algorithm log': it keeps the times of packets, and does "
+				      "not count bytes; use 'algorithm sliding'");
+	return 0;
+}
+
+/* `text` is how the count was written, `what` is for the message. */
+static int check_range(const char *text, const char *what, const struct rf_limit *limit,
+		       uint64_t count, uint64_t max, struct rf_error *error)
+{
+	if (limit->unit == RF_PACKETS && (count < 1 || count > max))
+		return rf_error_usage(error, "'%s': invalid %s: the count must be 1-%" PRIu64, text,
+				      what, max);
+	if (limit->unit == RF_BYTES && (count < RF_FRAME_BYTES || count > max))
+		return rf_error_usage(error,
+				      "'%s': invalid %s: the count must be %d-%" PRIu64 " bytes; "
+				      "with less, no Ethernet frame of full size would ever pass",
+				      text, what, RF_FRAME_BYTES, max);
+	return 0;
+}
+
+/* A limit that drops all packets has no window: what says how to count stays, without effect. */
+static int check_rate0(const struct rf_limit *limit, struct rf_error *error)
+{
+	if (limit->match == RF_MATCH_OTHER)
+		return rf_error_usage(error,
+				      "'match other': rate 0 would drop ARP and cut the machine "
+				      "off; write a rate like 100/1s");
+	if (limit->ban_ns)
+		return rf_error_usage(error,
+				      "'ban': rate 0 drops all packets and bans nobody; leave out "
+				      "'ban', or write a rate like 1/1h");
+	if (limit->flags & RF_FLEET)
+		return rf_error_usage(error, "'fleet': rate 0 passes nothing that hosts could "
+					     "share; leave out 'fleet'");
+	return 0;
+}
+
+static int check_rate(const struct rf_draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->made.limit;
+	uint64_t max = RF_LIMIT_MAX;
+
+	if (!limit->rate)
+		return check_rate0(limit, error);
+	if (limit->algorithm == RF_LOG && (limit->rate < 1 || limit->rate > RF_LOG_MAX))
+		return rf_error_usage(error,
+				      "'%s': invalid rate: the count must be 1-%d, since "
+				      "'algorithm log' keeps a time for each packet; use "
+				      "'algorithm sliding'",
+				      draft->rate, RF_LOG_MAX);
+	if (limit->unit == RF_BYTES)
+		max <<= RF_UNIT_SHIFT_MAX;
+	return check_range(draft->rate, "rate", limit, limit->rate, max, error);
+}
+
+/* An error where the limit cannot work with its default burst. */
+static int check_default_burst(const struct rf_limit *limit, struct rf_error *error)
+{
+	if (limit->algorithm == RF_LEAKY && limit->unit == RF_BYTES)
+		return rf_error_usage(error,
+				      "'algorithm leaky': in bytes the burst must hold a frame of "
+				      "%d bytes; add 'burst COUNT'",
+				      RF_FRAME_BYTES);
+	return 0;
+}
+
+static int check_burst(struct rf_draft *draft, struct rf_error *error)
+{
+	struct rf_limit *limit = &draft->made.limit;
+	int err;
+
+	if (!draft->burst) {
+		limit->burst = rf_default_burst(limit);
+		return check_default_burst(limit, error);
+	}
+	if (draft->burst_in_bits && limit->burst != rf_default_burst(limit))
+		limit->flags |= RF_BURST_IN_BITS; /* else it is left out when it is printed */
+	err = check_range(draft->burst, "burst", limit, limit->burst, RF_LIMIT_MAX, error);
+	if (err)
+		return err;
+	/* burst * TIME / COUNT, without the rounding of a division */
+	if (limit->rate && (unsigned __int128)limit->burst * limit->window_ns >
+				   (unsigned __int128)limit->rate * RF_WINDOW_MAX_NS)
+		return rf_error_usage(
+			error,
+			"'%s': invalid burst: at the rate '%s' the burst takes longer than "
+			"8784h; lower the burst, or raise the rate",
+			draft->burst, draft->rate);
+	return 0;
+}
+
+/* ---- the fleet ---- */
+
+static int check_no_fleet_words(const struct rf_draft *draft, struct rf_error *error)
+{
+	const bool is_first = rf_has_given(draft, RF_OPT_FIRST);
+
+	if (!is_first && !rf_has_given(draft, RF_OPT_ALONE))
+		return 0;
+	return rf_error_usage(error,
+			      "'%s': only a limit of the fleet takes it; add 'fleet', or leave it "
+			      "out",
+			      rf_limit_options[is_first ? RF_OPT_FIRST : RF_OPT_ALONE].word);
+}
+
+/* `first` is a part of COUNT, in its unit. */
+static int check_first(const struct rf_draft *draft, struct rf_error *error)
+{
+	const struct rf_limit *limit = &draft->made.limit;
+
+	if (draft->first_in_bits && limit->unit == RF_PACKETS)
+		return rf_error_usage(error,
+				      "'%s': invalid 'first': the limit is in packets; write it "
+				      "like 100 or 20k",
+				      draft->first);
+	if (limit->first > limit->rate)
+		return rf_error_usage(error,
+				      "'%s': invalid 'first': it must be 0-%" PRIu64
+				      ", a part of the rate",
+				      draft->first, (uint64_t)limit->rate);
+	return 0;
+}
+
+static int check_alone(struct rf_draft *draft, struct rf_error *error)
+{
+	struct rf_limit *limit = &draft->made.limit;
+	char rate[RF_RATE_TEXT_SIZE];
+
+	if (!draft->alone)
+		return 0;
+	rf_format_rate(limit->rate, limit->window_ns, rate);
+	if (draft->alone_rate.window_ns != limit->window_ns)
+		return rf_error_usage(error,
+				      "'%s': invalid 'alone': its TIME must be that of the rate, "
+				      "as in %s",
+				      draft->alone, rate);
+	if (draft->alone_rate.in_bits && limit->unit == RF_PACKETS)
+		return rf_error_usage(error,
+				      "'%s': invalid 'alone': the limit is in packets; write it "
+				      "like %s",
+				      draft->alone, rate);
+	if (!draft->alone_rate.count || draft->alone_rate.count > limit->rate)
+		return rf_error_usage(error,
+				      "'%s': invalid 'alone': the count must be 1-%" PRIu64
+				      "; for what passes unasked, write 'alone first'",
+				      draft->alone, (uint64_t)limit->rate);
+	if (draft->alone_rate.count < limit->first)
+		return rf_error_usage(error,
+				      "'%s': invalid 'alone': it is less than 'first %s'; write "
+				      "'alone first'",
+				      draft->alone, draft->first);
+	/* All of the limit is the default. */
+	limit->alone = draft->alone_rate.count < limit->rate ? draft->alone_rate.count : 0;
+	return 0;
+}
+
+static int check_fleet(struct rf_draft *draft, struct rf_error *error)
+{
+	int err;
+
+	if (!(draft->made.limit.flags & RF_FLEET))
+		return check_no_fleet_words(draft, error);
+	err = check_first(draft, error);
+	return err ? err : check_alone(draft, error);
+}
+
+/* Completes the limit by what it leaves to defaults; an error where its words do not agree. */
+static int draft_check(struct rf_draft *draft, struct rf_error *error)
+{
+	int err = check_unit(draft, error);
+
+	if (!err)
+		choose_algorithm(draft);
+	if (!err)
+		err = check_algorithm(draft, error);
+	if (!err)
+		err = check_rate(draft, error);
+	if (!err)
+		err = check_burst(draft, error);
+	if (!err)
+		err = check_fleet(draft, error);
+	if (!err)
+		err = rf_check_match(&draft->made, draft->given, error);
+	return err;
+}
+
+/* ---- limit add, limit set ---- */
 
 #define BAN_MIN_NS 1000000000ULL
 
@@ -336,12 +576,13 @@ int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, str
 	if (!err)
 		err = parse_options(words, &draft, error);
 	if (!err)
-		err = rf_draft_check(&draft, error);
+		err = draft_check(&draft, error);
 	return finish(&draft, err, definition);
 }
 
-int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
-		   struct rf_error *error)
+/* The words of a change: which options are given, and which ones `no` takes away. */
+static int parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
+		       struct rf_error *error)
 {
 	struct rf_draft draft;
 	int err;
@@ -355,8 +596,9 @@ int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dr
 	return err;
 }
 
-int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definition *definition,
-		     struct rf_error *error)
+/* The options of a limit after a change, in any order. */
+static int parse_changed(struct rf_words *words, const char *name, struct rf_definition *definition,
+			 struct rf_error *error)
 {
 	struct rf_error reason = {};
 	struct rf_draft draft;
@@ -366,7 +608,7 @@ int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definit
 	draft.is_change = true;
 	memcpy(draft.made.limit.name, name, strlen(name));
 	err = parse_options(words, &draft, error);
-	if (!err && rf_draft_check(&draft, &reason))
+	if (!err && draft_check(&draft, &reason))
 		err = rf_error_usage(error,
 				     "%s; parts that are not named stay, 'no PART' takes one away",
 				     reason.text);
@@ -380,4 +622,87 @@ void rf_definition_free(struct rf_definition *definition)
 	rf_prefixes_free(&definition->to);
 	rf_prefixes_free(&definition->from);
 	*definition = (struct rf_definition){};
+}
+
+/* ---- limit change ---- */
+
+/* A change of a limit: the words that define it, without the parts that the change names, and then
+ * the words of the change. */
+
+#define UNITS (1U << RF_OPT_PACKETS | 1U << RF_OPT_BYTES)
+
+int rf_parse_change(struct rf_words *words, struct rf_change *change, struct rf_error *error)
+{
+	unsigned int given, dropped;
+	int err;
+
+	*change = (struct rf_change){.name = rf_take_operand(RF_CMD_LIMIT_CHANGE, words, error)};
+	if (!change->name)
+		return -EINVAL;
+	change->words = *words;
+	err = parse_parts(words, &given, &dropped, error);
+	if (err)
+		return err;
+	change->parts = given | dropped;
+	if (dropped >> RF_OPT_SHARED & 1)
+		change->parts |= 1U << RF_OPT_FIRST | 1U << RF_OPT_ALONE;
+	if (given & dropped) {
+		const char *word = rf_limit_options[__builtin_ctz(given & dropped)].word;
+
+		return rf_error_usage(
+			error, "'no %s': '%s' is given as well; leave out one of them", word, word);
+	}
+	if (change->parts & ~(1U << RF_OPT_TRIAL | 1U << RF_OPT_FORCE | 1U << RF_OPT_NO))
+		return 0;
+	return rf_error_usage(error,
+			      "'%s': nothing to change; name a part, like 'rate 200/1s' or 'no "
+			      "from'",
+			      change->name);
+}
+
+/* Appends the words of `text`, after NAME, that define no part of `parts`. */
+static int keep_words(char *text, unsigned int parts, const char **word)
+{
+	int count = 0, part = RF_OPT_RATE;
+	bool is_value = false;
+
+	strsep(&text, " "); /* limit */
+	strsep(&text, " "); /* add */
+	strsep(&text, " ");
+	for (char *next = strsep(&text, " "); next; next = strsep(&text, " ")) {
+		const int row = is_value ? -1 : rf_option_find(rf_limit_options, next);
+
+		part = row >= 0 ? row : part;
+		is_value = row >= 0 && rf_limit_options[row].kind != RF_KIND_NONE;
+		if (!(parts >> part & 1))
+			word[count++] = next;
+	}
+	return count;
+}
+
+int rf_change_limit(const struct rf_change *change, const struct rf_limit *present,
+		    const char *text, struct rf_definition *definition, struct rf_error *error)
+{
+	struct rf_words rest = change->words, words = {};
+	char *copy = strdup(text);
+	const char **word = calloc(strlen(text) + rest.count + 1, sizeof(*word));
+	int count, err;
+
+	*definition = (struct rf_definition){};
+	if (!copy || !word) {
+		free(copy);
+		free(word);
+		return rf_error_failed(error, -ENOMEM, "limit '%s': out of memory", change->name);
+	}
+	/* A rate in bits stands for the unit, so the unit is said anew. */
+	count = keep_words(copy, change->parts | UNITS, word);
+	if (present->unit == RF_BYTES && !(change->parts & UNITS))
+		word[count++] = rf_limit_options[RF_OPT_BYTES].word;
+	while (rf_words_peek(&rest))
+		word[count++] = rf_words_next(&rest);
+	words = (struct rf_words){.word = word, .count = count};
+	err = parse_changed(&words, present->name, definition, error);
+	free(word);
+	free(copy);
+	return err;
 }

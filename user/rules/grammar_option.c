@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/advice.h"
 #include "rules/grammar_option.h"
-#include "rules/near.h"
 #include "rules/private.h"
 
 /* ---- text ---- */

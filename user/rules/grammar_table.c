@@ -1,16 +1,281 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The table of commands and options, and the words that are values: data, and what finds a row. */
+#include <stddef.h>
 #include <string.h>
 
-#include "rules/draft.h"
 #include "rules/grammar.h"
 #include "rules/grammar_table.h"
+#include "rules/private.h"
+#include "schema/reasons.h"
 
 /* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define NAMES .flags = RF_OPTION_NAMES
 
-/* ---- words that are values; those of other files are in grammar_words.c ---- */
+/* ---- words that are values ---- */
+
+const struct rf_option rf_algorithm_words[] = {
+	[RF_SLIDING] = {"sliding", .summary = "COUNT in any interval of TIME (default of packets, "
+					      "and of a fleet)"},
+	[RF_FIXED] = {"fixed", .summary = "aligned windows: up to twice COUNT across an edge"},
+	[RF_LOG] = {"log", .summary = "exactly COUNT in any interval of TIME: 1-16 packets"},
+	[RF_TOKEN] =
+		{"token",
+		 .summary = "token bucket: COUNT in TIME flow in, 'burst' is its size (default of "
+			    "bytes)"},
+	[RF_LEAKY] = {"leaky",
+		      .summary = "even spacing: COUNT in TIME flow out, 'burst' is its size"},
+	{},
+};
+
+const struct rf_option rf_edge_words[] = {
+	[RF_EDGE_STRICT] = {"strict", .summary = "the oldest cell counts in full (default)"},
+	[RF_EDGE_COARSE] = {"coarse",
+			    .summary = "the oldest cell does not count: COUNT in TIME less a cell"},
+	[RF_EDGE_WEIGHTED] = {"weighted",
+			      .summary = "the oldest cell counts by its part within TIME"},
+	{},
+};
+
+const struct rf_option rf_match_words[] = {
+	[RF_MATCH_ANY] = {"any", .summary = "every packet (default)", NAMES},
+	[RF_MATCH_TCP] = {"tcp", .summary = "TCP", NAMES},
+	[RF_MATCH_SYN] = {"tcp syn", .summary = "SYNs without ACK: attempts to connect", NAMES},
+	[RF_MATCH_UDP] = {"udp", .summary = "UDP", NAMES},
+	[RF_MATCH_ICMP] = {"icmp", .summary = "ICMP and ICMPv6", NAMES},
+	[RF_MATCH_PROTOCOL] = {"proto", RF_KIND_NUMBER, "N",
+			       .summary = "an IP protocol by its number"},
+	[RF_MATCH_OTHER] = {"other",
+			    .summary = "packets that are not IP, and IPv6 neighbour discovery. No "
+				       "other limit drops these packets. They share one window, "
+				       "and only one limit may match them",
+			    NAMES},
+	{},
+};
+
+/* sparse: attach cannot offload. */
+const struct rf_option rf_mode_words[] = {
+	[RF_NATIVE] = {"native", .summary = "in the driver (default)"},
+	[RF_GENERIC] = {"generic", .summary = "in the network stack: slow, and packets that the "
+					      "kernel has merged (GRO) count as one"},
+	{},
+};
+
+const struct rf_option rf_then_words[] = {
+	{"open", .summary = "they pass, and are charged to nothing"},
+	{"closed", .summary = "they are dropped"},
+	{"aggregate", .summary = "they are charged to a window that their /24 or /48 shares"},
+	{},
+};
+
+/* ---- capture ---- */
+
+#define REASON(reason, verdict, name, text, help) \
+	[reason] = {name, .summary = RF_VERDICT_##verdict ": " help, NAMES},
+
+const struct rf_option rf_reason_words[] = {RF_REASONS(REASON){}};
+
+static const struct rf_option one_words[] = {
+	{"in", RF_KIND_NUMBER, "N",
+	 .summary = "take one of every N packets, on each CPU (default: 1024); what it costs, only "
+		    "the packets that are taken pay",
+	 NAMES},
+	{},
+};
+
+const struct rf_option rf_capture_options[] = {
+	[RF_OPT_DROPPED] = {"dropped", .summary = "packets that are dropped (default)", NAMES},
+	[RF_OPT_PASSED] = {"passed", .summary = "packets that pass; with 'dropped': both", NAMES},
+	[RF_OPT_REASON] = {"reason", RF_KIND_REASON, .words = rf_reason_words,
+			   .flags = RF_OPTION_NAMES | RF_OPTION_MANY},
+	[RF_OPT_CAPTURE_LIMIT] =
+		{"limit", RF_KIND_LIMIT, "NAME",
+		 .summary = "only packets that this limit refused, or was charged for", NAMES},
+	[RF_OPT_CAPTURE_FROM] = {"from", RF_KIND_PREFIX, "PREFIX",
+				 .summary = "only packets from this network", NAMES},
+	[RF_OPT_ONE] = {"one", RF_KIND_WORD, .words = one_words, NAMES},
+	[RF_OPT_MOST] = {"most", RF_KIND_NUMBER, "N",
+			 .summary = "write N packets a second at most (default: 1000)", NAMES},
+	[RF_OPT_PACKETS_COUNT] = {"count", RF_KIND_NUMBER, "N", .summary = "end after N packets",
+				  NAMES},
+	[RF_OPT_CAPTURE_FOR] = {"for", RF_KIND_TIME, "TIME",
+				.summary = "end after TIME (default: when interrupted)", NAMES},
+	[RF_OPT_WRITE] = {"write", RF_KIND_FILE, "FILE|-",
+			  .summary = "the file, which must not exist yet; -: standard output",
+			  .flags = RF_OPTION_NAMES | RF_OPTION_MUST},
+	{},
+};
+
+/* ---- events ---- */
+
+#define EVENT(type, name, part, priority, colour, message_id, help) {name, .summary = help},
+
+const struct rf_option rf_event_words[] = {
+#include "schema/events.def"
+	{},
+};
+
+const struct rf_option rf_events_options[] = {
+	[RF_OPT_EVENTS_WATCH] =
+		{"watch", .summary = "print the last events, or those since TIME, and then each "
+				     "one as it happens, until interrupted"},
+	[RF_OPT_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
+			  .summary = "no earlier than that (default: all). TIME: 14:02, "
+				     "2026-11-22T14:02, or a time back: -2h"},
+	[RF_OPT_UNTIL] = {"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that"},
+	[RF_OPT_OF] = {"of", RF_KIND_TYPES, "TYPE,…",
+		       .summary = "only events of these types:", .words = rf_event_words},
+	[RF_OPT_EVENTS_FROM] =
+		{"from", RF_KIND_PREFIX, "PREFIX",
+		 .summary = "only events of sources in this network; where the history has "
+			    "networks instead of addresses, of those that overlap it"},
+	{},
+};
+
+/* ---- the fleet ---- */
+
+static const struct rf_option password_words[] = {
+	{"file", RF_KIND_FILE, "PATH", .summary = "whose first line is the password"},
+	{},
+};
+
+static const struct rf_option key_words[] = {
+	{"file", RF_KIND_FILE, "PATH", .summary = "whose first line is the fleet's bucket key"},
+	{},
+};
+
+static const struct rf_option bans_words[] = {
+	{"take", .summary = "the bans that other hosts tell the fleet: 1h and 1024 at most"},
+	{},
+};
+
+const struct rf_option rf_fleet_bans_words[] = {
+	{"list", .summary = "print them (default)"},
+	{"flush", .summary = "end them all on this host"},
+	{},
+};
+
+const struct rf_option rf_join_options[] = {
+	[RF_OPT_REDIS] = {"redis", RF_KIND_ENGINE, "HOST:PORT",
+			  .summary = "where Redis 7 or Valkey listens; of a cluster several, with "
+				     "commas between",
+			  .flags = RF_OPTION_MUST},
+	[RF_OPT_HOSTS] = {"hosts", RF_KIND_NUMBER, "N",
+			  .summary = "all hosts that may be in the fleet, and one more for reboots",
+			  .flags = RF_OPTION_MUST},
+	[RF_OPT_USER] = {"user", RF_KIND_USER, "USER", .summary = "of the engine"},
+	[RF_OPT_PASSWORD] = {"password", RF_KIND_WORD, .words = password_words},
+	[RF_OPT_GRACE] = {"grace", RF_KIND_TIME, "TIME",
+			  .summary = "after which a host that does not hear the engine is alone, "
+				     "200ms to 60s (default: 2s)"},
+	[RF_OPT_ASKS] = {"asks", RF_KIND_RATE, "N/s",
+			 .summary = "asks that are sent to the engine, at most (default: 5000/s)"},
+	[RF_OPT_BANS] = {"bans", RF_KIND_WORD, .words = bans_words},
+	[RF_OPT_KEY] = {"key", RF_KIND_WORD, .words = key_words},
+	{},
+};
+
+static const struct rf_option fleet_by_words[] = {
+	{"drops", .summary = "the packets that the hosts dropped"},
+	{"rate", .summary = "the packets a second that come now, on all hosts together"},
+	{"hosts", .summary = "how many hosts tell of the source"},
+	{},
+};
+
+const struct rf_option rf_fleet_top_options[] = {
+	[RF_OPT_FLEET_BY] = {"by", RF_KIND_WORD, .words = fleet_by_words},
+	{},
+};
+
+/* ---- what a fence counts, or counted ---- */
+
+const struct rf_option rf_order_words[] = {
+	{"drops", .summary = "the sources with the most drops (default)"},
+	{"rate", .summary = "the sources with the highest rate over the limit's present window"},
+	{"used", .summary = "the sources that have used up most of their limit"},
+	{},
+};
+
+#define AT_SUMMARY                                                                        \
+	"from the history: what was then. TIME: 14:02, 14:02:11, 2026-11-22T14:02, or a " \
+	"time back: -2h"
+
+const struct rf_option rf_stats_options[] = {
+	[RF_OPT_WATCH] =
+		{"watch", RF_KIND_NUMBER, "SECONDS",
+		 .summary = "print a line of rates every SECONDS (default: 1) until interrupted",
+		 .flags = RF_OPTION_MAY},
+	[RF_OPT_REASONS] = {"reasons", .summary = "with watch: the rate of each reason as well"},
+	[RF_OPT_TOTAL] = {"total", .summary = "count since the attach, whatever was reset"},
+	[RF_OPT_RESET] = {"reset",
+			  .summary = "begin the counters of the fence and its limits at 0"},
+	[RF_OPT_STATS_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
+	{},
+};
+
+const struct rf_option rf_metrics_options[] = {
+	{"file", RF_KIND_FILE, "PATH",
+	 .summary = "write them into this file, all at once, for node_exporter's textfile "
+		    "collector, which reads files named *.prom. Counters go on from what the file "
+		    "had, also where a fence was replaced meanwhile",
+	 NAMES},
+	{},
+};
+
+const struct rf_option rf_top_options[] = {
+	[RF_OPT_BY] = {"by", RF_KIND_WORD, .words = rf_order_words},
+	[RF_OPT_TOP_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
+			      .summary = "only the sources of this limit"},
+	[RF_OPT_WITHIN] = {"within", RF_KIND_PREFIX, "PREFIX",
+			   .summary = "only the sources in this network"},
+	[RF_OPT_SAMPLE] =
+		{"sample", RF_KIND_TIME, "TIME",
+		 .summary =
+			 "also the sources without a window: listed, new, or matched by no limit. "
+			 "Takes samples of packets for TIME, 1s-60s, and estimates their rates. "
+			 "Needs the right to change the fence",
+		 NAMES},
+	[RF_OPT_TOP_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
+	{},
+};
+
+const struct rf_option rf_show_options[] = {
+	{"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
+	{},
+};
+
+const struct rf_option rf_suggest_options[] = {
+	[RF_OPT_SUGGEST_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
+				  .summary =
+					  "for the sources of this limit (default: the first one "
+					  "that sees every packet)",
+				  NAMES},
+	[RF_OPT_SUGGEST_PER] = {"per", RF_KIND_TIME, "TIME",
+				.summary = "COUNT in this TIME, that of a limit (default: that of "
+					   "the limit)",
+				NAMES},
+	[RF_OPT_SUGGEST_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
+				  .summary =
+					  "from the history, from then on (default: -24h). TIME: "
+					  "14:02, 2026-11-22T14:02, or a time back: -2h",
+				  NAMES},
+	[RF_OPT_SUGGEST_FOR] = {"for", RF_KIND_TIME, "TIME",
+				.summary = "from what comes in now, for so long; without a history",
+				NAMES},
+	{},
+};
+
+const struct rf_option rf_report_options[] = {
+	{"since", RF_KIND_MOMENT, "TIME",
+	 .summary = "all that happened since then. TIME: 14:02, 2026-11-22T14:02, or a time back: "
+		    "-2h",
+	 NAMES},
+	{"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that (default: now)", NAMES},
+	{},
+};
+
+/* ---- words that are values of the other options ---- */
 
 static const struct rf_option from_words[] = {
 	{"file", RF_KIND_FILE, "PATH",

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/prefix.h"
 #include "ringfence/abi.h"
 
 /*
@@ -84,5 +85,16 @@ void rf_policy_join_fleet(struct rf_policy *policy, const struct rf_policy *befo
  * clip was raised: then `bank` must be in force before `next`.
  */
 int rf_bank_raise_clips(struct rf_bank *bank, const struct rf_bank *next);
+
+/* ---- how a limit groups sources ---- */
+
+/* The bits by which `per` and `per6` tell this source apart; ringfence/grouping.h. */
+unsigned int rf_group_length(unsigned int per4, unsigned int per6, const struct rf_address *source);
+/* The same of a limit, for a source or a network. */
+unsigned int rf_limit_length(const struct rf_limit *limit, const struct rf_prefix *source);
+/* The network of a limit's source, whose address has been masked as in the keys of windows. */
+struct rf_prefix rf_limit_source(const struct rf_limit *limit, const struct rf_address *masked);
+/* Masks an address as it is in the keys of windows and bans. */
+void rf_policy_mask(const struct rf_policy *policy, struct rf_address *address);
 
 #endif /* RINGFENCE_POLICY_H */

@@ -65,12 +65,6 @@ int rf_parse_word(const struct rf_option *option, const char *value, unsigned in
 /* A TIME from `min_ns` to `max_ns`. `what` and `range` are for errors. */
 int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
 		     const char *range, uint64_t *time_ns, struct rf_error *error);
-/* The words of a change: which options are given, and which ones `no` takes away. */
-int rf_parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
-		   struct rf_error *error);
-/* The options of a limit after a change, in any order. */
-int rf_parse_changed(struct rf_words *words, const char *name, struct rf_definition *definition,
-		     struct rf_error *error);
 /* P|P-Q|P,Q,… into a bit set of RF_PORTS, which the caller frees in any case. */
 int rf_parse_ports(const char *value, uint64_t **ports, struct rf_error *error);
 #define RF_LENGTH_MIN 14 /* an Ethernet header */
@@ -93,18 +87,35 @@ int rf_check_match(const struct rf_definition *made, unsigned int given, struct 
 /* The TIME of a trial. */
 int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
 
-/* ---- divided /64s (compile.c) ---- */
+/* ---- divided /64s (ruleset.c) ---- */
 
 /* Adds an empty entry for each /64 that has none, and of which only a part is named. */
 int rf_ruleset_add_divided(struct rf_ruleset *ruleset, struct rf_error *error);
 /* Is entry `i` such a /64, or does it lie in one? */
 bool rf_ruleset_is_divided(const struct rf_ruleset *ruleset, size_t i);
 
-/* ---- the fleet ---- */
+/* ---- a limit whose words are being read, and what only all of them together show ---- */
 
-/* Of a policy that was just put in `slot`: as the limit says. `before`: the slot's last policy. */
-void rf_bank_join_fleet(struct rf_bank *bank, int slot, const struct rf_policy *before);
-/* Is the policy one of the fleet, not yet clipped by the largest L, and `next` another? */
-bool rf_policy_leaves_terms(const struct rf_policy *policy, const struct rf_policy *next);
+/* The meaning of a word may depend on a later one. */
+struct rf_draft {
+	struct rf_definition made;
+	struct rf_words *words;
+	const char *rate;  /* as they were written */
+	const char *burst; /* NULL: not given */
+	const char *first; /* the same */
+	const char *alone;
+	struct rf_rate alone_rate;
+	bool rate_in_bits;
+	bool burst_in_bits;
+	bool first_in_bits;
+	unsigned int given;   /* bit set of enum rf_limit_option */
+	unsigned int dropped; /* by `no`; the same */
+	bool is_change;
+};
+
+static inline bool rf_has_given(const struct rf_draft *draft, enum rf_limit_option option)
+{
+	return draft->given & 1U << option;
+}
 
 #endif /* RINGFENCE_RULES_PRIVATE_H */

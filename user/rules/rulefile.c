@@ -8,7 +8,7 @@
 #include "rules/grammar_option.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
-#include "rules/ticks.h"
+#include "rules/ruleset.h"
 
 #define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
 

@@ -7,8 +7,8 @@
 #ifndef RINGFENCE_RULEFILE_H
 #define RINGFENCE_RULEFILE_H
 
+#include "rules/file.h"
 #include "rules/grammar.h"
-#include "rules/mistakes.h"
 #include "rules/ruleset.h"
 
 /*

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "rules/grammar.h"
 
 struct rf_setting_row;
@@ -72,5 +73,30 @@ int rf_setting_path(const struct rf_setting_row *row, const char *value, void *s
 		    struct rf_error *error); /* an array of characters; "": off */
 int rf_setting_text(const struct rf_setting_row *row, const char *value, void *settings,
 		    struct rf_error *error); /* an array of characters */
+
+/* ---- secrets: the first lines of files that no group and no other user may access ---- */
+
+#define RF_SECRET_SIZE 256
+
+enum rf_secret_kind {
+	RF_PASSWORD,
+	RF_BUCKET_KEY, /* of a fleet */
+};
+
+/* -EACCES if others may access the file. Clear `text` after use. */
+int rf_secret_read(enum rf_secret_kind kind, const char *path, char text[RF_SECRET_SIZE],
+		   struct rf_error *error);
+/* The same for a file that another process is going to read. */
+int rf_secret_check(enum rf_secret_kind kind, const char *path, struct rf_error *error);
+
+/* ---- the fleet ---- */
+
+/* What `ringfence fleet join` writes for the agent of a fence, and what the agent takes. */
+#define RF_FLEET_DIRECTORY "/etc/ringfence"
+#define RF_FLEET_FILE RF_FLEET_DIRECTORY "/%s.fleet" /* of that fence */
+#define RF_GRACE_LEAST_NS (200 * RF_NS_PER_MS)
+#define RF_GRACE_MOST_NS (60 * RF_NS_PER_S)
+#define RF_SERVERS_MOST 8    /* of a cluster, that are named */
+#define RF_ASKS_MOST 1000000 /* a second */
 
 #endif /* RINGFENCE_RULES_SETTINGS_H */

@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "base/time.h"
 #include "base/units.h"
-#include "rules/probe_limit.h"
+#include "rules/grammar.h"
 #include "schema/reasons.h"
 #include "screen/paint.h"
 

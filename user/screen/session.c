@@ -8,8 +8,8 @@
 
 #include "base/time.h"
 #include "kernel/info.h"
+#include "rules/advice.h"
 #include "rules/grammar_table.h"
-#include "rules/near.h"
 #include "rules/policy.h"
 #include "screen/session.h"
 

@@ -7,7 +7,6 @@
 #include "base/sort.h"
 #include "base/units.h"
 #include "ringfence/lease_place.h"
-#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "snapshot/follow.h"
 #include "snapshot/sources.h"

@@ -10,7 +10,6 @@
 
 #include "fence/pending.h"
 #include "ringfence/window_read.h"
-#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "schema/reasons.h"
 #include "snapshot/scanner.h"

@@ -8,7 +8,6 @@
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
 #include "rules/grammar.h"
-#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "snapshot/shown.h"
 

@@ -5,7 +5,6 @@
 
 #include "ringfence/limiter.h"
 #include "ringfence/window_read.h"
-#include "rules/grouping.h"
 #include "rules/policy.h"
 #include "snapshot/sources.h"
 

@@ -8,7 +8,7 @@
 #include "base/time.h"
 #include "base/units.h"
 #include "fence/sampler.h"
-#include "rules/grouping.h"
+#include "rules/policy.h"
 #include "snapshot/unseen.h"
 
 #define READ_EVERY_NS (20 * RF_NS_PER_MS)

@@ -10,7 +10,7 @@
 
 #include "base/time.h"
 #include "base/units.h"
-#include "rules/moment.h"
+#include "rules/grammar.h"
 #include "schema/events.h"
 #include "watch/event_file.h"
 

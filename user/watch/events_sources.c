@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "rules/grouping.h"
+#include "rules/policy.h"
 #include "watch/episodes.h"
 
 /* ---- those that have state, sorted as the rows of a snapshot ---- */

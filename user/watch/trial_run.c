@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/grouping.h"
+#include "rules/policy.h"
 #include "watch/trial_run.h"
 
 #define BUFFER_CELLS 512 /* rows of one network may come so much out of order */

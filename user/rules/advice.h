@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The word that was probably meant by one that was mistyped. */
-#ifndef RINGFENCE_NEAR_H
-#define RINGFENCE_NEAR_H
+/* What was probably meant by a word, and which words may come next. Pure. */
+#ifndef RINGFENCE_ADVICE_H
+#define RINGFENCE_ADVICE_H
 
 #include <stddef.h>
 
 #include "base/error.h"
 #include "ringfence/abi.h"
+#include "rules/grammar.h"
 #include "rules/grammar_table.h"
 
 #define RF_NEAR_SIZE 32 /* longer words are near nothing */
@@ -30,4 +31,18 @@ void rf_near_consider_table(struct rf_near *near, const struct rf_option *table)
 int rf_fail_no_limit(const struct rf_bank *bank, const char *name, const char *more,
 		     struct rf_error *error);
 
-#endif /* RINGFENCE_NEAR_H */
+/* ---- what may come next ---- */
+
+/* Receives each word that may come next or, where `word` is NULL, the kind of value that may. */
+struct rf_suggestions {
+	void (*suggest)(void *context, const char *word, const char *summary, enum rf_kind kind);
+	void *context;
+};
+
+/*
+ * `words` are the words before the one to complete. `*dev` becomes the word after `dev`, or NULL.
+ */
+void rf_complete(struct rf_words *words, const struct rf_suggestions *suggestions,
+		 const char **dev);
+
+#endif /* RINGFENCE_ADVICE_H */
