@@ -33,7 +33,7 @@ complained() {
 
 is "$(complaints)" '' 'the tree as it is keeps to its floors'
 
-append user/base/error.c 'int rf_fence_lock(void *error);' \
+append user/base/text.c 'int rf_fence_lock(void *error);' \
 	'int rf_call_up(void) { return rf_fence_lock(0); }'
 append user/rules/policy.c 'int rf_map_id(int fd);' 'int rf_call_beside(void) { return rf_map_id(0); }'
 append user/cli/out.c 'int rf_view_turn(void);' 'int rf_out_turn(void) { return rf_view_turn(); }'
@@ -47,12 +47,12 @@ echo '#include <bpf/bpf.h>' >>"$tree/user/cli/main.c"
 echo '#include "bpf/bans.h"' >>"$tree/user/base/prefix.h"
 mkdir -p "$tree/user/cellar" "$tree/build/user/cellar"
 echo '#include <errno.h>' >"$tree/user/cellar/wine.c"
-cp "$tree/build/user/base/hardware.o" "$tree/build/user/cellar/wine.o"
+cp "$tree/build/user/base/json.o" "$tree/build/user/cellar/wine.o"
 yes '' | head -n 130 >>"$tree/user/attach/private.h"
 complaints >"$scratch/complaints"
 
-complained 'user/base/error.c: calls rf_fence_lock of user/fence/lock.c' 'an upward call is found'
-complained 'user/rules/policy.c: calls rf_map_id of user/kernel/info.c' 'a call to a folder beside is found'
+complained 'user/base/text.c: calls rf_fence_lock of user/fence/lock.c' 'an upward call is found'
+complained 'user/rules/policy.c: calls rf_map_id of user/kernel/pins.c' 'a call to a folder beside is found'
 complained 'user/fence/lock.c: includes user/attach/attach.h' 'an upward include is found'
 complained 'user/doctor/facts.h: includes user/attach/attach.h' 'an include from a folder beside is found'
 complained 'user/attach/load.c: includes user/fence/private.h, which is private to fence' \

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/host_port.h"
+#include "base/prefix.h"
 
 static void splits_at_the_last_colon(void **state)
 {

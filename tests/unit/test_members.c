@@ -2,7 +2,7 @@
 /* Which interface of the fence the packets of a link count for. */
 #include "unit.h"
 
-#include "fence/members.h"
+#include "fence/by_interface.h"
 
 enum { ETH0 = 1, ETH1, ETH2, BOND, OUTER, BRIDGE, LINKS };
 

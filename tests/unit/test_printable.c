@@ -2,7 +2,7 @@
 /* Which characters a terminal would obey, and which not. */
 #include "unit.h"
 
-#include "base/printable.h"
+#include "base/text.h"
 
 struct row {
 	const char *text;

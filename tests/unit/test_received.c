@@ -2,7 +2,7 @@
 /* What interfaces have received, from lists as the kernel writes them. */
 #include "unit.h"
 
-#include "base/received.h"
+#include "base/netlink.h"
 
 static const char *const list =
 	"Inter-|   Receive                                                |  Transmit\n"

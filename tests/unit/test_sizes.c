@@ -2,7 +2,7 @@
 /* Sizes of a new fence's maps, on machines of any number of CPUs. */
 #include "unit.h"
 
-#include "fence/sizes.h"
+#include "fence/memory.h"
 #include "ringfence/abi.h"
 
 struct sources_row {

@@ -9,7 +9,6 @@
 #include "base/sort.h"
 #include "base/time.h"
 #include "fence/lists.h"
-#include "fence/own_networks.h"
 #include "rules/lockout.h"
 
 #define LOOKS 32 /* in a turn: a look-up opens the fence's tries */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agent/cluster.h"
-#include "base/host_port.h"
+#include "base/prefix.h"
 
 #define SLOTS 16384
 

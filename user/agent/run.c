@@ -27,7 +27,6 @@
 #include "agent/status.h"
 #include "base/loop.h"
 #include "base/say.h"
-#include "base/thread.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "kernel/names.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/settings.h"
-#include "base/host_port.h"
+#include "base/prefix.h"
 #include "base/units.h"
 #include "ringfence/fleet.h"
 #include "rules/file.h"

@@ -1,18 +1,272 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attaching. */
+/* Attaching: what the request asks for, what is on the interface already, and the program. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <glob.h>
+#include <linux/if_link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/build.h"
+#include "attach/load.h"
 #include "attach/private.h"
-#include "base/hardware.h"
+#include "base/netlink.h"
 #include "fence/by_interface.h"
 #include "kernel/info.h"
+
+/* ---- programs of others ---- */
+
+/*
+ * Foreign XDP programs: messages name them, and only a request detaches them. The kernel does not
+ * detach a program that another process holds by a bpf_link.
+ */
+
+/* The program that the kernel has on the interface: in a chain, the dispatcher. */
+static uint32_t attached_id(const struct rf_interface *interface)
+{
+	const uint32_t dispatcher_id = interface->chain.dispatcher_id;
+
+	return dispatcher_id ? dispatcher_id : interface->program_id;
+}
+
+/* Describes in words the programs that are in place. */
+static int describe(const struct rf_interface *interface, char text[RF_REPLACED_SIZE],
+		    struct rf_error *error)
+{
+	const struct rf_chain *chain = &interface->chain;
+	char names[RF_CHAIN_TEXT_SIZE];
+	struct rf_program program;
+	int err;
+
+	rf_chain_names(chain, names);
+	if (chain->count) {
+		snprintf(text, RF_REPLACED_SIZE, "libxdp's dispatcher (id %u) with %s",
+			 chain->dispatcher_id, names);
+		return 0;
+	}
+	if (chain->dispatcher_id) {
+		snprintf(text, RF_REPLACED_SIZE,
+			 "libxdp's dispatcher (id %u) whose pins cannot be read",
+			 chain->dispatcher_id);
+		return 0;
+	}
+	err = rf_program_open(&program, interface->program_id, error);
+	snprintf(text, RF_REPLACED_SIZE, "'%s' (id %u)", program.name, program.id);
+	rf_program_close(&program);
+	return err;
+}
+
+static int fail_held(const struct rf_interface *interface, const char *what, uint32_t link,
+		     struct rf_error *error)
+{
+	return rf_error_failed(
+		error, -EBUSY,
+		"%s: a foreign XDP program is in place: %s, held by bpf_link %u of another "
+		"process; stop that process, or run 'bpftool link detach id %u'",
+		interface->name, what, link, link);
+}
+
+/* For a chain without a component of ours. Succeeds where the request is to join the chain. */
+static int fail_chained(const struct rf_interface *interface, const struct rf_attach *attach,
+			const char *what, struct rf_error *error)
+{
+	const char *name = interface->name;
+
+	if (!interface->chain.count)
+		return rf_error_failed(error, -EBUSY,
+				       "%s: a foreign XDP program is in place: %s, perhaps because "
+				       "they are in another mount namespace; attach from there, or "
+				       "'ringfence attach %s replace' takes it off",
+				       name, what, name);
+	if (attach->chain)
+		return 0;
+	return rf_error_failed(error, -EBUSY,
+			       "%s: a foreign XDP program is in place: %s; 'ringfence attach %s "
+			       "chain' runs beside "
+			       "it, 'ringfence attach %s replace' takes it off",
+			       name, what, name, name);
+}
+
+/* May the request use an interface with a foreign program? If not, the error says how. */
+static int foreign_check(const struct rf_interface *interface, const struct rf_attach *attach,
+			 struct rf_error *error)
+{
+	const uint32_t link = rf_interface_find_link(interface);
+	const char *name = interface->name;
+	char what[RF_REPLACED_SIZE];
+	int err = describe(interface, what, error);
+
+	if (err)
+		return err;
+	if (link)
+		return fail_held(interface, what, link, error);
+	if (attach->replace)
+		return 0;
+	if (interface->chain.dispatcher_id)
+		return fail_chained(interface, attach, what, error);
+	if (attach->chain)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: cannot attach in a chain: %s is in place without libxdp's dispatcher; "
+			"load it by 'xdp-loader' instead, or 'ringfence attach %s replace' takes "
+			"it off",
+			name, what, name);
+	return rf_error_failed(
+		error, -EBUSY,
+		"%s: a foreign XDP program is in place: %s, attached by netlink, as 'ip' does; "
+		"'ringfence attach %s replace' takes it off, 'ringfence attach %s chain' runs "
+		"beside it once 'xdp-loader' has loaded it",
+		name, what, name, name);
+}
+
+/*
+ * Takes the foreign program off, and describes it in `replaced`. Returns its file descriptor, which
+ * can put the program back; the caller closes it.
+ */
+static int foreign_take_off(const struct rf_interface *interface, char replaced[RF_REPLACED_SIZE],
+			    struct rf_error *error)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, options);
+	int err = describe(interface, replaced, error);
+
+	if (err)
+		return err;
+	options.old_prog_fd = bpf_prog_get_fd_by_id(attached_id(interface));
+	if (options.old_prog_fd < 0)
+		return rf_error_failed(error, -errno, "%s: cannot replace %s: %s", interface->name,
+				       replaced, strerror(errno));
+	err = bpf_xdp_detach(interface->index, rf_xdp_flags(interface->mode) | XDP_FLAGS_REPLACE,
+			     &options);
+	if (!err)
+		return options.old_prog_fd;
+	close(options.old_prog_fd);
+	return rf_error_failed(error, err,
+			       "%s: cannot replace %s: %s; 'ip link show dev %s' shows "
+			       "what is there now",
+			       interface->name, replaced, strerror(-err), interface->name);
+}
+
+static int foreign_put_back(const struct rf_interface *interface, int program_fd)
+{
+	return bpf_xdp_attach(interface->index, program_fd,
+			      rf_xdp_flags(interface->mode) | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL);
+}
+
+/* Called when the program will not be put back: removes libxdp's pins of it. */
+static void foreign_forget(const struct rf_interface *interface)
+{
+	char directory[64], pattern[80];
+	glob_t pins = {};
+
+	if (!interface->chain.dispatcher_id)
+		return;
+	/*
+	 * Follows libxdp's protocol: its own function would remove pins of other namespaces, too.
+	 */
+	snprintf(directory, sizeof(directory), "/sys/fs/bpf/xdp/dispatch-%u-%u", interface->index,
+		 interface->chain.dispatcher_id);
+	snprintf(pattern, sizeof(pattern), "%s/prog*", directory);
+	if (glob(pattern, GLOB_NOSORT, NULL, &pins) == 0)
+		for (size_t i = 0; i < pins.gl_pathc; i++)
+			unlink(pins.gl_pathv[i]);
+	globfree(&pins);
+	rmdir(directory);
+}
+
+/* ---- does a fence that exists already suit the request? ---- */
+
+/* The first of several interfaces makes the fence; the others join it while it is on trial. */
+static int check_trial(const char *name, const struct rf_attach *attach,
+		       const struct rf_fence *fence, struct rf_error *error)
+{
+	const struct rf_standing standing = rf_fence_standing(fence);
+
+	if (!attach->confirm_ns ||
+	    (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_OPEN))
+		return 0;
+	return rf_error_failed(
+		error, -EBUSY,
+		"%s: it has a fence already, and only a new fence can be attached on trial; leave "
+		"out 'confirm', or use 'ringfence apply FILE confirm TIME'",
+		name);
+}
+
+/* Fails where the request differs from the fence that is already attached. */
+static int check_occupied(const struct rf_interface *interface, const struct rf_attach *attach,
+			  const struct rf_fence *fence, struct rf_error *error)
+{
+	const char *name = interface->name;
+
+	if (attach->mode_given && interface->mode != attach->mode)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: already attached in %s mode; to change it, first run 'ringfence "
+			"detach %s'",
+			name, rf_mode_name(interface->mode), name);
+	if (attach->chain && !interface->chain.dispatcher_id)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: already attached, but not in a chain; to attach it in a chain, first "
+			"run 'ringfence detach %s', which loses its windows",
+			name, name);
+	if (attach->fence && strcmp(attach->fence, fence->name) != 0)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: already attached, to fence '%s'; first run 'ringfence detach %s'",
+			name, fence->name, name);
+	if (attach->sources && attach->sources != fence->sources)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: its fence has room for %u sources; for %u, first run 'ringfence "
+			"detach %s'",
+			name, fence->sources, attach->sources, name);
+	if (attach->leases != RF_LEASES_NOT_GIVEN && rf_leases_wanted(attach) != fence->leases)
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: its fence has %u leases for all CPUs, not %u; for these, first run "
+			"'ringfence detach %s'",
+			name, fence->leases, rf_leases_wanted(attach), name);
+	if (attach->fleet && !rf_fence_has_shares(fence))
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: its fence was attached without 'fleet'; to attach it with, first run "
+			"'ringfence detach %s', which loses its windows",
+			name, name);
+	return check_trial(name, attach, fence, error);
+}
+
+/* May the interface join the pinned fence, and does the fence suit the request? */
+static int check_joinable(const char *name, const struct rf_pin_path *directory,
+			  const struct rf_interface *interface, const struct rf_attach *attach,
+			  const struct rf_fence *fence, struct rf_error *error)
+{
+	/* An interface without a link was attached by `ip`, or is in a chain. */
+	if (!attach->fence && (fence->interfaces || rf_pins_have_live_link(directory, NULL)))
+		return rf_error_failed(
+			error, -EBUSY,
+			"%s: fence '%s' is on another interface, renamed or of another network "
+			"namespace; say which fence: 'ringfence attach %s fence NAME'",
+			interface->name, name, interface->name);
+	if (attach->sources && attach->sources != fence->sources)
+		return rf_error_failed(
+			error, -EBUSY,
+			"fence '%s': it has room for %u sources, not %u; leave 'sources' out", name,
+			fence->sources, attach->sources);
+	if (attach->leases != RF_LEASES_NOT_GIVEN && rf_leases_wanted(attach) != fence->leases)
+		return rf_error_failed(
+			error, -EBUSY,
+			"fence '%s': it has %u leases for all CPUs, not %u; leave 'leases' out",
+			name, fence->leases, rf_leases_wanted(attach));
+	if (attach->fleet && !rf_fence_has_shares(fence))
+		return rf_error_failed(
+			error, -EBUSY,
+			"fence '%s': it was attached without 'fleet'; leave 'fleet' out", name);
+	return check_trial(name, attach, fence, error);
+}
+
+/* ---- attaching ---- */
 
 static bool is_loaded(const struct rf_loaded *loaded)
 {
@@ -103,7 +357,7 @@ static int replace_foreign(const struct rf_fence *fence, struct rf_loaded *loade
 		err = rf_provide_entry(fence, loaded, i, error);
 	if (err && err != -EOPNOTSUPP)
 		return err;
-	foreign = rf_foreign_take_off(interface, attached->replaced, error);
+	foreign = foreign_take_off(interface, attached->replaced, error);
 	if (foreign < 0)
 		return foreign;
 	attached->foreign = *interface;
@@ -117,8 +371,8 @@ static void settle_foreign(struct rf_attached *attached, int err, struct rf_erro
 	if (!attached->foreign_fd)
 		return;
 	if (!err)
-		rf_foreign_forget(&attached->foreign);
-	else if (rf_foreign_put_back(&attached->foreign, attached->foreign_fd))
+		foreign_forget(&attached->foreign);
+	else if (foreign_put_back(&attached->foreign, attached->foreign_fd))
 		rf_error_failed(error, err,
 				"%s: cannot attach, and cannot restore %s; attach it again",
 				attached->interface, attached->replaced);
@@ -276,7 +530,7 @@ static int open_attached(const struct rf_interface *interface, const struct rf_a
 	if (err)
 		return forgive_gone(err);
 	if (!ours)
-		return rf_foreign_check(interface, attach, error);
+		return foreign_check(interface, attach, error);
 	err = rf_fence_open_on(fence, interface->name, error);
 	if (err && fence->is_alien)
 		*found = FOUND_ALIEN;
@@ -293,7 +547,7 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 {
 	struct rf_loaded loaded = RF_LOADED_NONE;
 	struct rf_carrier carrier;
-	int err = rf_check_occupied(interface, attach, fence, error);
+	int err = check_occupied(interface, attach, fence, error);
 	int swapped;
 
 	if (!err)
@@ -368,7 +622,7 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		if (err)
 			rf_pins_remove(&directory);
 	} else if (!err) {
-		err = rf_check_joinable(name, &directory, interface, attach, &fence, error);
+		err = check_joinable(name, &directory, interface, attach, &fence, error);
 		rf_unload(loaded);
 		if (!err)
 			err = rf_load_upgrade(loaded, &fence, error);

@@ -6,7 +6,9 @@
 #ifndef RINGFENCE_ATTACH_H
 #define RINGFENCE_ATTACH_H
 
-#include "attach/carrier.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "fence/bypass.h"
 #include "fence/fence.h"
 #include "kernel/interfaces.h"
@@ -18,6 +20,16 @@ enum rf_outcome {
 	RF_CHANGED_ENTRY, /* swapped for the entry that the MTU needs */
 	RF_REPAIRED,	  /* the driver had lost the program, and has it again */
 	RF_UNCHANGED,
+};
+
+#define RF_CARRIER_WAIT_MS 10000 /* for a link that comes back; negotiation takes 2 to 5 s */
+
+/*
+ * How long a request took the link down: most drivers of hardware restart it. All 0: it did not.
+ */
+struct rf_link_down {
+	uint64_t ms;  /* from the request until the carrier was back, or until the wait ended */
+	bool is_down; /* the carrier was not back by then */
 };
 
 #define RF_REPLACED_SIZE 1024
@@ -96,8 +108,6 @@ struct rf_stray {
 
 /* "'NAME' is on no interface here, and holds 52 MiB: …", with the commands for it. */
 void rf_stray_format(const struct rf_stray *stray, char text[RF_STRAY_TEXT_SIZE]);
-/* Is there only a fence of that name without an interface, or what a killed attach left of one? */
-bool rf_fence_is_stray(const char *name);
 /* Finds at most `max` of them, and returns how many. Gives no error: what cannot be read is none.
  */
 int rf_strays_find(struct rf_stray *stray, int max);

@@ -15,12 +15,124 @@
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <linux/if_link.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "attach/attach.h"
 #include "attach/private.h"
+#include "base/netlink.h"
+#include "base/time.h"
+#include "base/units.h"
 #include "kernel/info.h"
+
+/* ---- refusals ---- */
+
+/*
+ * The driver's own words on why it refused a program. The kernel passes them on to netlink requests
+ * only, never to bpf_link_create() or bpf_link_update().
+ */
+
+void rf_refusal_put(const char *reason, char words[RF_REFUSAL_SIZE])
+{
+	*words = '\0';
+	if (*reason)
+		snprintf(words, RF_REFUSAL_SIZE, " (%s)", reason);
+}
+
+/* Of a netlink request of libxdp that has failed since rf_log_forget(). */
+static void refusal_read(char words[RF_REFUSAL_SIZE])
+{
+	char reason[RF_REASON_SIZE];
+
+	rf_log_reason(reason);
+	rf_refusal_put(reason, words);
+}
+
+/*
+ * No netlink request merely tries a program. This one cannot displace a program. If it succeeds,
+ * because the obstacle has just been removed, exactly this program is detached again.
+ */
+void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int program_fd,
+		    char words[RF_REFUSAL_SIZE])
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, this_program, .old_prog_fd = program_fd);
+	const __u32 flags = rf_xdp_flags(mode);
+	char reason[RF_REASON_SIZE];
+
+	if (!rf_netlink_set_xdp(interface->index, program_fd, flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
+				-1, reason))
+		bpf_xdp_detach(interface->index, flags | XDP_FLAGS_REPLACE, &this_program);
+	rf_refusal_put(reason, words);
+}
+
+int rf_refusal_fail(const struct rf_interface *interface, enum rf_mode mode, int err,
+		    const char *words, struct rf_error *error)
+{
+	const char *name = interface->name;
+
+	if (err == -EPERM)
+		return rf_error_failed(error, err, "%s: cannot attach: %s; it takes CAP_NET_ADMIN",
+				       name, strerror(-err));
+	if ((err == -EBUSY || err == -EEXIST) && !*words)
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach: another XDP program came first; 'ip link show dev %s' "
+			"names it",
+			name, name);
+	if (mode == RF_NATIVE)
+		return rf_error_failed(error, err,
+				       "%s: cannot attach in native mode: %s%s; 'ringfence doctor "
+				       "%s' says why; 'ringfence attach %s mode generic' may work",
+				       name, strerror(-err), words, name, name);
+	return rf_error_failed(
+		error, err,
+		"%s: cannot attach in generic mode: %s%s; 'ringfence doctor %s' says why", name,
+		strerror(-err), words, name);
+}
+
+/* ---- how long a request took the link down ---- */
+
+#define PAUSE_NS (5 * RF_NS_PER_MS)
+
+void rf_carrier_begin(struct rf_carrier *carrier, unsigned int index)
+{
+	struct rf_link_state state;
+
+	*carrier = (struct rf_carrier){.index = index, .began_ns = rf_time_awake()};
+	if (rf_netlink_state(index, &state))
+		return;
+	carrier->had_carrier = state.has_carrier;
+	carrier->changes = state.carrier_changes;
+}
+
+static uint64_t since_ms(const struct rf_carrier *carrier)
+{
+	return (rf_time_awake() - carrier->began_ns) / RF_NS_PER_MS;
+}
+
+struct rf_link_down rf_carrier_wait(const struct rf_carrier *carrier)
+{
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	struct rf_link_down down = {};
+	struct rf_link_state state;
+
+	if (!carrier->had_carrier)
+		return down;
+	while (!rf_netlink_state(carrier->index, &state) &&
+	       state.carrier_changes != carrier->changes) {
+		down.ms = since_ms(carrier);
+		down.is_down = !state.has_carrier;
+		if (state.has_carrier || down.ms >= RF_CARRIER_WAIT_MS)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return down;
+}
+
+/* ---- chains ---- */
 
 /*
  * Lower numbers run first. Plain filters take 10 and run before us, so that the packets they drop
@@ -169,7 +281,7 @@ int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 		*frags = entry == RF_FRAGS;
 		if (!first_err) {
 			first_err = err;
-			rf_refusal_read(words);
+			refusal_read(words);
 		}
 		if (err == -EPERM || err == -EBUSY || err == -ENOENT || err == -E2BIG)
 			break;

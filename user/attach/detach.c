@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Detaching. */
+/* Detaching, and fences that are left without an interface. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
 #include <linux/if_link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 
 #include "attach/private.h"
 #include "fence/find.h"
+#include "kernel/info.h"
 #include "rules/policy.h"
 
 /*
@@ -119,7 +122,8 @@ int rf_interface_detach(const char *dev, struct rf_error *error)
 
 /* ---- pins without an interface ---- */
 
-bool rf_fence_is_stray(const char *name)
+/* Is there only a fence of that name without an interface, or what a killed attach left of one? */
+static bool fence_is_stray(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
 	char other[IF_NAMESIZE]; /* the interface may have a new name */
@@ -133,7 +137,7 @@ static bool remove_orphans(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
 
-	if (!rf_fence_is_stray(name))
+	if (!fence_is_stray(name))
 		return false;
 	rf_pins_remove(&directory);
 	return access(directory.text, F_OK);
@@ -198,7 +202,7 @@ static int check_word(const char *word, struct rf_detach *detach, struct rf_erro
 		return check_fence(&dev.fence, detach, error);
 	if (!err)
 		err = check_interface(dev.interface, detach, error);
-	if ((err == -ENODEV || err == -ENOENT) && rf_fence_is_stray(dev.word))
+	if ((err == -ENODEV || err == -ENOENT) && fence_is_stray(dev.word))
 		return add_target(detach, dev.word, 0, error);
 	return err;
 }
@@ -292,4 +296,65 @@ int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach
 	for (int i = 0; i < detach->count && !err; i++)
 		detach_target(&detach->target[i]);
 	return err;
+}
+
+/* ---- fences without an interface ---- */
+
+/*
+ * Fences without an interface. Their pins hold rules, windows and memory until 'attach' brings them
+ * to an interface again, or 'detach' removes them. A fence that `ip` has attached in another
+ * network namespace looks like one.
+ */
+
+static uint64_t memory_of(const struct rf_pin_path *directory)
+{
+	struct rf_program program = RF_PROGRAM_NONE;
+	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_memory memory = {};
+	struct bpf_prog_info info = {};
+	struct rf_error ignored;
+	const int fd = rf_pins_open_any_entry(directory, &info);
+
+	if (fd < 0)
+		return 0;
+	if (!rf_program_open(&program, info.id, &ignored) &&
+	    !rf_program_check_abi(&program, "", &ignored) &&
+	    !rf_fence_from_program(&fence, &program, &ignored))
+		rf_fence_memory(&fence, &memory);
+	rf_fence_close(&fence);
+	rf_program_close(&program);
+	close(fd);
+	return memory.bytes;
+}
+
+void rf_stray_format(const struct rf_stray *stray, char text[RF_STRAY_TEXT_SIZE])
+{
+	snprintf(text, RF_STRAY_TEXT_SIZE,
+		 "'%s' is on no interface here, and holds %" PRIu64
+		 " MiB: 'ringfence attach IF fence %s' attaches it again, with its rules; "
+		 "'ringfence detach %s' removes it and its rules",
+		 stray->name, (stray->memory + (1 << 19)) >> 20, stray->name, stray->name);
+}
+
+int rf_strays_find(struct rf_stray *stray, int max)
+{
+	glob_t paths = {};
+	int count = 0;
+
+	if (glob(RF_PIN_ROOT "/*/config", 0, NULL, &paths))
+		return 0;
+	for (size_t i = 0; i < paths.gl_pathc && count < max; i++) {
+		struct rf_pin_path path, directory;
+		const char *name;
+
+		snprintf(path.text, sizeof(path.text), "%s", paths.gl_pathv[i]);
+		directory = rf_pins_parent(&path);
+		name = strrchr(directory.text, '/') + 1;
+		if (!fence_is_stray(name))
+			continue;
+		stray[count] = (struct rf_stray){.memory = memory_of(&directory)};
+		snprintf(stray[count++].name, sizeof(stray->name), "%s", name);
+	}
+	globfree(&paths);
+	return count;
 }

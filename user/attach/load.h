@@ -3,7 +3,13 @@
 #ifndef RINGFENCE_LOAD_H
 #define RINGFENCE_LOAD_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "fence/fence.h"
+#include "kernel/interfaces.h"
+#include "kernel/names.h"
+#include "kernel/needs.h"
 
 struct bpf_object;
 
@@ -45,9 +51,6 @@ void rf_load_choose(struct bpf_object *object, enum rf_entry entry);
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT]);
 void rf_unload(struct rf_loaded *loaded);
 
-/* Opens this build, with shares or without. The caller closes it. NULL on failure, with errno. */
-struct bpf_object *rf_load_build(bool has_shares);
-
 /*
  * Opens this build with the maps of a fence, without loading it. The caller closes it. NULL on
  * failure, with errno.
@@ -64,5 +67,27 @@ enum rf_entry rf_entry_for(const char *name, enum rf_mode mode);
 
 /* Does this build have a program with that tag? */
 bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_TAG_SIZE]);
+
+/* ---- the tags of this build ---- */
+
+/* The program of this build, compared to a loaded one. */
+
+/* The tags of an entry, as older and newer kernels compute them. */
+struct rf_build_tags {
+	uint8_t sha1[RF_PROGRAM_TAG_SIZE];
+	uint8_t sha256[RF_PROGRAM_TAG_SIZE];
+};
+
+#define RF_BUILDS 2 /* of the program: without shares, and with */
+
+struct rf_build {
+	bool known;
+	struct rf_build_tags tags[RF_BUILDS][RF_ENTRY_COUNT];
+};
+
+/* Computes the tags of this build's program, without loading it. */
+int rf_build_read(struct rf_build *build);
+/* Is the program on an interface one of this build? */
+enum rf_answer rf_build_is_on(const struct rf_build *build, const struct rf_interface *interface);
 
 #endif /* RINGFENCE_LOAD_H */

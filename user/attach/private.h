@@ -5,6 +5,7 @@
 
 #include "attach/attach.h"
 #include "attach/load.h"
+#include "base/netlink.h"
 #include "kernel/log.h"
 
 /* ---- upgrade, detach ---- */
@@ -23,29 +24,27 @@ int rf_interface_detach(const char *dev, struct rf_error *error);
 
 #define RF_REFUSAL_SIZE (RF_REASON_SIZE + 4)
 
-/* Of an interface in no chain, atomically. A negative errno; `words` as of rf_refusal_ask(). */
-int rf_program_swap(const struct rf_interface *interface, int old_fd, int new_fd,
-		    char words[RF_REFUSAL_SIZE]);
 /* Why did the driver refuse the program? Tries by netlink. Writes " (REASON)" or "". */
 void rf_refusal_ask(const struct rf_interface *interface, enum rf_mode mode, int program_fd,
 		    char words[RF_REFUSAL_SIZE]);
 /* Writes " (REASON)", or "" for "". */
 void rf_refusal_put(const char *reason, char words[RF_REFUSAL_SIZE]);
-/* The same, for a netlink request of libxdp that has failed since rf_log_forget(). */
-void rf_refusal_read(char words[RF_REFUSAL_SIZE]);
 /* The error of an attach by a link that failed with `err`. */
 int rf_refusal_fail(const struct rf_interface *interface, enum rf_mode mode, int err,
 		    const char *words, struct rf_error *error);
 
-/* ---- requests ---- */
+/* ---- how long a request took the link down ---- */
 
-/* Fails where the request differs from the fence that is already attached. */
-int rf_check_occupied(const struct rf_interface *interface, const struct rf_attach *attach,
-		      const struct rf_fence *fence, struct rf_error *error);
-/* May the interface join the pinned fence, and does the fence suit the request? */
-int rf_check_joinable(const char *name, const struct rf_pin_path *directory,
-		      const struct rf_interface *interface, const struct rf_attach *attach,
-		      const struct rf_fence *fence, struct rf_error *error);
+struct rf_carrier {
+	unsigned int index;
+	bool had_carrier;
+	uint32_t changes;
+	uint64_t began_ns;
+};
+
+void rf_carrier_begin(struct rf_carrier *carrier, unsigned int index);
+/* Waits for a link that the request took down, for RF_CARRIER_WAIT_MS at most. */
+struct rf_link_down rf_carrier_wait(const struct rf_carrier *carrier);
 
 /* ---- repairs ---- */
 
@@ -65,10 +64,6 @@ int rf_interface_repair(const char *name, const struct rf_fence *fence, struct r
 /* Pins what only a fence with shares has; nothing of any other. */
 int rf_shares_pin(const struct rf_pin_path *directory, const struct rf_loaded *loaded,
 		  const int map_fd[RF_MAP_COUNT], struct rf_error *error);
-
-/* The same, of an attached fence, where a pin of it is missing. */
-int rf_shares_pin_missing(const struct rf_pin_path *directory, const struct rf_fence *fence,
-			  const struct rf_program *program, struct rf_error *error);
 
 /* ---- adopting ---- */
 
@@ -93,31 +88,10 @@ int rf_chain_renew(const struct rf_interface *interface, const struct rf_program
 int rf_chain_detach(const struct rf_interface *interface, uint32_t config_id,
 		    struct rf_error *error);
 
-/* ---- programs of others ---- */
-
-/* May the request use an interface with a foreign program? If not, the error says how. */
-int rf_foreign_check(const struct rf_interface *interface, const struct rf_attach *attach,
-		     struct rf_error *error);
-/*
- * Takes the foreign program off, and describes it in `replaced`. Returns its file descriptor, which
- * can put the program back; the caller closes it.
- */
-int rf_foreign_take_off(const struct rf_interface *interface, char replaced[RF_REPLACED_SIZE],
-			struct rf_error *error);
-int rf_foreign_put_back(const struct rf_interface *interface, int program_fd);
-/* Called when the program will not be put back: removes libxdp's pins of it. */
-void rf_foreign_forget(const struct rf_interface *interface);
-
 /* ---- the group's pins ---- */
 
-/*
- * Makes the group's directory of the fence whose own directory is `directory`: pins of its maps and
- * tries, and marks of its links. Where the group can have none, that is no error, and `*refusal`
- * says why; otherwise `*refusal` is NULL.
- */
-int rf_group_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
-		 const char **refusal, struct rf_error *error);
-/* The same, ignoring failures: users who cannot read the fence are pointed to 'adopt'. */
+/* Makes the group's pins, ignoring failures: users who cannot read the fence are pointed to
+ * 'adopt'. */
 void rf_group_try_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
 /* Marks an interface that is attached by a link, or removes the mark. Ignores failures. */
 void rf_group_note_link(const struct rf_pin_path *directory, const char *link);

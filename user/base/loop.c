@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "base/loop.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/loop.h"
 #include "base/time.h"
 #include "base/units.h"
 
@@ -129,4 +128,18 @@ void rf_loop_serve(struct rf_loop *loop)
 {
 	serve(loop, false);
 	loop->count = 0;
+}
+
+/* ---- threads ---- */
+
+int rf_thread_start(pthread_t *thread, void *(*run)(void *), void *context)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	err = pthread_create(thread, NULL, run, context);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
 }

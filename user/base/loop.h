@@ -6,6 +6,7 @@
 #ifndef RINGFENCE_BASE_LOOP_H
 #define RINGFENCE_BASE_LOOP_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -57,5 +58,10 @@ bool rf_loop_serve_urgent(struct rf_loop *loop);
 void rf_loop_serve(struct rf_loop *loop);
 /* Has that signal come since this was asked last? */
 bool rf_loop_took(struct rf_loop *loop, int signal);
+
+/* ---- threads ---- */
+
+/* Starts a thread that takes no signal. 0 or -errno. */
+int rf_thread_start(pthread_t *thread, void *(*run)(void *), void *context);
 
 #endif /* RINGFENCE_BASE_LOOP_H */

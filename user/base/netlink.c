@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -7,8 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <linux/if_arp.h> /* after net/if.h: in this order they do not conflict */
+
 #include "base/netlink.h"
-#include "base/printable.h"
+#include "base/text.h"
+#include "base/units.h"
 
 #define BUFFER_SIZE 32768 /* the most that the kernel writes for one read */
 #define ETHERNET_MTU 1500
@@ -242,4 +246,72 @@ int rf_netlink_set_xdp(unsigned int index, int program_fd, uint32_t flags, int e
 	err = ask_with_reason(socket, request, reason);
 	mnl_socket_close(socket);
 	return err;
+}
+
+/* ---- what interfaces have received ---- */
+
+/* "  eth0: BYTES PACKETS …", where a name may have colons. Returns NULL for another line. */
+static const char *split_line(char *line, uint64_t *packets)
+{
+	char *end = strrchr(line, ':');
+	uint64_t bytes;
+
+	if (!end || sscanf(end, ": %" SCNu64 " %" SCNu64, &bytes, packets) != 2)
+		return NULL;
+	*end = '\0';
+	return line + strspn(line, " ");
+}
+
+void rf_received_parse(FILE *list, struct rf_received *received, size_t count)
+{
+	char line[512];
+
+	while (fgets(line, sizeof(line), list)) {
+		uint64_t packets;
+		const char *name = split_line(line, &packets);
+
+		for (size_t i = 0; name && i < count; i++)
+			if (strcmp(received[i].name, name) == 0)
+				received[i].packets = packets;
+	}
+}
+
+void rf_received_read(struct rf_received *received, size_t count)
+{
+	FILE *list = fopen("/proc/net/dev", "re");
+
+	if (!list)
+		return;
+	rf_received_parse(list, received, count);
+	fclose(list);
+}
+
+/* ---- hardware types ---- */
+
+bool rf_has_ethernet(unsigned int hardware)
+{
+	return hardware == ARPHRD_ETHER || hardware == ARPHRD_LOOPBACK;
+}
+
+const char *rf_hardware_name(unsigned int hardware)
+{
+	static const struct {
+		unsigned int hardware;
+		const char *name;
+	} names[] = {
+		{ARPHRD_NONE, "none, as of tun and wireguard"},
+		{ARPHRD_RAWIP, "raw IP"},
+		{ARPHRD_TUNNEL, "ipip"},
+		{ARPHRD_TUNNEL6, "ip6tnl"},
+		{ARPHRD_SIT, "sit"},
+		{ARPHRD_IPGRE, "gre"},
+		{ARPHRD_IP6GRE, "ip6gre"},
+		{ARPHRD_PPP, "ppp"},
+		{ARPHRD_INFINIBAND, "InfiniBand"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].hardware == hardware)
+			return names[i].name;
+	return "see linux/if_arp.h";
 }

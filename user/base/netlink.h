@@ -4,8 +4,11 @@
 #define RINGFENCE_NETLINK_H
 
 #include <libmnl/libmnl.h>
+#include <net/if.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* A new, bound socket; the caller closes it by mnl_socket_close(). NULL with errno on failure. */
 struct mnl_socket *rf_netlink_open(int bus);
@@ -52,5 +55,31 @@ struct rf_link_state {
 int rf_netlink_state(unsigned int index, struct rf_link_state *state);
 /* Reads one interface of a list. */
 void rf_netlink_parse_state(const struct nlmsghdr *message, struct rf_link_state *state);
+
+/* ---- what interfaces have received ---- */
+
+/* What an interface has received, as `ip -s link` prints it. */
+struct rf_received {
+	char name[IF_NAMESIZE];
+	uint64_t packets; /* as before where the interface is not listed */
+};
+
+/*
+ * Fills in the packets of each. It reads /proc/net/dev: an answer by netlink waits for the lock
+ * that changes of network devices take, which a driver holds while it sets up its rings anew.
+ */
+void rf_received_read(struct rf_received *received, size_t count);
+/* The same of such a list. */
+void rf_received_parse(FILE *list, struct rf_received *received, size_t count);
+
+/* ---- hardware types ---- */
+
+/*
+ * Does an interface of that hardware type (ARPHRD_… of linux/if_arp.h) have Ethernet headers? The
+ * program passes all packets of one that has none: tun, wireguard, ipip, gre, sit, ppp …
+ */
+bool rf_has_ethernet(unsigned int hardware);
+/* The name of a hardware type. */
+const char *rf_hardware_name(unsigned int hardware);
 
 #endif /* RINGFENCE_NETLINK_H */

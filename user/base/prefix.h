@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -60,5 +61,23 @@ int rf_prefixes_add_network(struct rf_prefixes *prefixes, const char *text, stru
 int rf_prefixes_add_range(struct rf_prefixes *prefixes, const struct rf_address *from,
 			  const struct rf_address *to, struct rf_error *error);
 void rf_prefixes_free(struct rf_prefixes *prefixes);
+
+/* ---- HOST:PORT ---- */
+
+/* HOST:PORT, as people write it and as servers name each other. Pure. */
+
+struct rf_host_port {
+	const char *host; /* in the text, without brackets; may be empty */
+	size_t length;
+	bool in_brackets; /* as an address with colons is */
+	const char *port; /* what comes after the last colon */
+};
+
+/* False: the text has no colon. Whether host and port make sense is the caller's to say. */
+bool rf_host_port_split(const char *text, struct rf_host_port *parts);
+/* False: it has no room for the host. */
+bool rf_host_port_copy(const struct rf_host_port *parts, char *host, size_t size);
+/* A port from 1, without a sign, a blank or a leading zero. 0: it is none. */
+uint16_t rf_port_of(const char *text);
 
 #endif /* RINGFENCE_PREFIX_H */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
 #include "base/say.h"
+#include "base/text.h"
 
 static const char *who = "ringfence";
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "attach/attach.h"
-#include "base/hardware.h"
+#include "base/netlink.h"
 #include "cli/command.h"
 #include "cli/out.h"
 #include "cli/view.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/prefix.h"
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "cli/fleet_agent.h"

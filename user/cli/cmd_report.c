@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "cli/out.h"
 #include "cli/recorded.h"

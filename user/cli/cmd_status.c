@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "attach/attach.h"
-#include "attach/build.h"
-#include "base/hardware.h"
+#include "attach/load.h"
+#include "base/netlink.h"
 #include "base/time.h"
 #include "cli/out.h"
 #include "cli/view.h"

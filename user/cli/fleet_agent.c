@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "cli/fleet_agent.h"
 #include "fleet/socket.h"
 #include "rules/settings.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "base/printable.h"
+#include "base/text.h"
 #include "cli/out.h"
 
 #define PROGRESS_WIDTH 40

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "cli/out.h"
 #include "cli/recorded.h"

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/number.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "rules/ruleset.h"
 #include "watch/reader.h"

@@ -4,7 +4,7 @@
 #include "base/time.h"
 #include "cli/out.h"
 #include "cli/transaction.h"
-#include "fence/own_networks.h"
+#include "fence/lists.h"
 
 int rf_transaction_read(struct rf_transaction *transaction, struct rf_error *error)
 {

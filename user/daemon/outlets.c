@@ -16,8 +16,8 @@
 
 #include "base/json.h"
 #include "base/own_file.h"
-#include "base/printable.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "daemon/outlets.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/host_port.h"
+#include "base/prefix.h"
 #include "base/units.h"
 #include "daemon/settings.h"
 #include "daemon/sinks.h"

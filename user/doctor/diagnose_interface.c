@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hardware.h"
+#include "base/netlink.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "doctor/diagnose.h"

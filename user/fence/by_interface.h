@@ -6,6 +6,9 @@
 #ifndef RINGFENCE_BY_INTERFACE_H
 #define RINGFENCE_BY_INTERFACE_H
 
+#include <stdbool.h>
+
+#include "base/netlink.h"
 #include "fence/fence.h"
 
 struct rf_by_interface {
@@ -39,5 +42,36 @@ bool rf_by_interface_is_whole(const struct rf_fence *fence, unsigned int index);
  * with the lock held.
  */
 int rf_fence_count_interfaces(struct rf_fence *fence, unsigned int joining, struct rf_error *error);
+
+/* ---- members ---- */
+
+/*
+ * Interfaces that run the program of their master. A bond hands its program to its members, and
+ * hv_netvsc to its virtual function; the program then gets the member's index.
+ */
+
+struct rf_link {
+	unsigned int index;
+	unsigned int master; /* 0: none */
+	bool is_attached;    /* the fence is on it; else a member of one that the fence is on */
+	char kind[RF_LINK_KIND_SIZE];
+};
+
+struct rf_links {
+	struct rf_link *link;
+	int count, size;
+};
+
+/*
+ * Pure. The attached interface whose packets the link's packets are: itself, its master, or its
+ * master's master. 0: none.
+ */
+unsigned int rf_link_counts_for(const struct rf_links *links, const struct rf_link *link);
+
+/* NULL: it is not in the list. */
+const struct rf_link *rf_links_find(const struct rf_links *links, unsigned int index);
+/* Adds a link, unless the list has its index. Returns 0 or -ENOMEM. */
+int rf_links_add(struct rf_links *links, const struct rf_link *link);
+void rf_links_free(struct rf_links *links);
 
 #endif /* RINGFENCE_BY_INTERFACE_H */

@@ -13,10 +13,67 @@
 #include "base/netlink.h"
 #include "base/time.h"
 #include "fence/by_interface.h"
-#include "fence/members.h"
 #include "fence/pending.h"
 #include "fence/private.h"
 #include "rules/policy.h"
+
+/* ---- which interface a packet counts for ---- */
+
+#define DEPTH_MAX 8 /* masters above each other that the kernel allows */
+
+/* Can interfaces of this kind hand their program to members? A bridge, for one, does not. */
+static bool kind_has_members(const char *kind)
+{
+	static const char *const kinds[] = {"bond", "team", "" /* hardware: hv_netvsc */};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (strcmp(kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
+const struct rf_link *rf_links_find(const struct rf_links *links, unsigned int index)
+{
+	for (int i = 0; i < links->count; i++)
+		if (links->link[i].index == index)
+			return &links->link[i];
+	return NULL;
+}
+
+unsigned int rf_link_counts_for(const struct rf_links *links, const struct rf_link *link)
+{
+	for (int depth = 0; link && depth < DEPTH_MAX; depth++) {
+		if (link->is_attached)
+			return link->index;
+		link = rf_links_find(links, link->master);
+		if (link && !kind_has_members(link->kind))
+			return 0;
+	}
+	return 0;
+}
+
+int rf_links_add(struct rf_links *links, const struct rf_link *link)
+{
+	if (rf_links_find(links, link->index))
+		return 0;
+	if (links->count == links->size) {
+		const int size = links->size ? 2 * links->size : 16;
+		struct rf_link *grown = realloc(links->link, size * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		links->link = grown;
+		links->size = size;
+	}
+	links->link[links->count++] = *link;
+	return 0;
+}
+
+void rf_links_free(struct rf_links *links)
+{
+	free(links->link);
+	*links = (struct rf_links){};
+}
 
 /* ---- sums over all CPUs ---- */
 
@@ -214,7 +271,7 @@ static int add_all_members(struct rf_links *links)
 	int err = 0, ignored;
 
 	for (int i = 0; i < links->count && !err; i++)
-		if (rf_kind_has_members(links->link[i].kind))
+		if (kind_has_members(links->link[i].kind))
 			err = rf_netlink_members(links->link[i].index, keep_member, links,
 						 &ignored);
 	return err;

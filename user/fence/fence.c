@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "fence/fence.h"
 #include "fence/pending.h"

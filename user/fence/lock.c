@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "fence/fence.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/sort.h"
-#include "fence/sizes.h"
+#include "fence/memory.h"
 #include "fence/tries.h"
 #include "kernel/info.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <xdp/libxdp.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "kernel/log.h"
 
 #define LINE_SHOWN 512

@@ -41,9 +41,6 @@ struct rf_features {
 	int ran_out; /* errno of a try that had no files or no memory left; 0: none */
 };
 
-/* Does this errno say that the process or the machine has no files or no memory left? */
-bool rf_ran_out(int negative_errno);
-
 #define RF_MISSING_TEXT_SIZE 256
 /*
  * Names the missing features without which the program cannot be loaded, as in "atomic operations
@@ -67,7 +64,7 @@ struct rf_feature_row {
 
 extern const struct rf_feature_row rf_feature_rows[RF_FEATURE_COUNT];
 
-/* Tries each feature (probe.c). A feature that this process may not try is RF_NOT_KNOWN. */
+/* Tries each feature. A feature that this process may not try is RF_NOT_KNOWN. */
 void rf_features_probe(struct rf_features *features);
 
 #endif /* RINGFENCE_NEEDS_H */

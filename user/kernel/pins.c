@@ -1,22 +1,135 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pins of fences in bpffs: their paths and directories, how they are made, and how they are
- * removed. pins_find.c finds them.
+ * The names of a fence's objects, and the pins of fences in bpffs: their paths and directories, how
+ * they are made, and how they are removed. program.c finds them.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/capability.h>
+#include <linux/if_link.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "kernel/info.h"
+#include "kernel/names.h"
 #include "kernel/pins.h"
+
+/* ---- names ---- */
+
+/* The configuration is the program's global data: its map is named after the section. */
+#define CONFIG_SECTION ".bss"
+
+const char *const rf_map_names[RF_MAP_COUNT] = {
+	[RF_MAP_WINDOWS4] = "windows4",
+	[RF_MAP_WINDOWS6] = "windows6",
+	[RF_MAP_SLOTS4] = "slots4",
+	[RF_MAP_SLOTS6] = "slots6",
+	[RF_MAP_CONFIG] = "config",
+	[RF_MAP_LEASES] = "leases",
+	[RF_MAP_LEASE_TAGS] = "lease_tags",
+	[RF_MAP_PORTS] = "ports",
+	[RF_MAP_PREFIXES4] = "prefixes4",
+	[RF_MAP_PREFIXES6] = "prefixes6",
+	[RF_MAP_KNOWN_FILTER] = "presence",
+	[RF_MAP_AGGREGATES] = "aggregates",
+	[RF_MAP_BANS] = "bans",
+	[RF_MAP_COUNTERS] = "counters",
+	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
+	[RF_MAP_INTERFACES] = "interfaces",
+	[RF_MAP_SAMPLES] = "samples",
+};
+
+const char *rf_map_in_object(enum rf_map map)
+{
+	return map == RF_MAP_CONFIG ? CONFIG_SECTION : rf_map_names[map];
+}
+
+const char *const rf_entry_names[RF_ENTRY_COUNT] = {
+	[RF_PLAIN] = "ringfence",
+	[RF_FRAGS] = "ringfence_frags",
+};
+
+const char *const rf_entry_pins[RF_ENTRY_COUNT] = {
+	[RF_PLAIN] = "xdp",
+	[RF_FRAGS] = "frags",
+};
+
+const char *const rf_iterator_pins[RF_ITERATOR_COUNT] = {
+	[RF_SHOW_STATS] = "stats",
+	[RF_SHOW_SOURCES4] = "sources",
+	[RF_SHOW_SOURCES6] = "sources6",
+	[RF_SHOW_ACTIVE4] = "active",
+	[RF_SHOW_ACTIVE6] = "active_v6",
+	[RF_SHOW_ACTIVE64_4] = "active64",
+	[RF_SHOW_ACTIVE64_6] = "active64_v6",
+	[RF_SHOW_WINDOWS4] = "windows",
+	[RF_SHOW_WINDOWS6] = "windows_v6",
+	[RF_SHOW_PENDING] = "pending",
+};
+
+const char *const rf_share_pins[RF_SHARE_PIN_COUNT] = {
+	[RF_SHARE_CALL] = "fleet_call",
+	[RF_SHARE_BATCH] = "fleet_batch",
+	[RF_SHARE_ASKS] = "asks",
+};
+
+uint32_t rf_xdp_flags(enum rf_mode mode)
+{
+	return mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
+}
+
+/* ---- what the kernel reports ---- */
+
+int rf_program_info(int fd, struct bpf_prog_info *info)
+{
+	__u32 length = sizeof(*info);
+
+	return bpf_obj_get_info_by_fd(fd, info, &length) ? -errno : 0;
+}
+
+int rf_map_info(int fd, struct bpf_map_info *info)
+{
+	__u32 length = sizeof(*info);
+
+	return bpf_obj_get_info_by_fd(fd, info, &length) ? -errno : 0;
+}
+
+int rf_link_info(int fd, struct bpf_link_info *info)
+{
+	__u32 length = sizeof(*info);
+
+	return bpf_obj_get_info_by_fd(fd, info, &length) ? -errno : 0;
+}
+
+uint32_t rf_map_id(int fd)
+{
+	struct bpf_map_info info = {};
+
+	return rf_map_info(fd, &info) ? 0 : info.id;
+}
+
+bool rf_map_is_plain(const struct bpf_map_info *info)
+{
+	return info->type == BPF_MAP_TYPE_ARRAY && info->key_size == sizeof(__u32) &&
+	       info->value_size <= RF_PLAIN_VALUE_MAX;
+}
+
+bool rf_has_capability(int capability)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct set[2] = {};
+
+	return syscall(SYS_capget, &header, set) ||
+	       set[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
 
 #define DIRECTORY_MODE 02750
 #define PIN_MODE 0640

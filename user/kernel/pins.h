@@ -98,7 +98,7 @@ int rf_pins_check(const struct rf_pin_path *directory, struct rf_error *error);
  */
 void rf_pins_remove(const struct rf_pin_path *directory);
 
-/* ---- what is pinned (pins_find.c) ---- */
+/* ---- what is pinned (program.c) ---- */
 
 /*
  * Opens a pinned program, and reads what it is: the plain entry, or else the other one, since a
@@ -108,8 +108,6 @@ int rf_pins_open_any_entry(const struct rf_pin_path *directory, struct bpf_prog_
 /* Opens the pinned program of that entry. -ENOENT: none is pinned, or its tag differs. */
 int rf_pins_open_entry(const struct rf_pin_path *directory, enum rf_entry entry,
 		       const uint8_t tag[RF_PROGRAM_TAG_SIZE]);
-/* Opens a program by the pins of the fence that it belongs to. -ENOENT: no pinned fence has it. */
-int rf_pins_open_program(uint32_t id, struct rf_program *program);
 /*
  * Reads from a pinned configuration, of that id, which programs use it. -ENOENT: it is not pinned,
  * or we may not read it.

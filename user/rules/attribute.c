@@ -169,10 +169,6 @@ bool rf_to_next(const struct rf_shapes *shapes, int slot, int *at, struct rf_pre
 	return false;
 }
 
-/* ---- text ---- */
-
-/* The text of each attribute of a limit, and of limits as saved rules have them. */
-
 /* ---- items ---- */
 
 /* Writes an item of a value, with what comes before it. */
@@ -499,14 +495,10 @@ char *rf_ruleset_format_limit(const struct rf_ruleset *ruleset, int slot)
 	return end_text(stream, &text);
 }
 
-/* ---- which packets a limit matches ---- */
-
-/* Parses what tells which packets a limit matches: ports, lengths, TCP flags. */
-
 #define TCP 6
 #define UDP 17
 
-/* ---- ports ---- */
+/* ---- which packets a limit matches: ports ---- */
 
 /* The port at `*text`, which moves past it; -1 if there is none. */
 static long take_port(const char **text)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/host_port.h"
+#include "base/prefix.h"
 #include "ringfence/fleet.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "rules/advice.h"
 #include "rules/file.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/number.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "rules/grammar.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "screen/canvas.h"
 #include "screen/paint.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "schema/reasons.h"
 #include "screen/recall.h"

@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/loop.h"
 #include "base/time.h"
 #include "screen/job.h"
 #include "screen/scanning.h"

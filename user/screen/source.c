@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "screen/recall.h"
 #include "screen/session.h"

@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "snapshot/fleet_seen.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 
-#include "base/hardware.h"
 #include "base/json.h"
+#include "base/netlink.h"
 #include "base/time.h"
 #include "rules/grammar.h"
 #include "schema/reasons.h"

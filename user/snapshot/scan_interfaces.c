@@ -2,7 +2,7 @@
 /* Do the packets of the fence's interfaces meet its program? */
 #include <string.h>
 
-#include "base/received.h"
+#include "base/netlink.h"
 #include "snapshot/scanner.h"
 
 static int count_interfaces(const struct rf_scanner *scanner)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "rules/grammar.h"

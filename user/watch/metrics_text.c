@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "schema/reasons.h"
 #include "watch/metrics_of.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The sizes of a new fence's maps, from the user's wishes and the number of possible CPUs. Pure. */
-#ifndef RINGFENCE_SIZES_H
-#define RINGFENCE_SIZES_H
+#ifndef RINGFENCE_FENCE_MEMORY_H
+#define RINGFENCE_FENCE_MEMORY_H
 
 #include <stdint.h>
 
@@ -30,4 +30,4 @@ struct rf_trie_size {
  */
 uint64_t rf_trie_memory(const struct rf_trie_size *size);
 
-#endif /* RINGFENCE_SIZES_H */
+#endif /* RINGFENCE_FENCE_MEMORY_H */

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Text for people: without control characters, numbers, errors. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "base/printable.h"
+#include "base/error.h"
+#include "base/text.h"
+
+/* ---- what others have written ---- */
 
 /* The length in bytes of a UTF-8 sequence that begins with `lead`; 0: no sequence does. */
 static size_t length_of(unsigned char lead)
@@ -75,4 +82,59 @@ void rf_put(FILE *out, const char *format, ...)
 	va_start(args, format);
 	vfprintf(out, format, args);
 	va_end(args);
+}
+
+/* ---- numbers ---- */
+
+void rf_format_short(double number, char text[RF_SHORT_TEXT_SIZE])
+{
+	static const char suffix[] = " kMGT";
+	int i = 0;
+
+	for (; number >= 999.5 && suffix[i + 1]; i++)
+		number /= 1000;
+	snprintf(text, RF_SHORT_TEXT_SIZE, i && number < 99.5 ? "%.3g%.*s" : "%.0f%.*s", number,
+		 i > 0, &suffix[i]);
+}
+
+void rf_format_grouped(uint64_t number, char text[RF_GROUPED_TEXT_SIZE])
+{
+	char digits[RF_GROUPED_TEXT_SIZE];
+	const int count = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+	int at = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (i && (count - i) % 3 == 0)
+			text[at++] = ',';
+		text[at++] = digits[i];
+	}
+	text[at] = '\0';
+}
+
+/* ---- errors ---- */
+
+/* The message stays one line, even with any words of the user in it. */
+
+int rf_error_failed(struct rf_error *error, int negative_errno, const char *format, ...)
+{
+	va_list args;
+
+	error->usage = false;
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	rf_hide_controls(error->text, false);
+	return negative_errno;
+}
+
+int rf_error_usage(struct rf_error *error, const char *format, ...)
+{
+	va_list args;
+
+	error->usage = true;
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	rf_hide_controls(error->text, false);
+	return -EINVAL;
 }
