@@ -1,49 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parses the words after commands with few options: newcomers, allow, deny, apply, stats, top. */
+/* Parses the words after commands, but for limits and fleets: lists, newcomers, attach, events … */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/time.h"
 #include "rules/grammar.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"
+#include "schema/reasons.h"
 
-#define DAY_NS (24 * 3600 * RF_NS_PER_S)
 #define PAUSE_NS (10 * 60 * RF_NS_PER_S) /* by default */
 #define WATCH_SECONDS_MAX 86400
 
 /* ---- times ---- */
 
-int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error)
-{
-	return rf_parse_time_in(value, "time to confirm", RF_NS_PER_S, DAY_NS, "1s-24h", time_ns,
-				error);
-}
-
-static int parse_confirm(const char *value, void *into, struct rf_error *error)
-{
-	return rf_parse_trial(value, into, error);
-}
-
-static int parse_for(const char *value, void *into, struct rf_error *error)
-{
-	return rf_parse_time_in(value, "time on a list", RF_NS_PER_S, RF_WINDOW_MAX_NS, "1s-8784h",
-				into, error);
-}
-
-static int parse_pause_for(const char *value, void *into, struct rf_error *error)
-{
-	return rf_parse_time_in(value, "time of a pause", RF_NS_PER_S, DAY_NS, "1s-24h", into,
-				error);
-}
-
 /* Parses the only option of a table, which is a time. */
-static int parse_time_option(const struct rf_option *table, rf_option_parser parser,
-			     struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
+static int parse_time_option(const struct rf_option *table, struct rf_words *words,
+			     uint64_t *time_ns, struct rf_error *error)
 {
 	unsigned int given = 0;
 	uint64_t parsed_ns = 0;
-	int err = rf_parse_options(table, &parser, words, &parsed_ns, &given, error);
+	int err = rf_parse_options(table, NULL, words, &parsed_ns, &given, error);
 
 	if (!err)
 		*time_ns = parsed_ns;
@@ -52,33 +30,20 @@ static int parse_time_option(const struct rf_option *table, rf_option_parser par
 
 int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
 {
-	return parse_time_option(rf_trial_options, parse_confirm, words, time_ns, error);
-}
-
-static int parse_arm_trial(const char *value, void *into, struct rf_error *error)
-{
-	return rf_parse_trial(value, &((struct rf_arm_text *)into)->trial_ns, error);
-}
-
-static int parse_arm_force(const char *value, void *into, struct rf_error *error)
-{
-	(void)value, (void)error;
-	((struct rf_arm_text *)into)->force = true;
-	return 0;
+	return parse_time_option(rf_trial_options, words, time_ns, error);
 }
 
 int rf_parse_arm(struct rf_words *words, struct rf_arm_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_arm_trial, parse_arm_force};
 	unsigned int given = 0;
 
 	*text = (struct rf_arm_text){};
-	return rf_parse_options(rf_arm_options, parsers, words, text, &given, error);
+	return rf_parse_options(rf_arm_options, NULL, words, text, &given, error);
 }
 
 int rf_parse_pause(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
 {
-	int err = parse_time_option(rf_pause_options, parse_pause_for, words, time_ns, error);
+	int err = parse_time_option(rf_pause_options, words, time_ns, error);
 
 	if (!err && !*time_ns)
 		*time_ns = PAUSE_NS;
@@ -86,44 +51,6 @@ int rf_parse_pause(struct rf_words *words, uint64_t *time_ns, struct rf_error *e
 }
 
 /* ---- lists ---- */
-
-static int parse_list_time(const char *value, void *into, struct rf_error *error)
-{
-	return parse_for(value, &((struct rf_list_text *)into)->time_ns, error);
-}
-
-static int parse_in_fleet(const char *value, void *into, struct rf_error *error)
-{
-	(void)value, (void)error;
-	((struct rf_list_text *)into)->in_fleet = true;
-	return 0;
-}
-
-static int parse_replace(const char *value, void *into, struct rf_error *error)
-{
-	(void)value, (void)error;
-	((struct rf_list_text *)into)->replace = true;
-	return 0;
-}
-
-static int parse_skip_invalid(const char *value, void *into, struct rf_error *error)
-{
-	(void)value, (void)error;
-	((struct rf_list_text *)into)->skip_invalid = true;
-	return 0;
-}
-
-static int parse_force(const char *value, void *into, struct rf_error *error)
-{
-	(void)value, (void)error;
-	((struct rf_list_text *)into)->force = true;
-	return 0;
-}
-
-static int parse_list_trial(const char *value, void *into, struct rf_error *error)
-{
-	return rf_parse_trial(value, &((struct rf_list_text *)into)->trial_ns, error);
-}
 
 static int parse_owners(const char *value, void *into, struct rf_error *error)
 {
@@ -158,15 +85,14 @@ static int parse_list_text(const struct rf_option *table, const rf_option_parser
 
 int rf_parse_allow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_list_time, parse_owner};
+	static const rf_option_parser parsers[] = {NULL, parse_owner};
 
 	return parse_list_text(rf_allow_options, parsers, words, text, error);
 }
 
 int rf_parse_deny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_list_time, parse_owner, parse_in_fleet,
-						   parse_force, parse_list_trial};
+	static const rf_option_parser parsers[] = {NULL, parse_owner, NULL, NULL, NULL};
 	int err = parse_list_text(rf_deny_options, parsers, words, text, error);
 
 	if (!err && text->in_fleet && text->trial_ns)
@@ -177,22 +103,21 @@ int rf_parse_deny(struct rf_words *words, struct rf_list_text *text, struct rf_e
 
 int rf_parse_unallow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_owners, parse_force};
+	static const rf_option_parser parsers[] = {parse_owners, NULL};
 
 	return parse_list_text(rf_unallow_options, parsers, words, text, error);
 }
 
 int rf_parse_undeny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_owners, parse_in_fleet};
+	static const rf_option_parser parsers[] = {parse_owners, NULL};
 
 	return parse_list_text(rf_undeny_options, parsers, words, text, error);
 }
 
 int rf_parse_load(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_replace, parse_skip_invalid, parse_owner,
-						   parse_force, parse_list_trial};
+	static const rf_option_parser parsers[] = {NULL, NULL, parse_owner, NULL, NULL};
 
 	return parse_list_text(rf_load_options, parsers, words, text, error);
 }
@@ -206,7 +131,7 @@ int rf_parse_flush(struct rf_words *words, struct rf_list_text *text, struct rf_
 
 int rf_parse_allow_flush(struct rf_words *words, struct rf_list_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_owner, parse_force};
+	static const rf_option_parser parsers[] = {parse_owner, NULL};
 
 	return parse_list_text(rf_allow_flush_options, parsers, words, text, error);
 }
@@ -229,25 +154,12 @@ int rf_list_text_check_line(const struct rf_list_text *text, bool is_batch, stru
 
 /* ---- batch ---- */
 
-static int parse_skip_refused(const char *value, void *into, struct rf_error *error)
-{
-	(void)value, (void)error;
-	((struct rf_batch_text *)into)->skip_refused = true;
-	return 0;
-}
-
-static int parse_batch_trial(const char *value, void *into, struct rf_error *error)
-{
-	return rf_parse_trial(value, &((struct rf_batch_text *)into)->trial_ns, error);
-}
-
 int rf_parse_batch(struct rf_words *words, struct rf_batch_text *text, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_skip_refused, parse_batch_trial};
 	unsigned int given = 0;
 
 	*text = (struct rf_batch_text){};
-	return rf_parse_options(rf_batch_options, parsers, words, text, &given, error);
+	return rf_parse_options(rf_batch_options, NULL, words, text, &given, error);
 }
 
 /* ---- unban ---- */
@@ -356,26 +268,11 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 
 /* ---- times of the clock ---- */
 
-static int parse_moment(const char *value, void *into, struct rf_error *error)
-{
-	return rf_parse_moment(value, rf_time_wall(), into, error);
-}
-
 int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error)
 {
-	int err = parse_time_option(rf_show_options, parse_moment, words, at_ns, error);
+	int err = parse_time_option(rf_show_options, words, at_ns, error);
 
 	return err ? err : rf_words_end(words, error);
-}
-
-static int parse_since(const char *value, void *into, struct rf_error *error)
-{
-	return parse_moment(value, &((struct rf_report *)into)->since_ns, error);
-}
-
-static int parse_until(const char *value, void *into, struct rf_error *error)
-{
-	return parse_moment(value, &((struct rf_report *)into)->until_ns, error);
 }
 
 static int check_report(const struct rf_report *report, struct rf_error *error)
@@ -394,7 +291,6 @@ static int check_report(const struct rf_report *report, struct rf_error *error)
 
 int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_error *error)
 {
-	static const rf_option_parser parsers[] = {parse_since, parse_until};
 	const char *next = rf_words_peek(words);
 	struct rf_report parsed = {};
 	unsigned int given = 0;
@@ -402,7 +298,7 @@ int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_
 
 	if (next && rf_option_find(rf_report_options, next) < 0)
 		parsed.id = rf_words_next(words);
-	err = rf_parse_options(rf_report_options, parsers, words, &parsed, &given, error);
+	err = rf_parse_options(rf_report_options, NULL, words, &parsed, &given, error);
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
@@ -414,21 +310,13 @@ int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_
 
 /* ---- save, diff, metrics, stats, top ---- */
 
-static int set_true(const char *value, void *into, struct rf_error *error)
-{
-	(void)value, (void)error;
-	*(bool *)into = true;
-	return 0;
-}
-
 /* Parses the only option of a table, which is a word alone. */
 static int parse_word(const struct rf_option *table, struct rf_words *words, bool *given,
 		      struct rf_error *error)
 {
-	static const rf_option_parser parser = set_true;
 	unsigned int options = 0;
 	bool parsed = false;
-	int err = rf_parse_options(table, &parser, words, &parsed, &options, error);
+	int err = rf_parse_options(table, NULL, words, &parsed, &options, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
@@ -447,19 +335,11 @@ int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error)
 	return parse_word(rf_diff_options, words, all, error);
 }
 
-static int take_path(const char *value, void *into, struct rf_error *error)
-{
-	(void)error;
-	*(const char **)into = value;
-	return 0;
-}
-
 int rf_parse_metrics(struct rf_words *words, const char **path, struct rf_error *error)
 {
-	static const rf_option_parser parser = take_path;
 	unsigned int options = 0;
 	const char *parsed = NULL;
-	int err = rf_parse_options(rf_metrics_options, &parser, words, &parsed, &options, error);
+	int err = rf_parse_options(rf_metrics_options, NULL, words, &parsed, &options, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
@@ -481,45 +361,10 @@ static int parse_watch(const char *value, void *into, struct rf_error *error)
 			       error);
 }
 
-static int parse_reasons(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_stats *stats = into;
-
-	(void)value, (void)error;
-	stats->reasons = true;
-	return 0;
-}
-
-static int parse_total(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_stats *stats = into;
-
-	(void)value, (void)error;
-	stats->total = true;
-	return 0;
-}
-
-static int parse_reset(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_stats *stats = into;
-
-	(void)value, (void)error;
-	stats->reset = true;
-	return 0;
-}
-
-static int parse_stats_at(const char *value, void *into, struct rf_error *error)
-{
-	return parse_moment(value, &((struct rf_stats *)into)->at_ns, error);
-}
-
 int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error)
 {
-	static const rf_option_parser parsers[RF_STATS_OPTIONS] = {
-		[RF_OPT_WATCH] = parse_watch,	    [RF_OPT_REASONS] = parse_reasons,
-		[RF_OPT_TOTAL] = parse_total,	    [RF_OPT_RESET] = parse_reset,
-		[RF_OPT_STATS_AT] = parse_stats_at,
-	};
+	/* sparse: the other values go where their rows say. */
+	static const rf_option_parser parsers[RF_STATS_OPTIONS] = {[RF_OPT_WATCH] = parse_watch};
 	struct rf_stats parsed = {};
 	unsigned int given = 0;
 	int err = rf_parse_options(rf_stats_options, parsers, words, &parsed, &given, error);
@@ -537,39 +382,12 @@ int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_err
 	return err;
 }
 
-static int parse_by(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_top *top = into;
-	unsigned int order = RF_BY_DROPS;
-	int err = rf_parse_word(&rf_top_options[0], value, &order, error);
-
-	top->order = order;
-	return err;
-}
-
-static int parse_top_limit(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_top *top = into;
-
-	(void)error;
-	top->limit = value;
-	return 0;
-}
-
 static int parse_within(const char *value, void *into, struct rf_error *error)
 {
 	struct rf_top *top = into;
 
 	top->is_within = true;
 	return rf_parse_prefix(value, &top->within, error);
-}
-
-static int parse_sample(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_top *top = into;
-
-	return rf_parse_time_in(value, "time to take samples", RF_NS_PER_S, 60 * RF_NS_PER_S,
-				"1s-60s", &top->sample_ns, error);
 }
 
 /* The history has no samples, and no limit has a source without a window. */
@@ -584,18 +402,10 @@ static int check_top(const struct rf_top *top, struct rf_error *error)
 	return 0;
 }
 
-static int parse_top_at(const char *value, void *into, struct rf_error *error)
-{
-	return parse_moment(value, &((struct rf_top *)into)->at_ns, error);
-}
-
 int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error)
 {
-	static const rf_option_parser parsers[RF_TOP_OPTIONS] = {
-		[RF_OPT_BY] = parse_by,		[RF_OPT_TOP_LIMIT] = parse_top_limit,
-		[RF_OPT_WITHIN] = parse_within, [RF_OPT_SAMPLE] = parse_sample,
-		[RF_OPT_TOP_AT] = parse_top_at,
-	};
+	/* sparse: the other values go where their rows say. */
+	static const rf_option_parser parsers[RF_TOP_OPTIONS] = {[RF_OPT_WITHIN] = parse_within};
 	const char *next = rf_words_peek(words);
 	unsigned int given = 0;
 	int err = 0;
@@ -614,8 +424,6 @@ int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *er
 }
 
 /* ---- attach ---- */
-
-/* Parses the words after `attach`. */
 
 static int parse_fence(const char *value, void *into, struct rf_error *error)
 {
@@ -637,64 +445,10 @@ static int parse_mode(const char *value, void *into, struct rf_error *error)
 	return err;
 }
 
-static int parse_sources(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_attach *attach = into;
-
-	return rf_parse_number(value, "number of sources", 1, 1U << 26, &attach->sources, error);
-}
-
-static int parse_leases(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_attach *attach = into;
-
-	return rf_parse_number(value, "number of leases", 0, 1U << 24, &attach->leases, error);
-}
-
-static int parse_attach_trial(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_attach *attach = into;
-
-	return rf_parse_trial(value, &attach->confirm_ns, error);
-}
-
-static int parse_fleet(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_attach *attach = into;
-
-	(void)value, (void)error;
-	attach->fleet = true;
-	return 0;
-}
-
-static int parse_chain(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_attach *attach = into;
-
-	(void)value, (void)error;
-	attach->chain = true;
-	return 0;
-}
-
-static int parse_attach_replace(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_attach *attach = into;
-
-	(void)value, (void)error;
-	attach->replace = true;
-	return 0;
-}
-
-/* sparse: `dev` has no parser, the word after it is read as an interface. */
+/* sparse: the word after `dev` is an interface, the other values go where their rows say. */
 static const rf_option_parser attach_parsers[RF_ATTACH_OPTIONS] = {
 	[RF_OPT_FENCE] = parse_fence,
 	[RF_OPT_MODE] = parse_mode,
-	[RF_OPT_SOURCES] = parse_sources,
-	[RF_OPT_LEASES] = parse_leases,
-	[RF_OPT_CONFIRM] = parse_attach_trial,
-	[RF_OPT_CHAIN] = parse_chain,
-	[RF_OPT_REPLACE] = parse_attach_replace,
-	[RF_OPT_FLEET] = parse_fleet,
 };
 
 static int add_interface(const char *word, struct rf_attach *attach, struct rf_error *error)
@@ -754,5 +508,260 @@ int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_
 					    "shares limits is not beside other programs");
 	if (!err)
 		*attach = parsed;
+	return err;
+}
+
+/* ---- capture ---- */
+
+static int parse_reason(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_capture *capture = into;
+	unsigned int reason = 0;
+	int err = rf_parse_word(&rf_capture_options[RF_OPT_REASON], value, &reason, error);
+
+	if (!err)
+		capture->reasons |= 1U << reason;
+	return err;
+}
+
+static int parse_capture_from(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_capture *capture = into;
+
+	capture->is_from = true;
+	return rf_parse_prefix(value, &capture->from, error);
+}
+
+/* `one` is followed by `in`, which has the number. */
+static int parse_one(const char *value, void *into, struct rf_error *error)
+{
+	unsigned int row;
+
+	(void)into;
+	return rf_parse_word(&rf_capture_options[RF_OPT_ONE], value, &row, error);
+}
+
+static int parse_in(struct rf_words *words, struct rf_capture *capture, struct rf_error *error)
+{
+	const char *value = rf_words_next(words);
+
+	if (!value)
+		return rf_fail_value(rf_capture_options[RF_OPT_ONE].words, NULL, error);
+	return rf_parse_number(value, "one in how many", 1, RF_ONE_IN_MAX, &capture->one_in, error);
+}
+
+/* Reasons that packets with the wanted verdicts cannot have; of none given, all. */
+static int settle_reasons(struct rf_capture *capture, struct rf_error *error)
+{
+	const uint32_t given = capture->reasons;
+
+	const bool is_open = !capture->dropped && !capture->passed;
+
+	if (is_open && !given)
+		capture->dropped = true;
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		const bool is_drop = rf_reason_is_drop(i);
+		bool *wanted = is_drop ? &capture->dropped : &capture->passed;
+
+		if (!(given & 1U << i))
+			continue;
+		if (is_open)
+			*wanted = true;
+		if (!*wanted)
+			return rf_error_usage(error,
+					      "'reason %s': such packets are %s; leave out '%s'",
+					      rf_reason_name(i), rf_reason_verdict(i),
+					      is_drop ? RF_VERDICT_PASS : RF_VERDICT_DROP);
+	}
+	if (!given)
+		capture->reasons = UINT32_MAX;
+	return 0;
+}
+
+int rf_parse_capture(struct rf_words *words, struct rf_capture *capture, struct rf_error *error)
+{
+	/* sparse: the other values go where their rows say. */
+	static const rf_option_parser parsers[RF_CAPTURE_OPTIONS] = {
+		[RF_OPT_REASON] = parse_reason,
+		[RF_OPT_CAPTURE_FROM] = parse_capture_from,
+		[RF_OPT_ONE] = parse_one,
+	};
+	struct rf_capture parsed = {.one_in = RF_ONE_IN_DEFAULT, .most = RF_CAPTURE_MOST_DEFAULT};
+	unsigned int given = 0;
+	int err = 0;
+
+	while (!err && rf_words_peek(words)) {
+		const int row = rf_option_find(rf_capture_options, rf_words_peek(words));
+
+		if (row < 0)
+			return rf_fail_near(rf_capture_options, words, error)
+				       ?: rf_words_end(words, error);
+		err = rf_parse_option(rf_capture_options, row, parsers[row], words, &parsed, &given,
+				      error);
+		if (!err && row == RF_OPT_ONE)
+			err = parse_in(words, &parsed, error);
+	}
+	if (!err && !parsed.path)
+		err = rf_error_usage(error, "the file is missing; write capture … write FILE, or "
+					    "'write -' for standard output");
+	if (!err)
+		err = settle_reasons(&parsed, error);
+	if (!err)
+		*capture = parsed;
+	return err;
+}
+
+/* ---- events ---- */
+
+#define TYPE_SIZE 64
+
+static int parse_of(const char *value, void *into, struct rf_error *error)
+{
+	const struct rf_option *of = &rf_events_options[RF_OPT_OF];
+	struct rf_events_asked *asked = into;
+	char type[TYPE_SIZE];
+
+	for (;; value++) {
+		const size_t length = strcspn(value, ",");
+		const size_t kept = length < TYPE_SIZE ? length : TYPE_SIZE - 1;
+		int row;
+
+		memcpy(type, value, kept);
+		type[kept] = '\0';
+		row = rf_option_find(of->words, type);
+		if (row < 0)
+			return rf_fail_value(of, type, error);
+		asked->types |= 1U << row;
+		value += length;
+		if (!*value)
+			return 0;
+	}
+}
+
+static int parse_from(const char *value, void *into, struct rf_error *error)
+{
+	struct rf_events_asked *asked = into;
+
+	asked->is_from = true;
+	return rf_parse_prefix(value, &asked->from, error);
+}
+
+int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struct rf_error *error)
+{
+	/* sparse: the other values go where their rows say. */
+	static const rf_option_parser parsers[RF_EVENTS_OPTIONS] = {
+		[RF_OPT_OF] = parse_of,
+		[RF_OPT_EVENTS_FROM] = parse_from,
+	};
+	struct rf_events_asked parsed = {};
+	unsigned int given = 0;
+	int err = rf_parse_options(rf_events_options, parsers, words, &parsed, &given, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err && parsed.is_watch && parsed.until_ns)
+		err = rf_error_usage(error, "'until': 'watch' goes on until it is interrupted; "
+					    "leave out one of the two");
+	if (!err && parsed.until_ns && parsed.until_ns <= parsed.since_ns)
+		err = rf_error_usage(error, "'until': the time is not after that of 'since'");
+	if (!err)
+		*asked = parsed;
+	return err;
+}
+
+/* ---- limit try ---- */
+
+/* `since` or `until`, which the words of a limit do not have. */
+static int take_moment(struct rf_words *words, int row, uint64_t *time_ns, struct rf_error *error)
+{
+	const struct rf_option *option = &rf_try_options[row];
+	const char *value;
+
+	rf_words_next(words);
+	value = rf_words_next(words);
+	if (!value)
+		return rf_fail_value(option, NULL, error);
+	if (*time_ns)
+		return rf_error_usage(error, "'%s': given twice", option->word);
+	return rf_parse_moment(value, rf_time_wall(), time_ns, error);
+}
+
+/* Takes the next word: of a limit, or a time. */
+static int take_word(struct rf_words *words, struct rf_try *asked, int *count,
+		     struct rf_error *error)
+{
+	const int row = rf_option_find(rf_try_options, rf_words_peek(words));
+
+	if (row == RF_OPT_TRY_SINCE)
+		return take_moment(words, row, &asked->since_ns, error);
+	if (row == RF_OPT_TRY_UNTIL)
+		return take_moment(words, row, &asked->until_ns, error);
+	if (*count == RF_TRY_WORDS)
+		return rf_error_usage(error, "'%s': too many words", rf_words_peek(words));
+	asked->word[(*count)++] = rf_words_next(words);
+	return 0;
+}
+
+int rf_parse_try(struct rf_words *words, struct rf_try *asked, struct rf_error *error)
+{
+	const char *name = rf_take_operand(RF_CMD_LIMIT_TRY, words, error);
+	struct rf_words rest;
+	int count = 0, err = 0;
+
+	*asked = (struct rf_try){};
+	if (!name)
+		return -EINVAL;
+	asked->word[count++] = name;
+	while (!err && rf_words_peek(words))
+		err = take_word(words, asked, &count, error);
+	rest = (struct rf_words){.word = asked->word, .count = count};
+	if (!err)
+		err = rf_parse_change(&rest, &asked->change, error);
+	if (!err)
+		err = rf_words_end(&rest, error);
+	if (!err && asked->until_ns && asked->until_ns <= asked->since_ns)
+		err = rf_error_usage(error, "'until': the time is not after that of 'since'");
+	return err;
+}
+
+/* ---- suggest ---- */
+
+/* `per /24` is a word of limits: what sources are, is up to the limit that saw them. */
+static int fail_grouping(const char *value, struct rf_error *error)
+{
+	const bool is_ipv6 = atoi(value + 1) > 32;
+
+	return rf_error_usage(error,
+			      "'per %s': expects a TIME here, like 1s; sources are grouped as a "
+			      "limit groups them, so name one that does so with 'limit NAME', or "
+			      "add it: ringfence limit add probe-net rate 50k/1s %s %s shadow",
+			      value, is_ipv6 ? "per6" : "per", value);
+}
+
+static int parse_per(const char *value, void *into, struct rf_error *error)
+{
+	if (*value == '/')
+		return fail_grouping(value, error);
+	return rf_parse_time_in(value, "TIME of a limit", RF_WINDOW_MIN_NS, RF_WINDOW_MAX_NS,
+				"1ms-8784h", &((struct rf_suggest_asked *)into)->per_ns, error);
+}
+
+int rf_parse_suggest(struct rf_words *words, struct rf_suggest_asked *asked, struct rf_error *error)
+{
+	/* sparse: the other values go where their rows say. */
+	static const rf_option_parser parsers[RF_SUGGEST_OPTIONS] = {
+		[RF_OPT_SUGGEST_PER] = parse_per,
+	};
+	struct rf_suggest_asked parsed = {};
+	unsigned int given = 0;
+	int err = rf_parse_options(rf_suggest_options, parsers, words, &parsed, &given, error);
+
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err && parsed.since_ns && parsed.for_ns)
+		err = rf_error_usage(error, "'since' reads the history, and 'for' what comes in "
+					    "now; leave out one of them");
+	if (!err)
+		*asked = parsed;
 	return err;
 }

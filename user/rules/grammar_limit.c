@@ -403,13 +403,6 @@ static int parse_alone(const char *value, void *into, struct rf_error *error)
 	return rf_parse_rate(value, &draft->alone_rate, error);
 }
 
-static int parse_trial(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	return rf_parse_trial(value, &draft->made.trial_ns, error);
-}
-
 static int parse_no(const char *value, void *into, struct rf_error *error)
 {
 	struct rf_draft *draft = into;

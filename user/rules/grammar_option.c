@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "rules/advice.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"
@@ -224,13 +225,29 @@ static int take_value(const struct rf_option *option, const char *value, void *i
 	uint32_t number = 1; /* of a word alone */
 	int err = 0;
 
-	if (option->kind == RF_KIND_WORD)
+	switch (option->kind) {
+	case RF_KIND_FILE:
+	case RF_KIND_LIMIT:
+		*(const char **)to = value;
+		return 0;
+	case RF_KIND_TIME:
+		return rf_parse_time_in(value, option->what, option->min * RF_NS_PER_S,
+					option->max * RF_NS_PER_S, option->range, to, error);
+	case RF_KIND_MOMENT:
+		return rf_parse_moment(value, rf_time_wall(), to, error);
+	case RF_KIND_WORD:
 		err = rf_parse_word(option, value, &number, error);
-	else if (option->kind == RF_KIND_NUMBER)
+		break;
+	case RF_KIND_NUMBER:
 		err = rf_parse_number(value, option->what, option->min, option->max, &number,
 				      error);
-	else if (option->kind == RF_KIND_LENGTH)
+		break;
+	case RF_KIND_LENGTH:
 		err = parse_length(option, value, &number, error);
+		break;
+	default:
+		break;
+	}
 	if (!err && option->bit)
 		*(uint32_t *)to |= option->bit;
 	else if (!err)
@@ -306,7 +323,8 @@ int rf_parse_options(const struct rf_option *table, const rf_option_parser *pars
 
 		if (row < 0)
 			return rf_fail_near(table, words, error);
-		err = rf_parse_option(table, row, parser[row], words, into, given, error);
+		err = rf_parse_option(table, row, parser ? parser[row] : NULL, words, into, given,
+				      error);
 	}
 	return err;
 }

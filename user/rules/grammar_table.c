@@ -13,6 +13,9 @@
 
 #define NAMES .flags = RF_OPTION_NAMES
 
+#define DAY_S (24 * 3600)
+#define TO_CONFIRM .min = 1, .max = DAY_S, .what = "time to confirm", .range = "1s-24h"
+
 /* ---- words that are values ---- */
 
 const struct rf_option rf_algorithm_words[] = {
@@ -84,26 +87,36 @@ static const struct rf_option one_words[] = {
 	{},
 };
 
+#define PACKETS_MAX 1000000000
+
 const struct rf_option rf_capture_options[] = {
-	[RF_OPT_DROPPED] = {"dropped", .summary = "packets that are dropped (default)", NAMES},
-	[RF_OPT_PASSED] = {"passed", .summary = "packets that pass; with 'dropped': both", NAMES},
+	[RF_OPT_DROPPED] = {"dropped", .summary = "packets that are dropped (default)", NAMES,
+			    INTO(struct rf_capture, dropped)},
+	[RF_OPT_PASSED] = {"passed", .summary = "packets that pass; with 'dropped': both", NAMES,
+			   INTO(struct rf_capture, passed)},
 	[RF_OPT_REASON] = {"reason", RF_KIND_REASON, .words = rf_reason_words,
 			   .flags = RF_OPTION_NAMES | RF_OPTION_MANY},
 	[RF_OPT_CAPTURE_LIMIT] =
 		{"limit", RF_KIND_LIMIT, "NAME",
-		 .summary = "only packets that this limit refused, or was charged for", NAMES},
+		 .summary = "only packets that this limit refused, or was charged for", NAMES,
+		 INTO(struct rf_capture, limit)},
 	[RF_OPT_CAPTURE_FROM] = {"from", RF_KIND_PREFIX, "PREFIX",
 				 .summary = "only packets from this network", NAMES},
 	[RF_OPT_ONE] = {"one", RF_KIND_WORD, .words = one_words, NAMES},
 	[RF_OPT_MOST] = {"most", RF_KIND_NUMBER, "N",
-			 .summary = "write N packets a second at most (default: 1000)", NAMES},
+			 .summary = "write N packets a second at most (default: 1000)", NAMES,
+			 INTO(struct rf_capture, most), .min = 1, .max = PACKETS_MAX,
+			 .what = "number of packets a second"},
 	[RF_OPT_PACKETS_COUNT] = {"count", RF_KIND_NUMBER, "N", .summary = "end after N packets",
-				  NAMES},
+				  NAMES, INTO(struct rf_capture, count), .min = 1,
+				  .max = PACKETS_MAX, .what = "number of packets"},
 	[RF_OPT_CAPTURE_FOR] = {"for", RF_KIND_TIME, "TIME",
-				.summary = "end after TIME (default: when interrupted)", NAMES},
+				.summary = "end after TIME (default: when interrupted)", NAMES,
+				INTO(struct rf_capture, time_ns), .min = 1, .max = DAY_S,
+				.what = "time to capture", .range = "1s-24h"},
 	[RF_OPT_WRITE] = {"write", RF_KIND_FILE, "FILE|-",
 			  .summary = "the file, which must not exist yet; -: standard output",
-			  .flags = RF_OPTION_NAMES | RF_OPTION_MUST},
+			  .flags = RF_OPTION_NAMES | RF_OPTION_MUST, INTO(struct rf_capture, path)},
 	{},
 };
 
@@ -118,12 +131,16 @@ const struct rf_option rf_event_words[] = {
 
 const struct rf_option rf_events_options[] = {
 	[RF_OPT_EVENTS_WATCH] =
-		{"watch", .summary = "print the last events, or those since TIME, and then each "
-				     "one as it happens, until interrupted"},
+		{"watch",
+		 .summary = "print the last events, or those since TIME, and then each "
+			    "one as it happens, until interrupted",
+		 INTO(struct rf_events_asked, is_watch)},
 	[RF_OPT_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
 			  .summary = "no earlier than that (default: all). TIME: 14:02, "
-				     "2026-11-22T14:02, or a time back: -2h"},
-	[RF_OPT_UNTIL] = {"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that"},
+				     "2026-11-22T14:02, or a time back: -2h",
+			  INTO(struct rf_events_asked, since_ns)},
+	[RF_OPT_UNTIL] = {"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that",
+			  INTO(struct rf_events_asked, until_ns)},
 	[RF_OPT_OF] = {"of", RF_KIND_TYPES, "TYPE,…",
 		       .summary = "only events of these types:", .words = rf_event_words},
 	[RF_OPT_EVENTS_FROM] =
@@ -206,11 +223,14 @@ const struct rf_option rf_stats_options[] = {
 		{"watch", RF_KIND_NUMBER, "SECONDS",
 		 .summary = "print a line of rates every SECONDS (default: 1) until interrupted",
 		 .flags = RF_OPTION_MAY},
-	[RF_OPT_REASONS] = {"reasons", .summary = "with watch: the rate of each reason as well"},
-	[RF_OPT_TOTAL] = {"total", .summary = "count since the attach, whatever was reset"},
-	[RF_OPT_RESET] = {"reset",
-			  .summary = "begin the counters of the fence and its limits at 0"},
-	[RF_OPT_STATS_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
+	[RF_OPT_REASONS] = {"reasons", .summary = "with watch: the rate of each reason as well",
+			    INTO(struct rf_stats, reasons)},
+	[RF_OPT_TOTAL] = {"total", .summary = "count since the attach, whatever was reset",
+			  INTO(struct rf_stats, total)},
+	[RF_OPT_RESET] = {"reset", .summary = "begin the counters of the fence and its limits at 0",
+			  INTO(struct rf_stats, reset)},
+	[RF_OPT_STATS_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES,
+			     INTO(struct rf_stats, at_ns)},
 	{},
 };
 
@@ -219,14 +239,15 @@ const struct rf_option rf_metrics_options[] = {
 	 .summary = "write them into this file, all at once, for node_exporter's textfile "
 		    "collector, which reads files named *.prom. Counters go on from what the file "
 		    "had, also where a fence was replaced meanwhile",
-	 NAMES},
+	 NAMES, INTO_ALL(const char *)},
 	{},
 };
 
 const struct rf_option rf_top_options[] = {
-	[RF_OPT_BY] = {"by", RF_KIND_WORD, .words = rf_order_words},
+	[RF_OPT_BY] = {"by", RF_KIND_WORD, .words = rf_order_words, INTO(struct rf_top, order)},
 	[RF_OPT_TOP_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
-			      .summary = "only the sources of this limit"},
+			      .summary = "only the sources of this limit",
+			      INTO(struct rf_top, limit)},
 	[RF_OPT_WITHIN] = {"within", RF_KIND_PREFIX, "PREFIX",
 			   .summary = "only the sources in this network"},
 	[RF_OPT_SAMPLE] =
@@ -235,13 +256,15 @@ const struct rf_option rf_top_options[] = {
 			 "also the sources without a window: listed, new, or matched by no limit. "
 			 "Takes samples of packets for TIME, 1s-60s, and estimates their rates. "
 			 "Needs the right to change the fence",
-		 NAMES},
-	[RF_OPT_TOP_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
+		 NAMES, INTO(struct rf_top, sample_ns), .min = 1, .max = 60,
+		 .what = "time to take samples", .range = "1s-60s"},
+	[RF_OPT_TOP_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES,
+			   INTO(struct rf_top, at_ns)},
 	{},
 };
 
 const struct rf_option rf_show_options[] = {
-	{"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES},
+	{"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES, INTO_ALL(uint64_t)},
 	{},
 };
 
@@ -250,7 +273,7 @@ const struct rf_option rf_suggest_options[] = {
 				  .summary =
 					  "for the sources of this limit (default: the first one "
 					  "that sees every packet)",
-				  NAMES},
+				  NAMES, INTO(struct rf_suggest_asked, limit)},
 	[RF_OPT_SUGGEST_PER] = {"per", RF_KIND_TIME, "TIME",
 				.summary = "COUNT in this TIME, that of a limit (default: that of "
 					   "the limit)",
@@ -259,10 +282,11 @@ const struct rf_option rf_suggest_options[] = {
 				  .summary =
 					  "from the history, from then on (default: -24h). TIME: "
 					  "14:02, 2026-11-22T14:02, or a time back: -2h",
-				  NAMES},
+				  NAMES, INTO(struct rf_suggest_asked, since_ns)},
 	[RF_OPT_SUGGEST_FOR] = {"for", RF_KIND_TIME, "TIME",
 				.summary = "from what comes in now, for so long; without a history",
-				NAMES},
+				NAMES, INTO(struct rf_suggest_asked, for_ns), .min = 2,
+				.max = DAY_S, .what = "time to watch", .range = "2s-24h"},
 	{},
 };
 
@@ -270,8 +294,9 @@ const struct rf_option rf_report_options[] = {
 	{"since", RF_KIND_MOMENT, "TIME",
 	 .summary = "all that happened since then. TIME: 14:02, 2026-11-22T14:02, or a time back: "
 		    "-2h",
-	 NAMES},
-	{"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that (default: now)", NAMES},
+	 NAMES, INTO(struct rf_report, since_ns)},
+	{"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that (default: now)", NAMES,
+	 INTO(struct rf_report, until_ns)},
 	{},
 };
 
@@ -371,16 +396,21 @@ const struct rf_option rf_attach_options[] = {
 			  .flags = RF_OPTION_SHOWN},
 	[RF_OPT_MODE] = {"mode", RF_KIND_WORD, .words = rf_mode_words, .flags = RF_OPTION_SHOWN},
 	[RF_OPT_SOURCES] = {"sources", RF_KIND_NUMBER, "N",
-			    .summary = "windows for each address family (default: 65536)"},
+			    .summary = "windows for each address family (default: 65536)",
+			    INTO(struct rf_attach, sources), .min = 1, .max = 1U << 26,
+			    .what = "number of sources"},
 	[RF_OPT_LEASES] =
 		{"leases", RF_KIND_NUMBER, "N",
 		 .summary = "verdicts that each CPU may keep, 32 bytes each; 0: none. By default "
 			    "the CPUs share 131072; twice the number of sources that a CPU sees at "
-			    "a time is enough"},
+			    "a time is enough",
+		 INTO(struct rf_attach, leases), .max = 1U << 24, .what = "number of leases"},
 	[RF_OPT_FLEET] = {"fleet",
 			  .summary = "a new fence may share limits with other hosts: its windows "
-				     "have room for shares, 32 bytes each. Not in a chain"},
-	[RF_OPT_CONFIRM] = {"confirm", RF_KIND_TIME, "TIME", .summary = CONFIRM_ATTACH},
+				     "have room for shares, 32 bytes each. Not in a chain",
+			  INTO(struct rf_attach, fleet)},
+	[RF_OPT_CONFIRM] = {"confirm", RF_KIND_TIME, "TIME", .summary = CONFIRM_ATTACH,
+			    INTO(struct rf_attach, confirm_ns), TO_CONFIRM},
 	[RF_OPT_CHAIN] = {"chain",
 			  .summary = "run beside other programs, through libxdp's dispatcher: "
 				     "behind programs of a priority below 20, such as xdp-filter, "
@@ -389,11 +419,13 @@ const struct rf_option rf_attach_options[] = {
 				     "new program is beside the old one for a moment: packets are "
 				     "charged twice, and none passes without a fence",
 			  .heading = "Another XDP program on the interface stays there, unless one "
-				     "of these is given:"},
+				     "of these is given:",
+			  INTO(struct rf_attach, chain)},
 	[RF_OPT_REPLACE] = {"replace",
 			    .summary = "remove the other program first, or a fence of another map "
 				       "ABI; between the two programs a packet may pass. A program "
-				       "that a bpf_link holds is not removed"},
+				       "that a bpf_link holds is not removed",
+			    INTO(struct rf_attach, replace)},
 	{},
 };
 
@@ -413,12 +445,16 @@ const struct rf_option rf_newcomers_options[] = {
 
 const struct rf_option rf_pause_options[] = {
 	{"for", RF_KIND_TIME, "TIME",
-	 .summary = "the pause ends after TIME, 1s to 24h (default: 10m)", NAMES},
+	 .summary = "the pause ends after TIME, 1s to 24h (default: 10m)", NAMES,
+	 INTO_ALL(uint64_t), .min = 1, .max = DAY_S, .what = "time of a pause", .range = "1s-24h"},
 	{},
 };
 
-#define LIST_FOR \
-	"for", RF_KIND_TIME, "TIME", .summary = "the entry ends after TIME (default: it stays)"
+#define LIST_FOR                                                                                 \
+	"for", RF_KIND_TIME, "TIME", .summary = "the entry ends after TIME (default: it stays)", \
+				     INTO(struct rf_list_text, time_ns), .min = 1,               \
+				     .max = 8784 * 3600, .what = "time on a list",               \
+				     .range = "1s-8784h"
 #define LIST_BY(default)                                                                     \
 	"by", RF_KIND_OWNER, "NAME",                                                         \
 		.summary = "the owner of the entry; an entry of several ends with the last " \
@@ -431,8 +467,8 @@ const struct rf_option rf_pause_options[] = {
 #define FORCE_UNALLOW                                                                           \
 	"also if the deny list then drops the peer of your SSH connection, or a subnet or the " \
 	"gateway of an interface"
-#define CONFIRM_LIST                     \
-	"confirm", RF_KIND_TIME, "TIME", \
+#define CONFIRM_LIST                                 \
+	"confirm", RF_KIND_TIME, "TIME", TO_CONFIRM, \
 		.summary = "undoes the change unless 'ringfence confirm' runs within TIME"
 
 static const struct rf_option by_words[] = {{"all", .summary = "of every owner", NAMES}, {}};
@@ -449,46 +485,50 @@ const struct rf_option rf_deny_options[] = {
 	{"fleet",
 	 .summary = "on all hosts of the fleet that take bans, by way of its agent; TIME of 1h at "
 		    "most, a prefix of /24 or longer, of IPv6 /48",
-	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN, INTO(struct rf_list_text, in_fleet)},
 	{"force",
 	 .summary = "also if the prefix covers the peer of your SSH connection, or a subnet or "
 		    "the gateway of an interface",
-	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
-	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN},
+	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN, INTO(struct rf_list_text, force)},
+	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN, INTO(struct rf_list_text, trial_ns)},
 	{},
 };
 
 const struct rf_option rf_unallow_options[] = {
 	{LIST_UNTIL_BY, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
-	{"force", .summary = FORCE_UNALLOW, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{"force", .summary = FORCE_UNALLOW, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN,
+	 INTO(struct rf_list_text, force)},
 	{},
 };
 
 const struct rf_option rf_undeny_options[] = {
 	{LIST_UNTIL_BY, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{"fleet", .summary = "also on the hosts that took this host's ban",
-	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN, INTO(struct rf_list_text, in_fleet)},
 	{},
 };
 
 const struct rf_option rf_load_options[] = {
-	{"replace", .summary = "afterwards the owner's entries are those of the file, all at once"},
+	{"replace", .summary = "afterwards the owner's entries are those of the file, all at once",
+	 INTO(struct rf_list_text, replace)},
 	{"skip-invalid",
-	 .summary = "loads the other lines where some are wrong, names those, and exits with 3"},
+	 .summary = "loads the other lines where some are wrong, names those, and exits with 3",
+	 INTO(struct rf_list_text, skip_invalid)},
 	{LIST_BY("load"), NAMES},
 	{"force",
 	 .summary = "also prefixes that cover the peer of your SSH connection, or a subnet or the "
 		    "gateway of an interface; else 'deny load' skips and names those, and exits "
 		    "with 3",
-	 NAMES},
-	{CONFIRM_LIST},
+	 NAMES, INTO(struct rf_list_text, force)},
+	{CONFIRM_LIST, INTO(struct rf_list_text, trial_ns)},
 	{},
 };
 
 const struct rf_option rf_allow_flush_options[] = {
 	{"by", RF_KIND_OWNER, "NAME", .summary = "only the entries of that owner",
 	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
-	{"force", .summary = FORCE_UNALLOW, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
+	{"force", .summary = FORCE_UNALLOW, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN,
+	 INTO(struct rf_list_text, force)},
 	{},
 };
 
@@ -498,20 +538,20 @@ const struct rf_option rf_flush_options[] = {
 };
 
 #define CONFIRM_RULES                                                                            \
-	"confirm", RF_KIND_TIME, "TIME",                                                         \
+	"confirm", RF_KIND_TIME, "TIME", TO_CONFIRM,                                             \
 		.summary =                                                                       \
 			"puts the rules on trial: unless 'ringfence confirm' runs within TIME, " \
 			"the old "                                                               \
 			"rules are back. The data path does this; no process has to run meanwhile"
 
 const struct rf_option rf_trial_options[] = {
-	{CONFIRM_RULES},
+	{CONFIRM_RULES, INTO_ALL(uint64_t)},
 	{},
 };
 
 const struct rf_option rf_arm_options[] = {
-	{CONFIRM_RULES},
-	{"force", .summary = RF_FORCE_LIMIT},
+	{CONFIRM_RULES, INTO(struct rf_arm_text, trial_ns)},
+	{"force", .summary = RF_FORCE_LIMIT, INTO(struct rf_arm_text, force)},
 	{},
 };
 
@@ -520,20 +560,20 @@ const struct rf_option rf_batch_options[] = {
 	 .summary =
 		 "leaves out changes of lists that are refused, such as a 'deny add' that covers "
 		 "a subnet of an interface, names those, and exits with 3",
-	 .flags = RF_OPTION_SHOWN},
-	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN},
+	 .flags = RF_OPTION_SHOWN, INTO(struct rf_batch_text, skip_refused)},
+	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN, INTO(struct rf_batch_text, trial_ns)},
 	{},
 };
 
 const struct rf_option rf_save_options[] = {
 	{"confirmed", .summary = "without rules on trial: those that return without 'confirm'",
-	 .flags = RF_OPTION_NAMES},
+	 .flags = RF_OPTION_NAMES, INTO_ALL(bool)},
 	{},
 };
 
 const struct rf_option rf_diff_options[] = {
 	{"all", .summary = "print every prefix of a list that differs, not only ten",
-	 .flags = RF_OPTION_NAMES},
+	 .flags = RF_OPTION_NAMES, INTO_ALL(bool)},
 	{},
 };
 

@@ -69,11 +69,13 @@ struct rf_option {
 	/* Where the value goes, in what the command fills; `size` 0: a parser puts it there. */
 	size_t at, size;
 	uint32_t bit;	   /* is set there; 0: the value itself goes there */
-	uint32_t min, max; /* of a number or a length */
+	uint32_t min, max; /* of a number or a length; of a time, in seconds */
 	const char *what;  /* what messages call it */
+	const char *range; /* of a time, as messages write it: 1s-24h */
 };
 
 #define INTO(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
+#define INTO_ALL(type) .size = sizeof(type) /* of a command that has nothing else */
 
 struct rf_syntax {
 	const char *words; /* one or two */

@@ -84,8 +84,6 @@ int rf_parse_tcp_flags(const char *value, struct rf_limit *limit, struct rf_erro
  * set of enum rf_limit_option.
  */
 int rf_check_match(const struct rf_definition *made, unsigned int given, struct rf_error *error);
-/* The TIME of a trial. */
-int rf_parse_trial(const char *value, uint64_t *time_ns, struct rf_error *error);
 
 /* ---- divided /64s (ruleset.c) ---- */
 
