@@ -18,7 +18,4 @@ void rf_facts_machine(struct rf_machine_facts *machine);
  */
 int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *error);
 
-/* Adds the facts of one interface that ethtool tells (facts_ethtool.c). */
-void rf_facts_ethtool(struct rf_interface_facts *facts);
-
 #endif /* RINGFENCE_FACTS_H */
