@@ -27,7 +27,6 @@
 #include "snapshot/shown.h"
 #include "snapshot/sources.h"
 #include "snapshot/totals.h"
-#include "snapshot/unseen.h"
 
 enum source_columns {
 	SOURCES_PLAIN,

@@ -10,7 +10,7 @@
 #include "rules/grammar.h"
 #include "screen/canvas.h"
 #include "snapshot/snapshot.h"
-#include "snapshot/unseen.h"
+#include "snapshot/sources.h"
 
 #define RF_MODEL_ROWS 1024 /* that a scan brings; the others are counted */
 #define RF_SLOT_NS (5 * RF_NS_PER_S)

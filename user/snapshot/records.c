@@ -10,7 +10,6 @@
 #include "snapshot/shown.h"
 #include "snapshot/sources.h"
 #include "snapshot/totals.h"
-#include "snapshot/unseen.h"
 
 /* ---- counts ---- */
 

@@ -1,11 +1,211 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Scans of a fence, one after the other: of its fleet, its interfaces and its sources. */
 #include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/netlink.h"
+#include "base/text.h"
 #include "base/time.h"
+#include "base/units.h"
+#include "fleet/socket.h"
 #include "snapshot/scanner.h"
+
+/* ---- what an agent tells of itself, as user/agent/status.c writes it; pure ---- */
+
+static bool read_members(json_t *members, struct rf_agent_seen *agent)
+{
+	json_t *slot;
+	size_t i;
+
+	if (!json_is_array(members))
+		agent->is_settled = false; /* who is heard is not known */
+	json_array_foreach (members, i, slot) {
+		const json_int_t number = json_integer_value(slot);
+
+		if (!json_is_integer(slot) || number < 0 || number >= RF_FLEET_HOSTS_MAX)
+			return false;
+		agent->member[number / 64] |= 1ULL << number % 64;
+	}
+	return true;
+}
+
+static bool read_all(json_t *all, struct rf_agent_seen *agent, uint64_t now_ns)
+{
+	json_int_t started, written, hosts, grace, slot, shares, contested, sent, put_off;
+	json_int_t times = 0, ns = 0; /* an agent of an older build does not tell them */
+	int alone, learning, refused;
+	json_t *members, *trouble;
+
+	if (json_unpack(all,
+			"{s:I, s:I, s:I, s:I, s:{s:{s:o}}, s:{s:I, s:i, s:i, s:i, s:o},"
+			" s?I, s?I, s:{s:I, s:I}, s:{s:I, s:I}}",
+			"started_ns", &started, "written_ns", &written, "hosts", &hosts, "grace_ms",
+			&grace, "engine", "heartbeats", "trouble", &trouble, "membership", "slot",
+			&slot, "alone", &alone, "learning", &learning, "refused", &refused, "heard",
+			&members, "alone_times", &times, "alone_ns", &ns, "sources", "shares",
+			&shares, "contested", &contested, "counts", "asks_sent", &sent,
+			"asks_put_off", &put_off) ||
+	    started <= 0 || written < started || hosts < 0 || hosts > RF_FLEET_HOSTS_MAX ||
+	    slot < 0 || slot >= RF_FLEET_HOSTS_MAX || grace <= 0 || shares < 0 || contested < 0 ||
+	    sent < 0 || put_off < 0 || times < 0 || ns < 0)
+		return false;
+	*agent = (struct rf_agent_seen){
+		.is_up = now_ns < (uint64_t)written + RF_AGENT_STALE_NS,
+		.is_settled = !alone && !learning && !refused,
+		.started_ns = started,
+		.grace_ns = grace * RF_NS_PER_MS,
+		.hosts = hosts,
+		.slot = slot,
+		.shares = shares,
+		.contested = contested,
+		.asks_sent = sent,
+		.asks_put_off = put_off,
+		.alone_times = times,
+		.alone_ns = ns,
+	};
+	if (json_is_string(trouble))
+		snprintf(agent->trouble, sizeof(agent->trouble), "%s", json_string_value(trouble));
+	rf_hide_controls(agent->trouble, false);
+	return read_members(members, agent);
+}
+
+void rf_agent_read(struct rf_agent_seen *agent, const char *text, uint64_t now_ns)
+{
+	json_t *all = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	if (!read_all(all, agent, now_ns))
+		*agent = (struct rf_agent_seen){};
+	json_decref(all);
+}
+
+uint32_t rf_agent_members(const struct rf_agent_seen *agent)
+{
+	uint32_t members = 0;
+
+	for (int i = 0; i < RF_FLEET_HOSTS_MAX / 64; i++)
+		members += __builtin_popcountll(agent->member[i]);
+	return members;
+}
+
+/* ---- what a scan sees of the fleet ---- */
+
+#define TOLD_SIZE (32 << 10) /* 32 limits and a thousand members are less */
+
+static char *read_text(const char *fence, char *text, size_t size)
+{
+	char path[sizeof(RF_AGENT_STATUS) + RF_NAME_SIZE];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), RF_AGENT_STATUS, fence);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	length = read(fd, text, size - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	return text;
+}
+
+/* The same of its file. `rules` are those in force. */
+static void look_at_fleet(struct rf_fleet_seen *seen, const struct rf_fence *fence,
+			  const struct rf_bank *rules, uint64_t now_ns)
+{
+	char text[TOLD_SIZE];
+
+	*seen = (struct rf_fleet_seen){};
+	if (!rf_fence_has_shares(fence))
+		return;
+	for (int i = 0; i < RF_LIMITS_MAX; i++)
+		seen->limits += rules->policy[i].id && rules->policy[i].flags & RF_FLEET;
+	if (!seen->limits)
+		return;
+	seen->standing = rf_fence_fleet(fence);
+	if (read_text(fence->name, text, sizeof(text)))
+		rf_agent_read(&seen->agent, text, now_ns);
+}
+
+/* ---- do the packets of the interfaces meet the program? ---- */
+
+static int count_interfaces(const struct rf_scanner *scanner)
+{
+	const int count = scanner->fence.interfaces;
+
+	return count < RF_SNAPSHOT_INTERFACES ? count : RF_SNAPSHOT_INTERFACES;
+}
+
+/* The watch of an interface is in its place, unless interfaces came or went. */
+static struct rf_interface_watch *find_watch(struct rf_scanner *scanner, int i)
+{
+	struct rf_interface_watch *watch = &scanner->interface[i];
+	const unsigned int index = scanner->fence.interface[i].index;
+
+	if (watch->look.index == index)
+		return watch;
+	*watch = (struct rf_interface_watch){};
+	rf_bypass_load(&scanner->fence, index, &watch->look);
+	watch->counted = watch->look.counted;
+	return watch;
+}
+
+/* What interfaces received is read before the counters of the fence, and compared after. */
+static void read_received(struct rf_scanner *scanner)
+{
+	struct rf_received received[RF_SNAPSHOT_INTERFACES];
+	const int count = count_interfaces(scanner);
+
+	for (int i = 0; i < count; i++) {
+		received[i].packets = find_watch(scanner, i)->rx_packets;
+		if (!if_indextoname(scanner->fence.interface[i].index, received[i].name))
+			*received[i].name = '\0';
+	}
+	rf_received_read(received, count);
+	for (int i = 0; i < count; i++)
+		scanner->interface[i].rx_packets = received[i].packets;
+}
+
+static void judge_interface(struct rf_scanner *scanner, int i, const struct rf_snapshot *snapshot,
+			    const struct rf_by_interface *sums, struct rf_bypass *bypass)
+{
+	const struct rf_interface *interface = &scanner->fence.interface[i];
+	struct rf_interface_watch *watch = find_watch(scanner, i);
+	struct rf_bypass_sample sample = {
+		.time_ns = snapshot->awake_ns,
+		.counted_before = watch->counted,
+		.rx_packets = watch->rx_packets,
+	};
+
+	sample.counted_after = rf_bypass_count(&scanner->fence, interface, &snapshot->counters,
+					       sums, &sample.is_shared);
+	if (sample.counted_before > sample.counted_after)
+		sample.counted_before = sample.counted_after; /* counted anew */
+	watch->counted = sample.counted_after;
+	if (rf_bypass_applies(&scanner->fence, interface))
+		rf_bypass_judge(&watch->look, &sample, bypass);
+}
+
+static void see_interfaces(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
+{
+	struct rf_by_interface sums;
+	struct rf_error ignored;
+
+	if (rf_fence_by_interface(&scanner->fence, &sums, &ignored))
+		return;
+	snapshot->interfaces = count_interfaces(scanner);
+	for (int i = 0; i < snapshot->interfaces; i++) {
+		struct rf_interface_seen *seen = &snapshot->interface[i];
+
+		memcpy(seen->name, scanner->fence.interface[i].name, sizeof(seen->name));
+		judge_interface(scanner, i, snapshot, &sums, &seen->bypass);
+	}
+}
+
+/* ---- a scanner ---- */
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
@@ -59,7 +259,7 @@ const struct rf_fence *rf_scanner_fence(const struct rf_scanner *scanner)
 	return &scanner->fence;
 }
 
-/* ---- the scan ---- */
+/* ---- its scans ---- */
 
 static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		    struct rf_error *error)
@@ -71,15 +271,15 @@ static int scan_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		return rf_error_failed(error, -ENODEV, "fence '%s': it was detached", fence->name);
 	if (err < 0)
 		return err;
-	rf_scan_received(scanner);
+	read_received(scanner);
 	snapshot->standing = rf_fence_standing(fence);
 	err = rf_fence_bans(fence, &snapshot->bans, error);
 	if (err)
 		return err;
-	rf_fleet_look(&snapshot->fleet, fence, &snapshot->bans.rules, snapshot->awake_ns);
+	look_at_fleet(&snapshot->fleet, fence, &snapshot->bans.rules, snapshot->awake_ns);
 	err = rf_scan_sources(scanner, snapshot, error);
 	if (!err)
-		rf_scan_interfaces(scanner, snapshot);
+		see_interfaces(scanner, snapshot);
 	return err;
 }
 
@@ -110,7 +310,7 @@ void rf_snapshot_free(struct rf_snapshot *snapshot)
 	rf_source_rows_free(&snapshot->sources);
 }
 
-/* ---- cells ---- */
+/* ---- cells between two scans ---- */
 
 void rf_scanner_follow(struct rf_scanner *scanner, const __u64 *key)
 {

@@ -8,9 +8,45 @@
 
 #include "fence/bypass.h"
 #include "fence/fence.h"
+#include "ringfence/fleet.h"
 #include "snapshot/cells.h"
-#include "snapshot/fleet_seen.h"
 #include "snapshot/sources.h"
+
+/*
+ * ---- the fleet ----
+ *
+ * What a scan sees of the fleet that a fence is in. Whether the fence hears it is read from the
+ * fence itself, so it is true also where the agent is dead or stuck. All else is what the agent
+ * tells in its file, which members of the group may read.
+ */
+
+#define RF_AGENT_STALE_NS 5000000000ULL /* an agent that has told nothing for so long is none */
+#define RF_TROUBLE_SIZE 160
+
+struct rf_agent_seen {
+	bool is_up;	      /* it has told this lately */
+	bool is_settled;      /* it hears the engine, which has learned: it knows all members */
+	uint64_t started_ns;  /* by rf_time_awake(): another one is another agent */
+	uint64_t grace_ns;    /* silence after which the host is alone */
+	uint32_t hosts, slot; /* of the fleet; of this host */
+	uint64_t member[RF_FLEET_HOSTS_MAX / 64]; /* a bit for each slot */
+	uint64_t shares, contested;		  /* sources */
+	uint64_t asks_sent, asks_put_off;
+	uint64_t alone_times, alone_ns;
+	char trouble[RF_TROUBLE_SIZE]; /* with the engine; "": none */
+};
+
+struct rf_fleet_seen {
+	uint32_t limits; /* of the fleet, in force; 0: all below means nothing */
+	struct rf_fleet_standing standing;
+	struct rf_agent_seen agent;
+};
+
+/* `text`, anybody's, is what the agent has told. Where it makes no sense, it is not up. Pure. */
+void rf_agent_read(struct rf_agent_seen *agent, const char *text, uint64_t now_ns);
+uint32_t rf_agent_members(const struct rf_agent_seen *agent);
+
+/* ---- a snapshot ---- */
 
 #define RF_IDENTITY_SIZE 64
 
@@ -69,13 +105,5 @@ uint64_t rf_scanner_cells_due_ns(const struct rf_scanner *scanner);
  * Otherwise the next scan has them.
  */
 bool rf_scanner_read_cells(struct rf_scanner *scanner, struct rf_cells_row **cells, size_t *count);
-
-/* By source, then by limit. */
-int rf_source_row_compare(const void *a, const void *b);
-/* Sorts so, rows of one scan. -ENOMEM: the rows are as they were. */
-int rf_source_rows_sort(struct rf_source_rows *rows);
-/* The row of a source under a limit; NULL: there is none. */
-const struct rf_source_row *rf_snapshot_find(const struct rf_snapshot *snapshot,
-					     const struct rf_prefix *source, uint32_t limit_id);
 
 #endif /* RINGFENCE_SNAPSHOT_H */
