@@ -74,11 +74,10 @@ struct rf_events {
 	void *context;
 };
 
-/* ---- telling (episodes.c) ---- */
+/* ---- telling ---- */
 
 /* An event of now. */
 struct rf_event rf_event_of(const struct rf_events *events, enum rf_event_type type);
-void rf_events_leave_out(struct rf_events *events, struct rf_event *event);
 /* Tells an event, or leaves it out. Returns whether it was told. */
 bool rf_events_tell(struct rf_events *events, struct rf_event *event);
 /* Tells what was left out, if it is time or `at_once`. */
@@ -90,30 +89,18 @@ void rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct
 bool rf_episode_go_on(struct rf_events *events, struct rf_episode *episode, bool is_on,
 		      struct rf_event *event);
 
-/* ---- what happens (events_fence.c, events_sources.c, events_rules.c, events_fleet.c,
- * events_bypass.c) ---- */
+/* ---- single sources: over a limit, and banned ---- */
 
-void rf_events_feed_rules(struct rf_events *events, const struct rf_snapshot *snapshot);
-void rf_events_feed_pause(struct rf_events *events, const struct rf_snapshot *snapshot);
-void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot);
-void rf_events_feed_bypass(struct rf_events *events, const struct rf_snapshot *snapshot);
-void rf_events_feed_fleet(struct rf_events *events, const struct rf_snapshot *snapshot);
-void rf_events_feed_bans(struct rf_events *events, const struct rf_snapshot *snapshot);
 void rf_events_feed_sources(struct rf_events *events, const struct rf_snapshot *snapshot);
-/* End what has started, since the fence is gone. */
-void rf_events_end_fence(struct rf_events *events);
-void rf_events_end_pause(struct rf_events *events);
-void rf_events_end_bypass(struct rf_events *events);
+/* Ends what has started, since the fence is gone. */
 void rf_events_end_sources(struct rf_events *events);
-/* Ends what a host that is alone has started. */
-void rf_events_end_fleet(struct rf_events *events, const char *why);
-
 /* By source, limit and is_aggregate, as the list is sorted. */
 void rf_held_sort(struct rf_held_list *list);
 
-/* ---- remembering (events_state.c) ---- */
+/* ---- the whole fence: rules, traffic, fleet (events_fence.c) ---- */
 
-/* Text that cannot be read leaves `events` as they are. */
-void rf_events_restore(struct rf_events *events, const char *state);
+void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot);
+/* Ends what has started, since the fence is gone. */
+void rf_events_end_fence(struct rf_events *events);
 
 #endif /* RINGFENCE_EPISODES_H */

@@ -51,8 +51,6 @@ struct rf_event {
 const char *rf_event_type_name(enum rf_event_type type);
 /* Does this type end what another one has started? */
 bool rf_event_is_end(const char *name);
-/* RF_EVENT_TYPES: there is no such type. */
-enum rf_event_type rf_event_type_find(const char *name);
 /* The same event, with what may be told of its sources; the detail of what was left out. */
 void rf_event_tell(enum rf_told told, const struct rf_event *event, struct rf_event *result);
 /* As ringfence-event.schema.json says. NULL: no memory. */

@@ -51,4 +51,5 @@ bool rf_events_changed(const struct rf_events *events);
  * a source of a network that is remembered takes its place. NULL: no memory.
  */
 char *rf_events_state(struct rf_events *events, enum rf_told told);
+
 #endif /* RINGFENCE_EVENTS_H */

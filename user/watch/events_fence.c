@@ -1,10 +1,168 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events of the whole fence: floods, newcomers, windows. */
+/*
+ * Events of the whole fence: of its rules, its traffic, packets that do not meet the program, and
+ * its fleet.
+ */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "watch/episodes.h"
+
+/* Ends it, if it is under way. */
+static void end(struct rf_events *events, struct rf_episode *episode, enum rf_event_type type)
+{
+	struct rf_event event = rf_event_of(events, type);
+
+	if (episode->number)
+		rf_episode_end(events, episode, &event);
+}
+
+/* ---- rules: changed, on trial, confirmed, reverted ---- */
+
+static void see_rules(const struct rf_snapshot *snapshot, struct rf_rules_seen *seen)
+{
+	const struct rf_bank *rules = &snapshot->bans.rules;
+
+	*seen = (struct rf_rules_seen){
+		.active = snapshot->standing.active,
+		.in_force = snapshot->standing.in_force,
+		.state = snapshot->standing.state,
+	};
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
+		if (!rules->policy[slot].id)
+			continue;
+		memcpy(seen->name[seen->limits], rules->limit[slot].name, RF_NAME_SIZE);
+		rf_format_limit_rate(&rules->limit[slot], seen->rate[seen->limits++]);
+	}
+}
+
+/* The rate of a limit; NULL: there is no such limit. */
+static const char *rate_of(const struct rf_rules_seen *seen, const char *name)
+{
+	for (int i = 0; i < seen->limits; i++)
+		if (!strcmp(seen->name[i], name))
+			return seen->rate[i];
+	return NULL;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_text(struct rf_event *event,
+							   const char *format, ...)
+{
+	const size_t length = strlen(event->detail);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(event->detail + length, sizeof(event->detail) - length, format, args);
+	va_end(args);
+}
+
+static void describe_change(struct rf_event *event, const struct rf_rules_seen *old,
+			    const struct rf_rules_seen *new)
+{
+	if (old->limits < 0) {
+		add_text(event, "while nobody watched");
+		return;
+	}
+	for (int i = 0; i < new->limits; i++) {
+		const char *rate = rate_of(old, new->name[i]);
+		const char *before = *event->detail ? "; " : "";
+
+		if (!rate)
+			add_text(event, "%sadded %s %s", before, new->name[i], new->rate[i]);
+		else if (strcmp(rate, new->rate[i]) != 0)
+			add_text(event, "%schanged %s from %s to %s", before, new->name[i], rate,
+				 new->rate[i]);
+	}
+	for (int i = 0; i < old->limits; i++)
+		if (!rate_of(new, old->name[i]))
+			add_text(event, "%sdeleted %s %s", *event->detail ? "; " : "", old->name[i],
+				 old->rate[i]);
+}
+
+static bool has_reverted(const struct rf_rules_seen *seen)
+{
+	return seen->state == RF_FELL_BACK || seen->state == RF_FELL_OPEN;
+}
+
+static void tell_changed(struct rf_events *events, const struct rf_snapshot *snapshot,
+			 const struct rf_rules_seen *new)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_RULES_CHANGED);
+	char left[RF_DURATION_TEXT_SIZE];
+
+	/* Rules that are no longer in force cannot be described. */
+	if (!has_reverted(new))
+		describe_change(&event, &events->rules, new);
+	if (new->state == RF_ON_TRIAL) {
+		rf_format_left(snapshot->standing.trial_ns, left);
+		add_text(&event, "%son trial, %s left", *event.detail ? "; " : "", left);
+	}
+	rf_events_tell(events, &event);
+}
+
+static void tell_reverted(struct rf_events *events, const struct rf_rules_seen *new)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_TRIAL_REVERTED);
+
+	add_text(&event, "%s",
+		 new->state == RF_FELL_OPEN
+			 ? "nobody confirmed the attach in time: everything passes"
+			 : "nobody confirmed the rules in time: those before are back");
+	rf_events_tell(events, &event);
+}
+
+static void tell_confirmed(struct rf_events *events)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_ACTION);
+
+	add_text(&event, "the rules on trial were confirmed");
+	rf_events_tell(events, &event);
+}
+
+static void feed_rules(struct rf_events *events, const struct rf_snapshot *snapshot)
+{
+	const struct rf_rules_seen *old = &events->rules;
+	struct rf_rules_seen new;
+	bool is_other, is_confirmed, is_reverted;
+
+	see_rules(snapshot, &new);
+	is_other = new.active != old->active;
+	is_reverted = has_reverted(&new) && (is_other || old->state != new.state);
+	/* After a trial that ended, the rules before are in force under either number. */
+	is_other = is_other && (is_reverted || new.in_force != old->in_force);
+	is_confirmed = !is_other && old->state == RF_ON_TRIAL && new.state == RF_SETTLED;
+	if (events->has_rules && is_other)
+		tell_changed(events, snapshot, &new);
+	if (events->has_rules && is_confirmed)
+		tell_confirmed(events);
+	if (events->has_rules && is_reverted)
+		tell_reverted(events, &new);
+	if (!events->has_rules || old->active != new.active || old->state != new.state)
+		events->has_changed = true;
+	events->rules = new;
+	events->has_rules = true;
+}
+
+/* ---- pauses ---- */
+
+static void feed_pause(struct rf_events *events, const struct rf_snapshot *snapshot)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_PAUSED);
+	const uint64_t left_ns = snapshot->standing.paused_ns;
+	char left[RF_DURATION_TEXT_SIZE];
+
+	if (!left_ns)
+		end(events, &events->pause, RF_EVENT_RESUMED);
+	if (!left_ns || events->pause.number)
+		return;
+	rf_format_left(left_ns, left);
+	add_text(&event, "nothing is dropped, %s left", left);
+	rf_episode_start(events, &events->pause, &event);
+}
+
+/* ---- what is new in the counters ---- */
 
 /* What is new in a scan. */
 struct news {
@@ -101,10 +259,8 @@ static void feed_flood(struct rf_events *events, const struct news *news)
 	struct rf_event event = rf_event_of(events, RF_EVENT_FLOOD_STARTED);
 
 	describe_flood(news, &event);
-	if (!rf_episode_go_on(events, &events->flood, is_flood(events, news), &event))
-		return;
-	event = rf_event_of(events, RF_EVENT_FLOOD_ENDED);
-	rf_episode_end(events, &events->flood, &event);
+	if (rf_episode_go_on(events, &events->flood, is_flood(events, news), &event))
+		end(events, &events->flood, RF_EVENT_FLOOD_ENDED);
 }
 
 /* ---- newcomers ---- */
@@ -135,10 +291,8 @@ static void feed_newcomers(struct rf_events *events, const struct rf_snapshot *s
 			   news->aggregated;
 
 	describe_newcomers(snapshot, news, &event);
-	if (!rf_episode_go_on(events, &events->newcomers, is_on, &event))
-		return;
-	event = rf_event_of(events, RF_EVENT_NEWCOMERS_RELEASED);
-	rf_episode_end(events, &events->newcomers, &event);
+	if (rf_episode_go_on(events, &events->newcomers, is_on, &event))
+		end(events, &events->newcomers, RF_EVENT_NEWCOMERS_RELEASED);
 }
 
 /* ---- windows ---- */
@@ -172,9 +326,7 @@ static void feed_errors(struct rf_events *events, const struct news *news,
 	events->has_changed = true;
 }
 
-/* ---- all of it ---- */
-
-void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot)
+static void feed_traffic(struct rf_events *events, const struct rf_snapshot *snapshot)
 {
 	struct news news;
 
@@ -187,14 +339,148 @@ void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *sn
 	feed_errors(events, &news, &events->errors, RF_EVENT_MAP_ERRORS);
 }
 
+/* ---- packets that do not meet the program ---- */
+
+static void describe_bypass(const struct rf_snapshot *snapshot, struct rf_event *event)
+{
+	char text[RF_BYPASS_TEXT_SIZE];
+
+	for (int i = 0; i < snapshot->interfaces; i++) {
+		const struct rf_interface_seen *seen = &snapshot->interface[i];
+		const size_t length = strlen(event->detail);
+
+		if (seen->bypass.met != RF_BYPASSED)
+			continue;
+		rf_bypass_format(&seen->bypass, text);
+		snprintf(event->detail + length, sizeof(event->detail) - length, "%s%s: %s",
+			 length ? "; " : "", seen->name, text);
+	}
+}
+
+/* Ends as soon as the program of each interface counts again; without packets it goes on. */
+static void feed_bypass(struct rf_events *events, const struct rf_snapshot *snapshot)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_BYPASS_STARTED);
+	bool is_bypassed = false, is_met = false;
+
+	for (int i = 0; i < snapshot->interfaces; i++) {
+		is_bypassed |= snapshot->interface[i].bypass.met == RF_BYPASSED;
+		is_met |= snapshot->interface[i].bypass.met == RF_MET;
+	}
+	if (events->bypass.number && is_met && !is_bypassed)
+		end(events, &events->bypass, RF_EVENT_BYPASS_ENDED);
+	if (events->bypass.number || !is_bypassed)
+		return;
+	describe_bypass(snapshot, &event);
+	rf_episode_start(events, &events->bypass, &event);
+}
+
+/* ---- a host that does not hear the fleet ---- */
+
+static void describe_alone(const struct rf_fleet_seen *seen, struct rf_event *event)
+{
+	const struct rf_agent_seen *agent = &seen->agent;
+	const char *why = "";
+
+	if (!agent->is_up)
+		why = "no agent serves the fence";
+	else if (*agent->trouble)
+		why = agent->trouble;
+	if (seen->standing.alone < RF_BUCKETS)
+		snprintf(event->detail, sizeof(event->detail), "%u of %d parts of the sources%s%s",
+			 seen->standing.alone, RF_BUCKETS, *why ? ": " : "", why);
+	else
+		snprintf(event->detail, sizeof(event->detail), "%s", why);
+}
+
+/* Ends what a host that is alone has started. */
+static void end_alone(struct rf_events *events, const char *why)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_FLEET_BACK);
+
+	if (!events->alone.number)
+		return;
+	snprintf(event.detail, sizeof(event.detail), "%s", why);
+	rf_episode_end(events, &events->alone, &event);
+}
+
+static void feed_alone(struct rf_events *events, const struct rf_fleet_seen *seen)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_FLEET_ALONE);
+
+	if (!events->alone.number) {
+		describe_alone(seen, &event);
+		if (seen->limits && seen->standing.alone)
+			rf_episode_start(events, &events->alone, &event);
+	} else if (!seen->limits) {
+		end_alone(events, "no limit is of the fleet any more");
+	} else if (!seen->standing.alone) {
+		end_alone(events, "");
+	}
+}
+
+/* ---- members of the fleet that are gone ---- */
+
+/* Adds the numbers of those that are gone; returns how many they are. */
+static int list_gone(const struct rf_events *events, const struct rf_agent_seen *agent,
+		     char text[RF_EVENT_DETAIL_SIZE / 2])
+{
+	const size_t size = RF_EVENT_DETAIL_SIZE / 2;
+	size_t length = 0;
+	int count = 0;
+
+	for (int slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++) {
+		const uint64_t bit = 1ULL << slot % 64;
+
+		if (!(events->member[slot / 64] & ~agent->member[slot / 64] & bit))
+			continue;
+		count++;
+		if (length < size)
+			length += snprintf(text + length, size - length, "%s%d", length ? ", " : "",
+					   slot);
+	}
+	return count;
+}
+
+/* While the engine learns, or is not heard, the agent knows not all members. */
+static void feed_members(struct rf_events *events, const struct rf_fleet_seen *seen)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_MEMBER_GONE);
+	const struct rf_agent_seen *agent = &seen->agent;
+	char gone[RF_EVENT_DETAIL_SIZE / 2] = "";
+	struct rf_episode one;
+	int count;
+
+	if (!seen->limits || !agent->is_up || !agent->is_settled ||
+	    memcmp(events->member, agent->member, sizeof(events->member)) == 0)
+		return;
+	count = list_gone(events, agent, gone);
+	snprintf(event.detail, sizeof(event.detail), "%s %s; %u of %u hosts are left",
+		 count == 1 ? "number" : "numbers", gone, rf_agent_members(agent), agent->hosts);
+	if (count)
+		rf_episode_start(events, &one, &event);
+	memcpy(events->member, agent->member, sizeof(events->member));
+	events->has_changed = true;
+}
+
+/* ---- all of it ---- */
+
+void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot)
+{
+	feed_rules(events, snapshot);
+	feed_pause(events, snapshot);
+	feed_traffic(events, snapshot);
+	feed_bypass(events, snapshot);
+	feed_alone(events, &snapshot->fleet);
+	feed_members(events, &snapshot->fleet);
+}
+
 void rf_events_end_fence(struct rf_events *events)
 {
-	struct rf_event flood = rf_event_of(events, RF_EVENT_FLOOD_ENDED);
-	struct rf_event newcomers = rf_event_of(events, RF_EVENT_NEWCOMERS_RELEASED);
-
-	if (events->newcomers.number)
-		rf_episode_end(events, &events->newcomers, &newcomers);
-	if (events->flood.number)
-		rf_episode_end(events, &events->flood, &flood);
+	end_alone(events, "the fence is gone");
+	end(events, &events->bypass, RF_EVENT_BYPASS_ENDED);
+	end(events, &events->pause, RF_EVENT_RESUMED);
+	end(events, &events->newcomers, RF_EVENT_NEWCOMERS_RELEASED);
+	end(events, &events->flood, RF_EVENT_FLOOD_ENDED);
 	events->full = events->errors = (struct rf_episode){};
 }
