@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "watch/monotonic.h"
+#include "watch/metrics_of.h"
 
 #define A "boot-1"
 #define B "boot-2"

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/out.h"
 #include "fence/find.h"
-#include "watch/metrics_file.h"
+#include "watch/metrics.h"
 #include "watch/page_files.h"
 
 /* metrics, metrics file */

@@ -1,10 +1,456 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What is kept of a fence for its metrics, from scan to scan. */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "base/json.h"
 #include "base/units.h"
+#include "ringfence/lease_place.h"
+#include "snapshot/snapshot.h"
 #include "watch/metrics_of.h"
+
+/* ---- peaks ---- */
+
+static bool start_peaks(struct rf_peaks *peaks)
+{
+	if (peaks->place)
+		return true;
+	if (getrandom(peaks->key, sizeof(peaks->key), 0) < 0)
+		return false;
+	for (int i = 0; i < 3; i++)
+		peaks->key[i] |= 1;
+	peaks->place = calloc(RF_PEAKS_PLACES, sizeof(*peaks->place));
+	return peaks->place;
+}
+
+static uint64_t hash_of(const struct rf_peaks *peaks, const struct rf_prefix *source,
+			uint32_t limit_id)
+{
+	const uint64_t high = source->word[0] | (uint64_t)source->word[1] << 32;
+	const uint64_t low = source->word[2] | (uint64_t)source->word[3] << 32;
+	const __u64 key[3] = {peaks->key[0], peaks->key[1], peaks->key[2]};
+	uint64_t sum = rf_lease_hash(high ^ limit_id ^ (uint64_t)source->version << 32, key);
+
+	if (low)
+		sum += rf_lease_hash(~low, key);
+	sum = rf_lease_hash(sum ^ sum >> 32, key);
+	return sum ? sum : 1;
+}
+
+/* The upper bits tell the place, so these do not. */
+static bool is_noted(const struct rf_peaks *peaks, uint64_t hash)
+{
+	return !(hash >> 20 & ((1U << peaks->share_bits) - 1));
+}
+
+static struct rf_peak *find_peak(const struct rf_peaks *peaks, uint64_t hash)
+{
+	for (size_t at = hash >> 40;; at++) {
+		struct rf_peak *place = &peaks->place[at % RF_PEAKS_PLACES];
+
+		if (!place->hash || place->hash == hash)
+			return place;
+	}
+}
+
+static void put_peak(struct rf_peaks *peaks, const struct rf_peak *peak)
+{
+	struct rf_peak *place;
+
+	if (!is_noted(peaks, peak->hash))
+		return;
+	place = find_peak(peaks, peak->hash);
+	peaks->count += !place->hash;
+	if (!place->hash || peak->use > place->use)
+		*place = *peak;
+}
+
+/* Forgets one half of the sources. */
+static bool halve(struct rf_peaks *peaks)
+{
+	struct rf_peak *before = peaks->place;
+	struct rf_peak *place = calloc(RF_PEAKS_PLACES, sizeof(*place));
+
+	if (!place)
+		return false;
+	peaks->place = place;
+	peaks->count = 0;
+	peaks->share_bits++;
+	for (size_t i = 0; i < RF_PEAKS_PLACES; i++)
+		if (before[i].hash)
+			put_peak(peaks, &before[i]);
+	free(before);
+	return true;
+}
+
+/* Puts those that wait into their places. */
+static bool settle_peaks(struct rf_peaks *peaks)
+{
+	const unsigned int waits = peaks->waits;
+
+	peaks->waits = 0;
+	for (unsigned int i = 0; i < waits; i++) {
+		if (peaks->count >= RF_PEAKS_PLACES / 2 && !halve(peaks))
+			return false;
+		put_peak(peaks, &peaks->waiting[i]);
+	}
+	return true;
+}
+
+/* Returns false where there is no memory; then nothing is noted. */
+static bool peaks_note(struct rf_peaks *peaks, const struct rf_prefix *source, uint32_t limit_id,
+		       uint32_t use)
+{
+	struct rf_peak peak = {.limit_id = limit_id, .use = use};
+
+	if (!start_peaks(peaks))
+		return false;
+	peak.hash = hash_of(peaks, source, limit_id);
+	__builtin_prefetch(&peaks->place[(peak.hash >> 40) % RF_PEAKS_PLACES], 1);
+	peaks->waiting[peaks->waits++] = peak;
+	return peaks->waits < RF_PEAKS_WAIT || settle_peaks(peaks);
+}
+
+static void peaks_free(struct rf_peaks *peaks)
+{
+	free(peaks->place);
+	*peaks = (struct rf_peaks){};
+}
+
+/* Calls `take` for each, with how many sources it stands for, and begins a new minute. */
+static void peaks_take(struct rf_peaks *peaks,
+		       void (*take)(void *context, const struct rf_peak *peak, uint64_t weight),
+		       void *context)
+{
+	settle_peaks(peaks);
+	for (size_t i = 0; peaks->place && i < RF_PEAKS_PLACES; i++)
+		if (peaks->place[i].hash)
+			take(context, &peaks->place[i], 1ULL << peaks->share_bits);
+	peaks_free(peaks);
+}
+
+/* ---- counters that never step back ---- */
+
+#define FIRST_CAPACITY 64
+#define MOST (1LL << 60) /* that anybody counts: more is damage */
+
+struct counter {
+	char key[RF_MONOTONIC_KEY_SIZE];
+	uint64_t base; /* of fences and limits that ended */
+	uint64_t most; /* of what goes on */
+	uint64_t seen; /* in which reading */
+};
+
+struct rf_monotonic {
+	char identity[RF_IDENTITY_SIZE];
+	uint32_t generation;	  /* the newest that was seen in the readings before this one */
+	uint32_t next_generation; /* and in this one */
+	uint64_t readings;
+	struct counter *counter;
+	size_t count, capacity;
+	size_t next;	       /* where a look-up begins: readings have one order */
+	struct counter unkept; /* where there is no memory for another one */
+};
+
+struct rf_monotonic *rf_monotonic_new(void)
+{
+	return calloc(1, sizeof(struct rf_monotonic));
+}
+
+void rf_monotonic_free(struct rf_monotonic *counters)
+{
+	if (!counters)
+		return;
+	free(counters->counter);
+	free(counters);
+}
+
+/* ---- looking up a counter ---- */
+
+static struct counter *find(const struct rf_monotonic *counters, const char *key)
+{
+	for (size_t i = 0; i < counters->count; i++) {
+		const size_t at = (counters->next + i) % counters->count;
+
+		if (strcmp(counters->counter[at].key, key) == 0)
+			return &counters->counter[at];
+	}
+	return NULL;
+}
+
+static struct counter *longest_unseen(const struct rf_monotonic *counters)
+{
+	struct counter *oldest = counters->counter;
+
+	for (size_t i = 1; i < counters->count; i++)
+		if (counters->counter[i].seen < oldest->seen)
+			oldest = &counters->counter[i];
+	return oldest;
+}
+
+static struct counter *make_room(struct rf_monotonic *counters)
+{
+	const size_t capacity = counters->capacity ? counters->capacity * 2 : FIRST_CAPACITY;
+	struct counter *larger;
+
+	if (counters->count == RF_MONOTONIC_MAX)
+		return longest_unseen(counters);
+	if (counters->count == counters->capacity) {
+		larger = reallocarray(counters->counter, capacity, sizeof(*larger));
+		if (!larger)
+			return &counters->unkept;
+		counters->counter = larger;
+		counters->capacity = capacity;
+	}
+	return &counters->counter[counters->count++];
+}
+
+static struct counter *get(struct rf_monotonic *counters, const char *key)
+{
+	struct counter *counter = find(counters, key);
+
+	if (!counter) {
+		counter = make_room(counters);
+		*counter = (struct counter){};
+		snprintf(counter->key, sizeof(counter->key), "%s", key);
+	}
+	counter->seen = counters->readings;
+	if (counter != &counters->unkept)
+		counters->next = counter - counters->counter + 1;
+	return counter;
+}
+
+/* ---- readings of counters ---- */
+
+/* What was counted so far has ended. */
+static void settle(struct counter *counter)
+{
+	counter->base += counter->most;
+	counter->most = 0;
+}
+
+static bool is_later(uint32_t generation, uint32_t than)
+{
+	return (int32_t)(generation - than) > 0;
+}
+
+void rf_monotonic_begin(struct rf_monotonic *counters, const char *identity, uint32_t generation)
+{
+	const bool is_same = strcmp(counters->identity, identity) == 0;
+
+	counters->readings++;
+	counters->generation = counters->next_generation;
+	if (!is_same || is_later(generation, counters->next_generation))
+		counters->next_generation = generation;
+	if (is_same)
+		return;
+	counters->generation = generation;
+	snprintf(counters->identity, sizeof(counters->identity), "%s", identity);
+	for (size_t i = 0; i < counters->count; i++)
+		settle(&counters->counter[i]);
+}
+
+static uint64_t grow(struct counter *counter, uint64_t now)
+{
+	if (now > counter->most)
+		counter->most = now;
+	return counter->base + counter->most;
+}
+
+uint64_t rf_monotonic_see(struct rf_monotonic *counters, const char *key, uint64_t now)
+{
+	return grow(get(counters, key), now);
+}
+
+uint64_t rf_monotonic_see_since(struct rf_monotonic *counters, const char *key, uint32_t since,
+				uint64_t now)
+{
+	struct counter *counter = get(counters, key);
+
+	if (is_later(since, counters->generation))
+		settle(counter);
+	/* The rules were read after their generation was. */
+	if (is_later(since, counters->next_generation))
+		counters->next_generation = since;
+	return grow(counter, now);
+}
+
+uint64_t rf_monotonic_add(struct rf_monotonic *counters, const char *key, uint64_t more)
+{
+	struct counter *counter = get(counters, key);
+
+	counter->base += more;
+	return counter->base + counter->most;
+}
+
+uint64_t rf_monotonic_told(const struct rf_monotonic *counters, const char *key)
+{
+	const struct counter *counter = find(counters, key);
+
+	return counter ? counter->base + counter->most : 0;
+}
+
+/* ---- counters as text ---- */
+
+char *rf_monotonic_save(const struct rf_monotonic *counters)
+{
+	json_t *list = json_object();
+	json_t *all = json_pack("{s:s, s:I, s:o}", "identity", counters->identity, "generation",
+				(json_int_t)counters->next_generation, "counters", list);
+	char *text;
+
+	for (size_t i = 0; i < counters->count; i++) {
+		const struct counter *counter = &counters->counter[i];
+
+		/* A key that is not UTF-8 cannot be kept. Only ringfence names limits, in ASCII. */
+		if (counter->base || counter->most)
+			json_object_set_new(list, counter->key,
+					    json_pack("[I, I]", (json_int_t)counter->base,
+						      (json_int_t)counter->most));
+	}
+	text = rf_json_line(all);
+	json_decref(all);
+	return text;
+}
+
+static int read_counter(struct rf_monotonic *into, const char *key, json_t *value)
+{
+	json_int_t base, most;
+	struct counter *counter;
+
+	if (!*key || strlen(key) >= RF_MONOTONIC_KEY_SIZE || into->count == RF_MONOTONIC_MAX ||
+	    json_unpack(value, "[I, I !]", &base, &most) || base < 0 || most < 0 || base > MOST ||
+	    most > MOST)
+		return -EINVAL;
+	counter = get(into, key);
+	if (counter == &into->unkept)
+		return -ENOMEM;
+	counter->base = base;
+	counter->most = most;
+	return 0;
+}
+
+static int read_all(struct rf_monotonic *into, json_t *all)
+{
+	const char *identity, *key;
+	json_int_t generation;
+	json_t *list, *value;
+
+	if (json_unpack(all, "{s:s, s:I, s:o}", "identity", &identity, "generation", &generation,
+			"counters", &list) ||
+	    !json_is_object(list) || strlen(identity) >= sizeof(into->identity) || generation < 0 ||
+	    generation > UINT32_MAX)
+		return -EINVAL;
+	snprintf(into->identity, sizeof(into->identity), "%s", identity);
+	into->generation = into->next_generation = generation;
+	json_object_foreach (list, key, value) {
+		const int err = read_counter(into, key, value);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Both have seen the same fence: which of them has seen more of it is told by the count. */
+static void merge_counter(struct counter *into, const struct counter *from, bool is_same)
+{
+	into->base += from->base;
+	if (!is_same)
+		into->base += from->most;
+	else if (from->most > into->most)
+		into->most = from->most;
+}
+
+static void merge(struct rf_monotonic *into, const struct rf_monotonic *from)
+{
+	const bool is_same = strcmp(into->identity, from->identity) == 0;
+
+	for (size_t i = 0; i < from->count; i++)
+		merge_counter(get(into, from->counter[i].key), &from->counter[i], is_same);
+}
+
+static void take_over(struct rf_monotonic *into, struct rf_monotonic *from)
+{
+	const struct rf_monotonic before = *into;
+
+	*into = *from;
+	*from = before;
+}
+
+int rf_monotonic_restore(struct rf_monotonic *counters, const char *text)
+{
+	json_t *all = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct rf_monotonic *saved = rf_monotonic_new();
+	int err = saved ? -EINVAL : -ENOMEM;
+
+	if (all && saved)
+		err = read_all(saved, all);
+	if (!err && !counters->readings && !counters->count)
+		take_over(counters, saved);
+	else if (!err)
+		merge(counters, saved);
+	rf_monotonic_free(saved);
+	json_decref(all);
+	return err;
+}
+
+/* ---- the fleet ---- */
+
+/* A value that is kept beside the counters, over restarts of the daemon. */
+static void keep(struct rf_metrics *metrics, const char *key, uint64_t value)
+{
+	rf_monotonic_add(metrics->told, key, value - rf_monotonic_told(metrics->told, key));
+}
+
+/*
+ * A counter of the agent, which begins at 0 with each start of it. `before` is where the agent's
+ * count is kept.
+ */
+static void count(struct rf_metrics *metrics, const char *key, const char *before, bool is_same,
+		  uint64_t now)
+{
+	const uint64_t then = is_same ? rf_monotonic_told(metrics->told, before) : 0;
+
+	keep(metrics, before, now);
+	rf_monotonic_add(metrics->told, key, now > then ? now - then : 0);
+}
+
+static void take_agent(struct rf_metrics *metrics, const struct rf_agent_seen *agent)
+{
+	const bool is_same = rf_monotonic_told(metrics->told, "agent/started") == agent->started_ns;
+
+	keep(metrics, "agent/started", agent->started_ns);
+	count(metrics, "fleet/sent", "agent/sent", is_same, agent->asks_sent);
+	count(metrics, "fleet/put_off", "agent/put_off", is_same, agent->asks_put_off);
+	count(metrics, "fleet/alone_times", "agent/alone_times", is_same, agent->alone_times);
+	count(metrics, "fleet/alone_ns", "agent/alone_ns", is_same, agent->alone_ns);
+}
+
+/* Takes what a scan saw of the fleet (metrics_fleet.c). */
+static void take_fleet(struct rf_metrics *metrics, const struct rf_fleet_seen *seen)
+{
+	const struct rf_agent_seen *agent = &seen->agent;
+	struct rf_fleet_metrics *fleet = &metrics->fleet;
+
+	fleet->is_told = seen->limits;
+	fleet->seen = *seen;
+	if (!fleet->is_told)
+		return;
+	fleet->asks_lost = rf_monotonic_see(metrics->told, "fleet/lost", seen->standing.asks_lost);
+	if (agent->is_up)
+		take_agent(metrics, agent);
+	fleet->asks_sent = rf_monotonic_add(metrics->told, "fleet/sent", 0);
+	fleet->asks_put_off = rf_monotonic_add(metrics->told, "fleet/put_off", 0);
+	fleet->alone_times = rf_monotonic_add(metrics->told, "fleet/alone_times", 0);
+	fleet->alone_ns = rf_monotonic_add(metrics->told, "fleet/alone_ns", 0);
+}
+
+/* ---- metrics of a fence ---- */
 
 #define MINUTE_NS (60 * RF_NS_PER_S)
 #define WORST_NS (60 * RF_NS_PER_S) /* so long the worst source stays the worst */
@@ -35,13 +481,8 @@ void rf_metrics_free(struct rf_metrics *metrics)
 	if (!metrics)
 		return;
 	rf_monotonic_free(metrics->told);
-	rf_peaks_free(&metrics->peaks);
+	peaks_free(&metrics->peaks);
 	free(metrics);
-}
-
-const char *rf_metrics_fence(const struct rf_metrics *metrics)
-{
-	return metrics->fence;
 }
 
 void rf_metrics_lose(struct rf_metrics *metrics)
@@ -206,7 +647,7 @@ static void take_source(struct rf_metrics *metrics, const struct rf_snapshot *sn
 	limit->over += use >= 1000 || refused;
 	limit->banned += row->banned_ns != 0;
 	if (use || refused)
-		rf_peaks_note(&metrics->peaks, &row->source, row->limit_id, use);
+		peaks_note(&metrics->peaks, &row->source, row->limit_id, use);
 }
 
 /* What is observed at the end of a minute. */
@@ -234,7 +675,7 @@ void rf_metrics_observe(struct rf_metrics *metrics)
 {
 	struct observing observing = {.metrics = metrics};
 
-	rf_peaks_take(&metrics->peaks, observe_one, &observing);
+	peaks_take(&metrics->peaks, observe_one, &observing);
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (*metrics->limit[slot].name)
 			add_use(metrics, &metrics->limit[slot], observing.use[slot],
@@ -271,7 +712,7 @@ void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snaps
 	take_limits(metrics, snapshot);
 	take_sources(metrics, snapshot);
 	take_events(metrics);
-	rf_metrics_take_fleet(metrics, &snapshot->fleet);
+	take_fleet(metrics, &snapshot->fleet);
 	rf_metrics_note_history(metrics, metrics->history_bytes, metrics->history_errors_before);
 	metrics->is_known = true;
 	metrics->is_up = true;

@@ -6,6 +6,7 @@
 #ifndef RINGFENCE_METRICS_H
 #define RINGFENCE_METRICS_H
 
+#include "base/error.h"
 #include "snapshot/snapshot.h"
 #include "watch/event.h"
 #include "watch/privacy.h"
@@ -15,7 +16,6 @@ struct rf_metrics;
 
 struct rf_metrics *rf_metrics_new(const char *fence); /* NULL: no memory */
 void rf_metrics_free(struct rf_metrics *metrics);
-const char *rf_metrics_fence(const struct rf_metrics *metrics);
 
 /* Takes a scan, in the order of scans. */
 void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snapshot);
@@ -35,7 +35,7 @@ void rf_metrics_count_suppressed(struct rf_metrics *metrics, enum rf_event_type 
 void rf_metrics_note_history(struct rf_metrics *metrics, uint64_t bytes, uint64_t errors);
 
 /*
- * What keeps the counters going, as one line of JSON; see watch/monotonic.h. The caller frees it.
+ * What keeps the counters going, as one line of JSON; see watch/metrics_of.h. The caller frees it.
  */
 char *rf_metrics_save(const struct rf_metrics *metrics);
 /* Only the first success has an effect: what goes on is newer. -EINVAL: the text is damaged. */
@@ -63,5 +63,30 @@ struct rf_metrics_page {
 
 /* Writes the metrics of several fences. The caller frees the text. NULL: no memory. */
 char *rf_metrics_write(const struct rf_metrics_page *page, size_t *length);
+
+/*
+ * ---- a file of metrics ----
+ *
+ * For node_exporter's textfile collector. It keeps what the counters need to go on, in comments:
+ * `# ringfence state {"fence":…,"state":…}`.
+ */
+
+struct rf_metrics_file {
+	const char *path;
+	char *before;	 /* the text that the file had; NULL: there was none */
+	bool is_damaged; /* some state in it was not taken */
+};
+
+/* Reads the file, if there is one. An error where it is none of ringfence's. */
+int rf_metrics_file_read(struct rf_metrics_file *file, const char *path, struct rf_error *error);
+/* Takes over what it keeps of this fence. */
+void rf_metrics_file_restore(struct rf_metrics_file *file, struct rf_metrics *metrics);
+/*
+ * Writes the page into the file, all at once, with what is to be kept of its fences, and of others
+ * that the file had.
+ */
+int rf_metrics_file_write(const struct rf_metrics_file *file, const struct rf_metrics_page *page,
+			  struct rf_error *error);
+void rf_metrics_file_free(struct rf_metrics_file *file);
 
 #endif /* RINGFENCE_METRICS_H */

@@ -1,11 +1,80 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What metrics.c takes from scans, and metrics_text.c writes; nobody else includes this. */
+/* What metrics.c takes from scans, and metrics_text.c writes; only tests include it as well. */
 #ifndef RINGFENCE_METRICS_OF_H
 #define RINGFENCE_METRICS_OF_H
 
 #include "watch/metrics.h"
-#include "watch/monotonic.h"
-#include "watch/peaks.h"
+
+/*
+ * ---- counters ----
+ *
+ * Counters of one fence that never step back to a reader, whatever the fence does: a count that a
+ * lease is about to hand over may be missing from a reading, a fence may be replaced, a limit
+ * deleted and made anew. What is told is `base`, of all that ended, and the most that was seen of
+ * what goes on. Pure.
+ */
+
+#define RF_MONOTONIC_MAX 2048 /* counters; of more, those that were not seen for longest go */
+#define RF_MONOTONIC_KEY_SIZE 96
+
+struct rf_monotonic;
+
+struct rf_monotonic *rf_monotonic_new(void); /* NULL: no memory */
+void rf_monotonic_free(struct rf_monotonic *counters);
+
+/*
+ * Begins a reading of the fence with this identity. With another one than before, all its counters
+ * began at 0. `generation` is that of its rules, as they were before the reading.
+ */
+void rf_monotonic_begin(struct rf_monotonic *counters, const char *identity, uint32_t generation);
+/* Takes what a counter of the fence has now. Returns what may be told. */
+uint64_t rf_monotonic_see(struct rf_monotonic *counters, const char *key, uint64_t now);
+/*
+ * The same of a counter that a limit has had since `since`, a generation. After the reading before,
+ * it began at 0.
+ */
+uint64_t rf_monotonic_see_since(struct rf_monotonic *counters, const char *key, uint32_t since,
+				uint64_t now);
+/* Counts something that no fence counts. */
+uint64_t rf_monotonic_add(struct rf_monotonic *counters, const char *key, uint64_t more);
+/* What was told last; 0: nothing yet. */
+uint64_t rf_monotonic_told(const struct rf_monotonic *counters, const char *key);
+
+/* All of it as JSON, on one line. The caller frees it. NULL: no memory. */
+char *rf_monotonic_save(const struct rf_monotonic *counters);
+/*
+ * Adds what was saved, as if it had been seen before all that was seen since. -EINVAL: the text is
+ * damaged, and nothing is changed. -ENOMEM.
+ */
+int rf_monotonic_restore(struct rf_monotonic *counters, const char *text);
+
+/* ---- peaks ---- */
+
+#define RF_PEAKS_PLACES 131072 /* a power of two; half of them are used at most */
+
+struct rf_peak {
+	uint64_t hash; /* of the source and the limit; 0: the place is free */
+	uint32_t limit_id;
+	uint32_t use; /* in thousandths of the limit */
+};
+
+#define RF_PEAKS_WAIT 16
+
+/*
+ * The most that each source used of a limit in the present minute. Of many sources it notes a
+ * random half, quarter, eighth …, and each of these counts for as many.
+ */
+struct rf_peaks {
+	struct rf_peak *place; /* NULL: none was noted yet */
+	/* Not in their places yet, whose memory is on its way to the cache. */
+	struct rf_peak waiting[RF_PEAKS_WAIT];
+	unsigned int waits;
+	size_t count;
+	unsigned int share_bits; /* one in 1 << share_bits is noted */
+	uint64_t key[3];	 /* random, so that nobody chooses which sources are noted */
+};
+
+/* ---- metrics ---- */
 
 /* Upper bounds of the histogram of use, and more than the last. */
 #define RF_USE_BOUNDS 12
@@ -63,8 +132,5 @@ struct rf_metrics {
 	uint64_t events[RF_EVENT_TYPES], suppressed[RF_EVENT_TYPES];
 	uint64_t history_bytes, history_errors, history_errors_before;
 };
-
-/* Takes what a scan saw of the fleet (metrics_fleet.c). */
-void rf_metrics_take_fleet(struct rf_metrics *metrics, const struct rf_fleet_seen *seen);
 
 #endif /* RINGFENCE_METRICS_OF_H */
