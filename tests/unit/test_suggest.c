@@ -6,7 +6,6 @@
 
 #include "base/units.h"
 #include "watch/suggest.h"
-#include "watch/trial_run.h"
 
 #define SOURCES 2000
 

@@ -11,7 +11,7 @@
 #include "cli/out.h"
 #include "cli/recorded.h"
 #include "rules/policy.h"
-#include "watch/trial_run.h"
+#include "watch/suggest.h"
 
 #define HOUR_NS (3600 * RF_NS_PER_S)
 #define INTERVAL_NS (10 * RF_NS_PER_S) /* of the history's sources */
