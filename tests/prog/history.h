@@ -16,7 +16,6 @@
 
 #include "tests/record/made.h"
 #include "watch/db.h"
-#include "watch/schema.h"
 
 static char base[] = "/tmp/ringfence-history.XXXXXX";
 static char directory[64];

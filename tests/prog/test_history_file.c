@@ -6,8 +6,8 @@
 #include <glob.h>
 #include <sys/socket.h>
 
+#include "watch/db.h"
 #include "watch/reader.h"
-#include "watch/schema.h"
 
 /* ---- the file ---- */
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "watch/graph.h"
+#include "watch/reader.h"
 
 #define INTERVAL_MS 3600 /* of a busy daemon */
 #define SCANS 20

@@ -15,7 +15,6 @@
 #include "daemon/query.h"
 #include "snapshot/records.h"
 #include "snapshot/shown.h"
-#include "watch/graph.h"
 #include "watch/privacy.h"
 #include "watch/reader.h"
 

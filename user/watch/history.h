@@ -65,9 +65,9 @@ int rf_history_put_rules(struct rf_history *history, const char *text, struct rf
 int rf_history_put_state(struct rf_history *history, const char *key, const char *text,
 			 struct rf_error *error);
 /* The caller frees it. NULL: there is none. */
+char *rf_history_get_state(struct rf_history *history, const char *key);
 /* The greatest number of an event in it; 0: there is none. */
 uint64_t rf_history_last_seq(const struct rf_history *history);
-char *rf_history_get_state(struct rf_history *history, const char *key);
 /* Three odd words, by which samples are drawn; the file keeps them. */
 const __u64 *rf_history_sample_key(const struct rf_history *history);
 /* After a failure of any of these, this gives up the scan. */

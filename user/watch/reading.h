@@ -4,8 +4,8 @@
 #define RINGFENCE_READING_H
 
 #include "base/units.h"
-#include "watch/graph.h"
-#include "watch/schema.h"
+#include "watch/db.h"
+#include "watch/reader.h"
 
 struct rf_reader {
 	struct rf_db db;
@@ -70,13 +70,6 @@ struct rf_source_sum {
 };
 
 #define RF_SOURCE_KEY_SIZE offsetof(struct rf_source_sum, passed)
-
-void rf_source_add(struct rf_source_sum *into, const struct rf_source_sum *row);
-/* For rf_sort(): most drops first, then most packets. */
-int rf_source_compare(const void *a, const void *b);
-/* The sum under the names of its source and limit. False: one of them is none. */
-bool rf_source_name(struct rf_reader *reader, const struct rf_source_sum *sum,
-		    struct rf_recorded_source *row);
 
 /* ---- of graphs ---- */
 

@@ -5,8 +5,8 @@
 
 #include <limits.h>
 
+#include "watch/db.h"
 #include "watch/history.h"
-#include "watch/schema.h"
 
 #define RF_NOTES_MAX 4
 #define RF_LEVEL_MAX 5
@@ -128,7 +128,7 @@ void rf_tally_close(struct rf_tally *tally);
 void rf_history_read_sample(struct rf_history *history);
 int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot *snapshot);
 
-/* ---- what goes (history_keep.c) ---- */
+/* ---- what goes (history_file.c) ---- */
 
 /* Deletes what is too old, and what does not fit; becomes coarser or finer. */
 int rf_history_keep(struct rf_history *history, uint64_t now_ns);
