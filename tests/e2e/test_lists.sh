@@ -56,7 +56,7 @@ is "$(came)" '192.0.2.1 60
 is "$(reason allowed) $(reason denied)" '180 240' 'packets are counted as allowed and as denied'
 conserves 0 'sent = passed + dropped with lists and a limit'
 is "$(ringfence show 192.0.2.1 --json | jq -c '[.allowed, .denied, .limits[0].used]')" \
-	'[{"left_ms":null,"prefix":"192.0.2.0/24"},null,0]' 'an allowed source is charged to no limit'
+	'[{"prefix":"192.0.2.0/24","left_ms":null},null,0]' 'an allowed source is charged to no limit'
 does 'deny list prints prefixes in order' '192.0.2.66
 203.0.113.0/24
 2001:db8:0:9::66
