@@ -486,35 +486,34 @@ shape() {
 		else type end; shape')" "$(jq -cnS "$1")" "--json has the documented keys and types: ${*:2}"
 }
 
-interface='{name: "string", ethernet: "boolean", mode: "string", attached_by: "string", chain: "null"}'
+interface='{name: "string", ethernet: "boolean", mode: "string", attached_by: "string", chain: "null",
+	packets: "null", bytes: "null"}'
 counts='{packets: "number", bytes: "number"}'
 both='{passed: "number", dropped: "number", would_drop: "number"}'
-sums='{packets: '"$both"', bytes: '"$both"'}'
 of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'
-of_windows='{inserts: "number", evictions: "number"}'
-in_use='{used: "number", resident: "number"} + '"$of_windows"
+in_use='{used: "number", resident: "number", inserts: "number", evictions: "number"}'
 maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 windows6 config leases \
 	lease_tags ports prefixes4 prefixes6 presence aggregates counters limit_counters interfaces samples slots4 slots6 bans)
-of_newcomers='{admitted: "number", aggregated: "number", passed: "number", dropped: "number"}'
+of_newcomers='{then: "string", rate: "number", window_ms: "number", admitted: "number", aggregated: "number",
+	passed: "number", dropped: "number", unnoted: "number", known: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number",
-	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", suits_mtu: "boolean"}], limits: "number", armed: "boolean", trial: "null",
-	limit: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",
+	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", suits_mtu: "boolean"}], armed: "boolean", trial: "null",
+	limits: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",
 	length: "null", flags: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number", fleet: "number"},
-	newcomers: ({then: "string", rate: "number", window_ms: "number"} + '"$of_newcomers"'),
-	windows: {ipv4: ('"$in_use"'), ipv6: ('"$in_use"')},
+	newcomers: '"$of_newcomers"',
+	windows: {ipv4: '"$in_use"', ipv6: '"$in_use"'},
 	memory: {bytes: "number", maps: '"$maps"'},
 	bans: {standing: "number", room: "number", refused: "number"}, paused_ms: "number"}' status dev "${port[0]}"
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
-	reset: "null", total: '"$sums"', reasons: ([('"$(names_in reasons)"') | {(.): '"$counts"'}] | add),
+	reset: "null", reasons: ([('"$(names_in reasons)"') | {(.): '"$counts"'}] | add),
 	limits: [{name: "string"} + '"$of_limit"' + {bytes: '"$of_limit"'}],
-	newcomers: ('"$of_newcomers"' + {unnoted: "number", known: "number"}),
-	windows: {ipv4: '"$of_windows"', ipv6: '"$of_windows"'},
+	newcomers: '"$of_newcomers"', windows: {ipv4: '"$in_use"', ipv6: '"$in_use"'},
 	map_errors: ([('"$(names_in map_errors)"') |
 		{(.): "number"}] | add)}' stats dev "${port[0]}"
 shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", used_per_s: "number", rate: "number", burst: "null", window_ms: "number",
-	unit: "string", banned_ms: "number", aggregate: "boolean"}], unseen: "null"}' top dev "${port[0]}"
+	unit: "string", banned_ms: "number", aggregate: "boolean", shadow: "boolean"}], unseen: "null"}' top dev "${port[0]}"
 shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, passes_again_ms: "number",
 	summary: "string", allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
