@@ -370,7 +370,7 @@ static bool has_no_alone(const struct rf_limit *limit)
 
 #define AT(member) \
 	.at = offsetof(struct rf_limit, member), .size = sizeof(((struct rf_limit *)0)->member)
-#define TEXT(write, none) write, none
+#define TEXT(function, word) .write = function, .none = word
 #define PART(id, word, option, store, no, text, json, define, ...) \
 	[RF_OPT_##id] = {text, __VA_ARGS__},
 #define HEAD(id, word, option, store, text, json, define, ...) [RF_OPT_##id] = {text, __VA_ARGS__},
