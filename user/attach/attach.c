@@ -454,7 +454,9 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 	if (fd == -EPERM || fd == -EACCES)
 		return rf_error_failed(error, fd, "%s: %s; as root run 'ringfence attach'",
 				       directory->text, strerror(-fd));
-	if (fd < 0 && fd != -ENOENT)
+	/* Others say that no program of ours is there: pins are made anew, and name what is in the
+	 * way. */
+	if (fd == -ENOMEM || fd == -EMFILE || fd == -ENFILE)
 		return rf_error_failed(error, fd, "%s: cannot open its program: %s",
 				       directory->text, strerror(-fd));
 	if (fd < 0)
