@@ -126,7 +126,7 @@ ringfence detach "$edge" >"$scratch/log"
 
 ringfence attach "$a" fence "$edge" >"$scratch/log"
 deliver 0 src=192.0.2.1,count=4
-is "$(ringfence stats --json dev "$edge" | jq -c '[has("rest"), (.interfaces[0] | has("packets"))]')" '[false,false]' \
+is "$(ringfence stats --json dev "$edge" | jq -c '[has("rest"), .interfaces[0].packets]')" '[false,null]' \
 	'stats --json of a fence on one interface has nothing by interface'
 is "$(ringfence stats dev "$edge" | grep -c '^interface\|^rest')" 0 \
 	'stats of a fence on one interface has nothing by interface'
