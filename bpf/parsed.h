@@ -8,7 +8,7 @@
  * The copy has a fixed size, in which all headers have room that the parser walks over. So the
  * verifier accepts what it reads by the bounds of each step; comparisons with the end of the frame
  * only decide what the packet is, as they do in a frame. What the parser finds is left in memory,
- * since the stack of the entry is full.
+ * to keep the stack of the entry small.
  */
 #ifndef RINGFENCE_PARSED_H
 #define RINGFENCE_PARSED_H

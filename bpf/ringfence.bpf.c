@@ -620,7 +620,8 @@ __noinline int take_frags_sample(struct xdp_md *ctx, int verdict)
 	return verdict;
 }
 
-/* Not inlined: most fences count no interface and take no sample, and the stack is full. */
+/* Not inlined: most fences count no interface and take no sample, and it would add to the
+ * stack of the entry. */
 __noinline int count_by_interface(struct xdp_md *ctx, int verdict)
 {
 	return count_interface(ctx->ingress_ifindex, ctx->data_end - ctx->data, verdict);

@@ -19,9 +19,13 @@
 enum rf_verdict {
 	RF_UNDER,
 	RF_OVER,
-	RF_LOST_RACES, /* nothing was charged; the caller drops under a reason of its own */
-	RF_LATER,      /* of rf_take_at_once() alone */
-	RF_LOST_RACE,  /* of one attempt: nothing was charged, and another attempt may follow */
+	/*
+	 * The caller drops under a reason of its own. Nothing was charged, but what rf_added() left
+	 * in the head of a limit that bans by a sum: this is final, and never tried again.
+	 */
+	RF_LOST_RACES,
+	RF_LATER,     /* of rf_take_at_once() alone */
+	RF_LOST_RACE, /* of one attempt: nothing was charged, and another attempt may follow */
 };
 
 RF_INLINE int rf_is_log(const struct rf_policy *policy)

@@ -77,8 +77,13 @@ static json_t *make_chain(const void *of)
 	return list;
 }
 
-static const struct rf_field attached_fields[] = {
+static const struct rf_field named_interface_fields[] = {
 	RF_FIELD("name", struct rf_interface, name, "of the interface"),
+	{},
+};
+
+static const struct rf_field attached_fields[] = {
+	RF_FIELDS_ALSO(named_interface_fields),
 	RF_FIELD_MADE("mode", RF_FIELD_TEXT, make_mode, "native, generic or offload"),
 	RF_FIELD_MADE("attached_by", RF_FIELD_TEXT, make_attached_by, "ringfence or ip"),
 	RF_FIELD_MADE("chain", RF_FIELD_LIST, make_chain, "programs of a chain, in order",
@@ -121,7 +126,7 @@ const char *rf_trial_state_word(enum rf_trial_state state)
 	return words[state];
 }
 
-/* ---- stats ---- */
+/* ---- sums, and limits ---- */
 
 static const struct rf_field packets_fields[] = {
 	RF_FIELD("passed", struct rf_sums, passed.packets, "those that passed"),
@@ -305,11 +310,6 @@ static const struct rf_field flow_fields[] = {
 static const struct rf_field flows_fields[] = {
 	RF_FIELDS_ALSO(flow_fields),
 	RF_FIELD("would_drop", struct rf_flow_rates, would_drop, "over a shadow limit, and passed"),
-	{},
-};
-
-static const struct rf_field named_interface_fields[] = {
-	RF_FIELD("name", struct rf_interface, name, "of the interface"),
 	{},
 };
 
