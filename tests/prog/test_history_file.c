@@ -243,6 +243,7 @@ static void other_format(void **state)
 		"PRAGMA application_id = 0; PRAGMA user_version = 0",
 		"PRAGMA application_id = 7",
 		"PRAGMA user_version = 0",
+		"PRAGMA user_version = -1",
 	};
 
 	(void)state;
@@ -268,6 +269,58 @@ static void other_format(void **state)
 		rf_reader_close(reader);
 		snprintf(command, sizeof(command), "rm -f %s/*", directory);
 		assert_int_equal(system(command), 0);
+	}
+}
+
+static void make_by_sql(const char *sql)
+{
+	struct rf_db db;
+
+	assert_int_equal(
+		rf_db_open(&db, path_of("eth0.db"), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE),
+		SQLITE_OK);
+	assert_int_equal(rf_db_exec(&db, sql), SQLITE_OK);
+	rf_db_close(&db);
+	assert_int_equal(chmod(path_of("eth0.db"), 0640), 0);
+}
+
+static size_t read_file(const char *path, char *bytes, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	size_t length;
+
+	assert_non_null(file);
+	length = fread(bytes, 1, size, file);
+	fclose(file);
+	assert_in_range(length, 1, size - 1);
+	return length;
+}
+
+/* Databases of other programs: the writer puts them aside, and changes none of their bytes. */
+static void foreign_files_keep_their_bytes(void **state)
+{
+	static const char *const files[] = {
+		"PRAGMA user_version = -1",
+		"PRAGMA user_version = -1; CREATE TABLE theirs(x)",
+		"CREATE TABLE theirs(x)",
+	};
+	static char before[65536], after[65536];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct rf_history *history;
+		size_t length;
+		glob_t aside;
+
+		make_by_sql(files[i]);
+		length = read_file(path_of("eth0.db"), before, sizeof(before));
+		history = open_history();
+		rf_history_close(history);
+		assert_int_equal(glob(path_of("eth0.db.other-*Z"), 0, NULL, &aside), 0);
+		assert_int_equal(read_file(aside.gl_pathv[0], after, sizeof(after)), length);
+		assert_memory_equal(before, after, length);
+		globfree(&aside);
+		clear(NULL);
 	}
 }
 
@@ -562,6 +615,7 @@ static const struct CMUnitTest tests[] = {
 	ROW("of files put aside, the newest two stay", old_damaged_are_deleted),
 	ROW("a file of a later version stays as it is", later_version),
 	ROW("a file of another format is refused, and put aside", other_format),
+	ROW("a file of another program is put aside unchanged", foreign_files_keep_their_bytes),
 	ROW("an empty file becomes a history", empty_file),
 	ROW("a restart before the second scan", restarted_at_once),
 	ROW("killed at any moment", killed_at_any_moment),

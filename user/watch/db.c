@@ -435,14 +435,10 @@ const char rf_schema_text[] =
 	"-- What ringfence-watch remembers over a restart; sample: the key that chooses it.\n"
 	"CREATE TABLE state(key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;\n";
 
-int rf_schema_version(struct rf_db *db)
-{
-	return rf_db_int(db, -1, "PRAGMA user_version", "");
-}
-
-enum rf_schema_format rf_schema_format(struct rf_db *db, int version)
+enum rf_schema_format rf_schema_format(struct rf_db *db)
 {
 	const int64_t application = rf_db_int(db, 0, "PRAGMA application_id", "");
+	const int64_t version = rf_db_int(db, 0, "PRAGMA user_version", "");
 
 	if (application == RF_SCHEMA_APPLICATION)
 		return version == RF_SCHEMA_VERSION  ? RF_SCHEMA_OURS

@@ -116,10 +116,8 @@ enum rf_schema_format {
 	RF_SCHEMA_OTHER, /* of another build, or no history at all */
 };
 
-/* PRAGMA user_version; negative: it cannot be read. */
-int rf_schema_version(struct rf_db *db);
-/* What a file of that version is; db->failed where it cannot be read. */
-enum rf_schema_format rf_schema_format(struct rf_db *db, int version);
+/* The format by the marks in the file, which stays unchanged; db->failed if it cannot be read. */
+enum rf_schema_format rf_schema_format(struct rf_db *db);
 /* Makes the tables in an empty file. Returns SQLite's code. */
 int rf_schema_make(struct rf_db *db);
 

@@ -127,7 +127,6 @@ static int set_up(struct rf_history *history)
 	char *sql;
 	int code;
 
-	sqlite3_busy_timeout(db->sqlite, BUSY_MS);
 	/* The log stays when the last one closes, so that readers need not write the directory. */
 	sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
 	sql = sqlite3_mprintf("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;"
@@ -140,21 +139,17 @@ static int set_up(struct rf_history *history)
 	return code;
 }
 
-static int check(struct rf_history *history)
+static int check_pages(struct rf_history *history)
 {
 	struct rf_db *db = &history->db;
 	sqlite3_stmt *stmt = rf_db_begin(db, "PRAGMA quick_check(1)", "");
-	bool is_fine = rf_db_row(db, stmt) && !strcmp(rf_db_text(stmt, 0), "ok");
-	int version;
+	const bool is_fine = rf_db_row(db, stmt) && !strcmp(rf_db_text(stmt, 0), "ok");
 
-	if (!is_fine)
-		return rf_db_is_damage(db->failed) || !db->failed ? SQLITE_CORRUPT : db->failed;
-	rf_db_end(stmt);
-	version = rf_schema_version(db);
-	history->format = version < 0 ? RF_SCHEMA_NONE : rf_schema_format(db, version);
-	if (db->failed)
-		return db->failed;
-	return history->format == RF_SCHEMA_NONE ? rf_schema_make(db) : SQLITE_OK;
+	if (is_fine) {
+		rf_db_end(stmt);
+		return SQLITE_OK;
+	}
+	return rf_db_is_damage(db->failed) || !db->failed ? SQLITE_CORRUPT : db->failed;
 }
 
 /* SQLite follows a link in place of its log, and gives the target to the file's owner. */
@@ -171,13 +166,29 @@ static int check_log(struct rf_history *history, struct rf_error *error)
 	return err ? rf_error_failed(error, err, "cannot open %.300s: %s", path, why) : 0;
 }
 
+/*
+ * A file in another format is not changed: neither by settings that are stored in it, nor by
+ * writing its log into it when it is closed.
+ */
 static int open_database(struct rf_history *history)
 {
-	int code = rf_db_open(&history->db, history->path, SQLITE_OPEN_READWRITE);
+	struct rf_db *db = &history->db;
+	bool is_other;
+	int code = rf_db_open(db, history->path, SQLITE_OPEN_READWRITE);
 
+	if (code)
+		return code;
+	sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+	history->format = rf_schema_format(db);
+	is_other = history->format == RF_SCHEMA_LATER || history->format == RF_SCHEMA_OTHER;
+	if (db->failed || is_other) {
+		sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_other, NULL);
+		return db->failed;
+	}
+	code = set_up(history);
 	if (!code)
-		code = set_up(history);
-	return code ? code : check(history);
+		code = check_pages(history);
+	return !code && history->format == RF_SCHEMA_NONE ? rf_schema_make(db) : code;
 }
 
 void rf_history_file_close(struct rf_history *history)

@@ -152,27 +152,25 @@ static bool writer_begins(const struct rf_reader *reader)
 	       reader->db.failed == SQLITE_READONLY_CANTINIT;
 }
 
-/* Negative: it cannot be read. */
-static int ask_version(struct rf_reader *reader)
+/* reader->db.failed if it cannot be read. */
+static enum rf_schema_format read_format(struct rf_reader *reader)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_MS * RF_NS_PER_MS};
-	int version = rf_schema_version(&reader->db);
+	enum rf_schema_format format = rf_schema_format(&reader->db);
 
-	for (int ms = 0; version < 0 && writer_begins(reader) && ms < BUSY_MS; ms += PAUSE_MS) {
+	for (int ms = 0; writer_begins(reader) && ms < BUSY_MS; ms += PAUSE_MS) {
 		nanosleep(&pause, NULL);
 		reader->db.failed = SQLITE_OK;
-		version = rf_schema_version(&reader->db);
+		format = rf_schema_format(&reader->db);
 	}
-	return version;
+	return format;
 }
 
 static int check_format(struct rf_reader *reader, struct rf_error *error)
 {
-	const int version = ask_version(reader);
-	const enum rf_schema_format format =
-		version < 0 ? RF_SCHEMA_NONE : rf_schema_format(&reader->db, version);
+	const enum rf_schema_format format = read_format(reader);
 
-	if (version < 0 || reader->db.failed)
+	if (reader->db.failed)
 		return rf_reader_fail(reader, error);
 	switch (format) {
 	case RF_SCHEMA_OURS:
