@@ -147,7 +147,7 @@ build/%.skel.h: build/%.bpf.o
 # What follows from the tables of user/schema/ outside of C: rows of the manuals, labels of the page, lists
 # for the tests.
 SCHEMA := $(addprefix build/schema/,events fleet_settings map_errors ringfence-event.schema.json page.js reasons watch_settings $(addprefix metrics_,packets limits state fleet daemon))
-KEYS := $(addprefix build/schema/keys_,bans show stats stats_reset status top)
+KEYS := $(addprefix build/schema/,$(shell sed -n 's/^\.\\" rows of \(keys_.*\)/\1/p' docs/ringfence-json.5))
 
 build/schema/print: $(filter-out user/schema/record.c,$(wildcard user/schema/*.c)) $(wildcard user/schema/*.h user/schema/*.def user/base/*.h include/ringfence/*.h)
 	@mkdir -p $(@D)
@@ -158,11 +158,15 @@ $(SCHEMA): build/schema/%: build/schema/print
 	@mv $@.new $@
 
 # The tables of keys in the manual of JSON. What makes the values is not linked, since only rows are read.
-RECORDS := $(addprefix user/,schema/record.c snapshot/records.c cli/cmd_show.c cli/cmd_status.c cli/view.c)
-build/schema/print_keys: user/cli/print_keys.c $(RECORDS) $(wildcard user/*/*.h user/*/*.def include/ringfence/*.h) | $(GENERATED)
+RECORDS := $(patsubst user/%.c,build/schema/records/%.o,user/cli/print_keys.c user/schema/record.c $(shell grep -l 'struct rf_field .*\[\]\|RF_RECORD' user/*/*.c))
+
+build/schema/records/%.o: user/%.c | $(GENERATED)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(CPPFLAGS) -std=gnu11 $(WARNINGS) $(LIBS_CFLAGS) -fno-pie -c $< -o $@
+
+build/schema/print_keys: $(RECORDS)
 	$(call say,HOSTCC,$@)
-	$(Q)$(HOSTCC) $(filter-out -M%,$(CPPFLAGS)) -std=gnu11 $(WARNINGS) $(LIBS_CFLAGS) -no-pie \
-		-Wl,--unresolved-symbols=ignore-all $(filter %.c,$^) -o $@
+	$(Q)$(HOSTCC) -no-pie -Wl,--unresolved-symbols=ignore-all $^ -o $@
 
 $(KEYS): build/schema/keys_%: build/schema/print_keys
 	$(Q)$< $* > $@.new

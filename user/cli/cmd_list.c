@@ -503,6 +503,8 @@ static void print_bans(const struct rf_bans *bans)
 		rf_out("no source is banned\n");
 }
 
+RF_RECORD(bans, rf_bans_fields);
+
 int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;

@@ -218,29 +218,18 @@ static json_t *make_prefix(const void *of)
 	return json_string(text);
 }
 
-static const void *listed_at(const struct listed *list, size_t i)
-{
-	return i < list->count ? &list->of[i] : NULL;
-}
-
-static const void *allowed_at(const void *of, size_t i)
-{
-	return listed_at(&((const struct network *)of)->list[RF_ALLOW], i);
-}
-
-static const void *denied_at(const void *of, size_t i)
-{
-	return listed_at(&((const struct network *)of)->list[RF_DENY], i);
-}
-
-const struct rf_field rf_network_fields[] = {
+static const struct rf_field network_fields[] = {
 	RF_FIELD_MADE("prefix", RF_FIELD_TEXT, make_prefix, "the network that was asked for"),
-	RF_FIELD_LIST_OF("allowed", allowed_at, rf_list_answer_fields, "of a network: all entries"),
-	RF_FIELD_LIST_OF("denied", denied_at, rf_list_answer_fields, "the same of the deny list"),
+	RF_FIELD_OBJECTS("allowed", struct network, list[RF_ALLOW].of, list[RF_ALLOW].count,
+			 rf_list_answer_fields, "of a network: all entries"),
+	RF_FIELD_OBJECTS("denied", struct network, list[RF_DENY].of, list[RF_DENY].count,
+			 rf_list_answer_fields, "the same of the deny list"),
 	RF_FIELDS_OF(struct network, bans, rf_bans_fields),
 	RF_FIELDS_OF(struct network, sources, rf_windows_within_fields),
 	{},
 };
+
+RF_RECORD(show, rf_shown_fields, network_fields);
 
 /* ---- show PREFIX: for people ---- */
 
@@ -303,7 +292,7 @@ static int show_network(const struct rf_fence *fence, const struct rf_prefix *pr
 	int err = read_network(&network, error);
 
 	if (!err && json)
-		err = rf_out_json(rf_record_json(rf_network_fields, &network), false, error);
+		err = rf_out_json(rf_record_json(network_fields, &network), false, error);
 	else if (!err)
 		print_network(&network);
 	rf_source_rows_free(&network.sources);
@@ -572,12 +561,20 @@ static int hint(const struct rf_fence *fence, struct rf_error *error)
 	return err;
 }
 
+static const struct rf_field unseen_fields[] = {
+	RF_FIELD_GROUP("unseen", rf_unseen_fields, "sources without a window; null: no samples",
+		       .or_null = true),
+	{},
+};
+
+RF_RECORD(top, rf_fence_name_fields, rf_sources_fields, unseen_fields);
+
 static json_t *unseen_json(const struct rf_unseen *unseen, const struct rf_top *top)
 {
 	struct rf_unseen first = *unseen;
 
 	first.count = shown(unseen, top);
-	return rf_record_json(rf_unseen_fields, &first);
+	return rf_record_json(unseen_fields, &first);
 }
 
 /*
@@ -602,7 +599,7 @@ static int top_unseen(const struct rf_fence *fence, const struct rf_top *top, js
 	}
 	err = rf_unseen_read(fence, &asked, &unseen, error);
 	if (!err && json)
-		json_object_set_new(json, "unseen", unseen_json(&unseen, top));
+		rf_view_merged(json, unseen_json(&unseen, top));
 	else if (!err)
 		print_unseen(&unseen, top);
 	rf_unseen_free(&unseen);

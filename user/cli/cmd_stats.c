@@ -428,6 +428,8 @@ static void print_text(const struct rf_totals *totals)
 			       (uint64_t)counters->map_error[i]);
 }
 
+RF_RECORD(stats, rf_stats_fields, rf_stats_line_fields);
+
 static int show_stats(const struct rf_fence *fence, const void *context, json_t **json,
 		      struct rf_error *error)
 {
@@ -444,6 +446,8 @@ static int show_stats(const struct rf_fence *fence, const void *context, json_t 
 }
 
 /* ---- reset ---- */
+
+RF_RECORD(stats_reset, rf_reset_fields);
 
 static int reset_stats(const struct rf_options *options, struct rf_error *error)
 {

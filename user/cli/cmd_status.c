@@ -228,13 +228,6 @@ static const struct rf_field limit_fields[] = {
 	{},
 };
 
-static const void *limit_at(const void *of, size_t i)
-{
-	const struct status *status = of;
-
-	return i < (size_t)status->limits ? &status->limit[i] : NULL;
-}
-
 static json_t *make_armed(const void *of)
 {
 	const struct status *status = of;
@@ -338,7 +331,7 @@ static json_t *make_abi(const void *of)
 	return json_integer(RF_ABI_VERSION);
 }
 
-const struct rf_field rf_status_fields[] = {
+static const struct rf_field status_fields[] = {
 	RF_FIELDS_OF(struct status, totals, rf_fence_fields),
 	RF_FIELD_MADE("version", RF_FIELD_TEXT, make_version, "of the ringfence that answers"),
 	RF_FIELD_MADE("abi", RF_FIELD_INT, make_abi, "number of the map ABI"),
@@ -351,7 +344,7 @@ const struct rf_field rf_status_fields[] = {
 	RF_FIELD_IN("trial", struct status, standing, trial_fields, "null: none is running",
 		    .has = has_trial, .or_null = true),
 	RF_FIELD_LIST_OF("interfaces", interface_at, interface_fields, "those attached"),
-	RF_FIELD_LIST_OF("limits", limit_at, limit_fields, "the limits"),
+	RF_FIELD_OBJECTS("limits", struct status, limit, limits, limit_fields, "the limits"),
 	RF_FIELD_GROUP("lists", list_fields, "entries of the lists"),
 	RF_FIELD_GROUP("bans", bans_fields, "of all limits"),
 	RF_FIELD_IN("newcomers", struct status, totals, rf_newcomers_fields,
@@ -695,7 +688,7 @@ static int show_status(const struct rf_fence *fence, const void *context, json_t
 
 	(void)context;
 	if (!err && json)
-		*json = rf_record_json(rf_status_fields, &status);
+		*json = rf_record_json(status_fields, &status);
 	else if (!err)
 		print_status(&status);
 	free(status.interface);
@@ -718,18 +711,13 @@ static const struct rf_field stray_fields[] = {
 	{},
 };
 
-static const void *stray_at(const void *of, size_t i)
-{
-	const struct strays *strays = of;
-
-	return i < (size_t)strays->count ? &strays->one[i] : NULL;
-}
-
-const struct rf_field rf_strays_fields[] = {
-	RF_FIELD_LIST_OF("without_interface", stray_at, stray_fields,
+static const struct rf_field strays_fields[] = {
+	RF_FIELD_OBJECTS("without_interface", struct strays, one, count, stray_fields,
 			 "pinned fences on no interface; without dev"),
 	{},
 };
+
+RF_RECORD(status, status_fields, strays_fields);
 
 static void print_strays(const struct strays *strays)
 {
@@ -751,8 +739,7 @@ int rf_cmd_status(const struct rf_options *options, struct rf_words *words, stru
 	if (!options->dev)
 		strays.count = rf_strays_find(strays.one, RF_STRAYS_MAX);
 	err = rf_show_fences(options, show_status, true, NULL,
-			     options->json ? rf_record_json(rf_strays_fields, &strays) : NULL,
-			     error);
+			     options->json ? rf_record_json(strays_fields, &strays) : NULL, error);
 	if (!options->json)
 		print_strays(&strays);
 	return err;

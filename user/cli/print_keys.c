@@ -8,31 +8,14 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/view.h"
 #include "schema/record.h"
-#include "snapshot/records.h"
 
 #define PATH_SIZE 128
 #define TYPE_SIZE 48
 #define ROWS_MAX 256
 
-static const struct rf_field unseen_fields[] = {
-	RF_FIELD_GROUP("unseen", rf_unseen_fields, "sources without a window; null: no samples",
-		       .or_null = true),
-	{},
-};
-
-static const struct {
-	const char *name;
-	const struct rf_field *fields[3];
-} tables[] = {
-	{"status", {rf_status_fields, rf_strays_fields}},
-	{"stats", {rf_stats_fields, rf_stats_line_fields}},
-	{"stats_reset", {rf_reset_fields}},
-	{"top", {rf_fence_name_fields, rf_sources_fields, unseen_fields}},
-	{"show", {rf_shown_fields, rf_network_fields}},
-	{"bans", {rf_bans_fields}},
-};
+/* The section that RF_RECORD() puts them into. */
+extern const struct rf_record_table __start_rf_records[], __stop_rf_records[];
 
 /* Rows of one table. A key that two of its objects have with other types is one row, with both. */
 static struct row {
@@ -71,13 +54,15 @@ static void add_field(const char *path, const struct rf_field *field)
 		[RF_FIELD_NAMED] = ".NAME.",
 	};
 	const struct rf_field element = {.kind = field->element};
+	const bool is_read = field->kind == RF_FIELD_JSON;
 	char inner[PATH_SIZE];
 
 	add_row(path, field->key, rf_field_type(field), field->meaning);
 	snprintf(inner, sizeof(inner), "%s%s.", path, field->key);
 	if (field->kind == RF_FIELD_NAMED)
 		add_row(inner, "NAME", rf_field_type(&element), "of NAME");
-	snprintf(inner, sizeof(inner), "%s%s%s", path, field->key, within[field->kind] ?: "");
+	snprintf(inner, sizeof(inner), "%s%s%s", path, field->key,
+		 within[is_read ? field->element : field->kind] ?: "");
 	if (field->fields)
 		add_fields(inner, field->fields);
 }
@@ -94,15 +79,14 @@ static void add_fields(const char *path, const struct rf_field *fields)
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-		if (argc != 2 || strcmp(tables[i].name, argv[1]) != 0)
-			continue;
-		for (int k = 0; k < 3 && tables[i].fields[k]; k++)
-			add_fields("", tables[i].fields[k]);
-		for (int k = 0; k < count; k++)
-			printf("%s|%s|%s\n", rows[k].path, rows[k].type, rows[k].meaning);
-		return fflush(stdout) || ferror(stdout);
-	}
-	fprintf(stderr, "print_keys: no table '%s'\n", argc > 1 ? argv[1] : "");
-	return 1;
+	for (const struct rf_record_table *record = __start_rf_records; record < __stop_rf_records;
+	     record++)
+		if (argc == 2 && strcmp(record->name, argv[1]) == 0)
+			for (int i = 0; record->fields[i]; i++)
+				add_fields("", record->fields[i]);
+	for (int i = 0; i < count; i++)
+		printf("%s|%s|%s\n", rows[i].path, rows[i].type, rows[i].meaning);
+	if (!count)
+		fprintf(stderr, "print_keys: no record '%s'\n", argc > 1 ? argv[1] : "");
+	return !count || fflush(stdout) || ferror(stdout);
 }

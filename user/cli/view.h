@@ -65,10 +65,4 @@ void rf_findings_print(const char *title, const struct rf_findings *findings);
 /* [{"check","level","text","command"}] */
 json_t *rf_findings_json(const struct rf_findings *findings);
 
-/* ---- records of single commands: for their JSON, and for the manual ---- */
-
-extern const struct rf_field rf_status_fields[]; /* cmd_status.c */
-extern const struct rf_field rf_strays_fields[];
-extern const struct rf_field rf_network_fields[]; /* cmd_show.c */
-
 #endif /* RINGFENCE_VIEW_H */

@@ -2,7 +2,9 @@
 #include "schema/record.h"
 #include "base/json.h"
 #include "base/prefix.h"
+#include "base/time.h"
 #include "base/units.h"
+#include "ringfence/abi.h"
 
 static json_t *list_json(const struct rf_field *field, const void *of);
 static json_t *named_json(const struct rf_field *field, const void *of);
@@ -12,6 +14,14 @@ static json_t *prefix_json(const struct rf_prefix *prefix)
 	char text[RF_PREFIX_TEXT_SIZE];
 
 	rf_format_prefix(prefix, text);
+	return json_string(text);
+}
+
+static json_t *time_json(uint64_t time_ns)
+{
+	char text[RF_TIME_TEXT_SIZE];
+
+	rf_format_utc(time_ns, text);
 	return json_string(text);
 }
 
@@ -31,7 +41,14 @@ static json_t *value_json(enum rf_field_kind kind, const struct rf_field *field,
 	case RF_FIELD_U64:
 		return json_integer(*(const uint64_t *)at);
 	case RF_FIELD_MS:
+	case RF_FIELD_LEFT:
 		return json_integer(*(const uint64_t *)at / RF_NS_PER_MS);
+	case RF_FIELD_SECONDS:
+		return json_real(*(const uint64_t *)at / 1e9);
+	case RF_FIELD_TIME:
+		return time_json(*(const uint64_t *)at);
+	case RF_FIELD_ENUM:
+		return json_string(field->words[*(const unsigned int *)at]);
 	case RF_FIELD_REAL:
 		return json_real(*(const double *)at);
 	case RF_FIELD_TEXT:
@@ -48,6 +65,8 @@ static json_t *value_json(enum rf_field_kind kind, const struct rf_field *field,
 		return list_json(field, at);
 	case RF_FIELD_NAMED:
 		return named_json(field, at);
+	case RF_FIELD_JSON:
+		return json_incref(*(json_t *const *)at);
 	case RF_FIELD_MORE:
 	case RF_FIELD_VIA:
 	case RF_FIELD_KINDS:
@@ -56,12 +75,27 @@ static json_t *value_json(enum rf_field_kind kind, const struct rf_field *field,
 	return NULL;
 }
 
+/* NULL: it has fewer. */
+static const void *element_at(const struct rf_field *field, const void *of, size_t i)
+{
+	const struct rf_field_array *array = &field->array;
+	const char *at = (const char *)of + array->offset;
+	const void *count = (const char *)of + array->count_offset;
+
+	if (!array->stride)
+		return field->item(of, i);
+	if (i >= (array->count_size == sizeof(uint64_t) ? *(const uint64_t *)count
+							: *(const uint32_t *)count))
+		return NULL;
+	return (array->is_pointer ? *(const char *const *)at : at) + i * array->stride;
+}
+
 static json_t *list_json(const struct rf_field *field, const void *of)
 {
 	json_t *list = json_array();
 	const void *item;
 
-	for (size_t i = 0; (item = field->item(of, i)); i++) {
+	for (size_t i = 0; (item = element_at(field, of, i)); i++) {
 		if (json_array_append_new(list, value_json(field->element, field, item))) {
 			json_decref(list);
 			return NULL;
@@ -85,14 +119,46 @@ static json_t *named_json(const struct rf_field *field, const void *of)
 	return object;
 }
 
-/* A pointer may say that there is no value. */
+static bool is_any(enum rf_field_kind kind, const void *at)
+{
+	switch (kind) {
+	case RF_FIELD_BOOL:
+		return *(const bool *)at;
+	case RF_FIELD_U8:
+	case RF_FIELD_TEXT:
+		return *(const char *)at;
+	case RF_FIELD_INT:
+	case RF_FIELD_U32:
+		return *(const uint32_t *)at;
+	case RF_FIELD_WORD:
+		return **(const char *const *)at;
+	default:
+		return *(const uint64_t *)at;
+	}
+}
+
+/* Pointers, times and deadlines can be without a value. */
 static bool has_value(const struct rf_field *field, const void *of, const void *at)
 {
 	if (field->has && !field->has(of))
 		return false;
-	if (field->make || (field->kind != RF_FIELD_WORD && field->kind != RF_FIELD_LINKED))
+	if (field->make)
 		return true;
-	return *(const void *const *)at;
+	switch (field->kind) {
+	case RF_FIELD_WORD:
+	case RF_FIELD_LINKED:
+	case RF_FIELD_JSON:
+		if (!*(const void *const *)at)
+			return false;
+		break;
+	case RF_FIELD_TIME:
+		return *(const uint64_t *)at;
+	case RF_FIELD_LEFT:
+		return *(const uint64_t *)at != RF_FOREVER;
+	default:
+		break;
+	}
+	return !field->if_any || is_any(field->kind, at);
 }
 
 static int add_fields(json_t *object, const struct rf_field *fields, const void *of);
@@ -144,17 +210,23 @@ const char *rf_field_type(const struct rf_field *field)
 		[RF_FIELD_I64] = {"number", "number, null"},
 		[RF_FIELD_U64] = {"number", "number, null"},
 		[RF_FIELD_MS] = {"number", "number, null"},
+		[RF_FIELD_LEFT] = {"number", "number, null"},
+		[RF_FIELD_SECONDS] = {"number", "number, null"},
+		[RF_FIELD_TIME] = {"text", "text, null"},
+		[RF_FIELD_ENUM] = {"text", "text, null"},
 		[RF_FIELD_REAL] = {"number", "number, null"},
 		[RF_FIELD_TEXT] = {"text", "text, null"},
 		[RF_FIELD_WORD] = {"text", "text, null"},
 		[RF_FIELD_OBJECT] = {"object", "object, null"},
 		[RF_FIELD_LINKED] = {"object", "object, null"},
+		[RF_FIELD_PREFIX] = {"text", "text, null"},
 		[RF_FIELD_LIST] = {"list", "list, null"},
 		[RF_FIELD_NAMED] = {"object", "object, null"},
-		[RF_FIELD_PREFIX] = {"text", "text, null"},
 		[RF_FIELD_MORE] = {"", ""},
 		[RF_FIELD_VIA] = {"", ""},
+		[RF_FIELD_JSON] = {"", ""},
 	};
+	const bool is_read = field->kind == RF_FIELD_JSON;
 
-	return types[field->kind][field->or_null];
+	return types[is_read ? field->element : field->kind][field->or_null];
 }

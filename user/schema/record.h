@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Records: what programs read, as tables. A row says the key of a field, where its value is, and
- * what it means. The JSON and the tables of ringfence-json(5) follow from the same rows; text for
- * people is printed from the same structs. Commands that have no records yet make their JSON by
- * hand.
+ * Records: the JSON of each command, as tables. A row has the key of a field, the place of its
+ * value and its meaning. The JSON and the tables of ringfence-json(5) follow from the same rows;
+ * text for people is printed from the same structs.
  */
 #ifndef RINGFENCE_RECORD_H
 #define RINGFENCE_RECORD_H
@@ -19,19 +18,31 @@ enum rf_field_kind {
 	RF_FIELD_U8,
 	RF_FIELD_U32,
 	RF_FIELD_I64,
-	RF_FIELD_U64, /* below 2^63 */
-	RF_FIELD_MS,  /* uint64_t of nanoseconds */
+	RF_FIELD_U64,	  /* below 2^63 */
+	RF_FIELD_MS,	  /* uint64_t of nanoseconds */
+	RF_FIELD_LEFT,	  /* the same; RF_FOREVER: no value */
+	RF_FIELD_SECONDS, /* uint64_t of nanoseconds */
+	RF_FIELD_TIME,	  /* uint64_t, nanoseconds since 1970; 0: no value */
+	RF_FIELD_ENUM,	  /* a word of `words` */
 	RF_FIELD_REAL,
 	RF_FIELD_TEXT,	 /* an array of char */
 	RF_FIELD_WORD,	 /* const char *; NULL: no value */
 	RF_FIELD_OBJECT, /* `fields`, of a struct at the offset */
 	RF_FIELD_LINKED, /* the same of a pointer; NULL: no value */
 	RF_FIELD_PREFIX, /* struct rf_prefix; of one host, its address */
-	RF_FIELD_LIST,	 /* of what `item` returns */
+	RF_FIELD_LIST,	 /* of an array, or of what `item` returns */
 	RF_FIELD_NAMED,	 /* the same, an object whose keys `name` returns */
 	RF_FIELD_MORE,	 /* no field of its own: the same object has `fields` as well */
 	RF_FIELD_VIA,	 /* the same, of the struct that a pointer names */
+	RF_FIELD_JSON,	 /* json_t *, made while it was read; `element` is its type */
 	RF_FIELD_KINDS,
+};
+
+/* An array in the struct, or one that the struct points to. */
+struct rf_field_array {
+	size_t offset, stride; /* of an element; 0: no array */
+	bool is_pointer;
+	size_t count_offset, count_size;
 };
 
 struct rf_field {
@@ -39,6 +50,7 @@ struct rf_field {
 	const char *meaning;
 	enum rf_field_kind kind;
 	bool or_null; /* without a value it is null; else the key is left out */
+	bool if_any;  /* 0, false and "" are no value */
 	size_t offset;
 	/* Has it a value? NULL: yes. */
 	bool (*has)(const void *of);
@@ -49,6 +61,8 @@ struct rf_field {
 	const void *(*item)(const void *of, size_t i);
 	const char *(*name)(size_t i);
 	enum rf_field_kind element;
+	struct rf_field_array array;
+	const char *const *words;
 };
 
 /* The kind follows from the type of the member. */
@@ -60,10 +74,12 @@ struct rf_field {
 		uint8_t: RF_FIELD_U8,    \
 		uint32_t: RF_FIELD_U32,  \
 		long: RF_FIELD_I64,      \
+		long long: RF_FIELD_I64, \
 		unsigned long: RF_FIELD_U64,      \
 		unsigned long long: RF_FIELD_U64, \
 		double: RF_FIELD_REAL,   \
-		char *: RF_FIELD_TEXT,   \
+		char *: __builtin_types_compatible_p(__typeof__(member), char *) ? RF_FIELD_WORD \
+										 : RF_FIELD_TEXT, \
 		const char *: RF_FIELD_WORD)
 /* clang-format on */
 
@@ -76,6 +92,14 @@ struct rf_field {
 	RF_FIELD_AT(RF_FIELD_KIND(((type *)0)->member), key, type, member, meaning, ##__VA_ARGS__)
 #define RF_FIELD_OF_NS(key, type, member, meaning, ...) \
 	RF_FIELD_AT(RF_FIELD_MS, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_LEFT_OF(key, type, member, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_LEFT, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_IN_SECONDS(key, type, member, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_SECONDS, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_OF_TIME(key, type, member, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_TIME, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_OF_ENUM(key, type, member, words_, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_ENUM, key, type, member, meaning, .words = words_, ##__VA_ARGS__)
 #define RF_FIELD_OF_PREFIX(key, type, member, meaning, ...) \
 	RF_FIELD_AT(RF_FIELD_PREFIX, key, type, member, meaning, ##__VA_ARGS__)
 #define RF_FIELD_IN(key, type, member, fields_, meaning, ...) \
@@ -86,6 +110,24 @@ struct rf_field {
 	RF_FIELD_AT(RF_FIELD_MORE, "", type, member, NULL, .fields = fields_)
 #define RF_FIELDS_VIA(type, member, fields_) \
 	RF_FIELD_AT(RF_FIELD_VIA, "", type, member, NULL, .fields = fields_)
+
+#define RF_FIELD_READ(key, type, member, element_, fields_, meaning, ...)           \
+	RF_FIELD_AT(RF_FIELD_JSON, key, type, member, meaning, .element = element_, \
+		    .fields = fields_, ##__VA_ARGS__)
+
+/* Elements of kind `element_`; of objects, `fields_` are theirs. */
+#define RF_FIELD_ARRAY(key_, type, member, count, element_, fields_, meaning_, ...)           \
+	{                                                                                     \
+		.key = key_, .meaning = meaning_, .kind = RF_FIELD_LIST, .element = element_, \
+		.fields = fields_,                                                            \
+		.array = {offsetof(type, member), sizeof(*((type *)0)->member),               \
+			  __builtin_types_compatible_p(__typeof__(((type *)0)->member),       \
+						       __typeof__(&((type *)0)->member[0])),  \
+			  offsetof(type, count), sizeof(((type *)0)->count)},                 \
+		##__VA_ARGS__                                                                 \
+	}
+#define RF_FIELD_OBJECTS(key, type, member, count, fields, meaning, ...) \
+	RF_FIELD_ARRAY(key, type, member, count, RF_FIELD_OBJECT, fields, meaning, ##__VA_ARGS__)
 
 /* Of what is made of the struct, and is no member of it. */
 #define RF_FIELD_MADE(key_, kind_, make_, meaning_, ...)                                      \
@@ -102,6 +144,19 @@ struct rf_field {
 #define RF_FIELD_BY_NAME(key, item_, name_, element_, fields_, meaning, ...)            \
 	RF_FIELD_MADE(key, RF_FIELD_NAMED, NULL, meaning, .item = item_, .name = name_, \
 		      .element = element_, .fields = fields_, ##__VA_ARGS__)
+
+/*
+ * The fields of a table of ringfence-json(5), up to three: `print_keys NAME` finds it in its
+ * section. Without this a record is a part of others.
+ */
+struct rf_record_table {
+	const char *name;
+	const struct rf_field *fields[4];
+};
+
+#define RF_RECORD(name_, ...)                                                 \
+	static const struct rf_record_table record_of_##name_ __attribute__(( \
+		used, section("rf_records"), aligned(sizeof(void *)))) = {#name_, {__VA_ARGS__}}
 
 /* The object of a struct whose fields these are. NULL: no memory. */
 json_t *rf_record_json(const struct rf_field *fields, const void *of);
