@@ -2,8 +2,10 @@
 /* The times of `at`, `since` and `until`, in Berlin, where summer time begins and ends. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <time.h>
 
+#include "line.h"
 #include "rules/grammar.h"
 #include "watch/privacy.h"
 
@@ -87,6 +89,68 @@ static void read_back(void **state)
 	}
 }
 
+/* ---- spans ---- */
+
+struct span_row {
+	const char *now, *words;
+	const char *since, *until; /* UTC; NULL: refused */
+};
+
+static int parse_span(const char *command, struct rf_words *words, uint64_t span[2],
+		      struct rf_error *error)
+{
+	struct rf_events_asked events = {};
+	struct rf_report report = {};
+	struct rf_try try = {};
+	int err;
+
+	if (strcmp(command, "events") == 0) {
+		err = rf_parse_events(words, &events, error);
+		span[0] = events.since_ns;
+		span[1] = events.until_ns;
+	} else if (strcmp(command, "report") == 0) {
+		err = rf_parse_report(words, &report, error);
+		span[0] = report.since_ns;
+		span[1] = report.until_ns;
+	} else {
+		err = rf_parse_try(words, &try, error);
+		span[0] = try.since_ns;
+		span[1] = try.until_ns;
+	}
+	return err;
+}
+
+/* Each command that takes a span, at a given time. */
+static void read_span(void **state)
+{
+	static const char *const commands[][2] = {
+		{"events", ""}, {"report", ""}, {"try", "any rate 1/1s "}};
+	const struct span_row *row = *state;
+
+	in_berlin();
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		struct rf_error error = {};
+		uint64_t span[2] = {};
+		struct line line;
+		char text[128];
+		int err;
+
+		snprintf(text, sizeof(text), "%s%s", commands[i][1], row->words);
+		line_split(&line, text);
+		line.words.now_ns = utc_ns(row->now);
+		err = parse_span(commands[i][0], &line.words, span, &error);
+		if (!row->until) {
+			assert_int_equal(err, -EINVAL);
+			assert_string_equal(error.text,
+					    "'until': the time must be later than 'since'");
+			continue;
+		}
+		assert_accepted(err, &error);
+		assert_int_equal(span[0], utc_ns(row->since));
+		assert_int_equal(span[1], utc_ns(row->until));
+	}
+}
+
 /* ---- privacy ---- */
 
 struct tell_row {
@@ -119,6 +183,9 @@ static void tell(void **state)
 #define REFUSE_AT(now, text, message)                                  \
 	UNIT_ROW_OF("moment refused: " text " at " now, refuse_moment, \
 		    (&(struct moment_row){now, text, NULL, message}))
+#define SPAN(now, words, since, until)                    \
+	UNIT_ROW_OF("span: " words " at " now, read_span, \
+		    (&(struct span_row){now, words, since, until}))
 #define TELL(told, in, out) \
 	UNIT_ROW_OF("told: " #told " " in, tell, (&(struct tell_row){told, in, out}))
 
@@ -174,6 +241,22 @@ static const struct CMUnitTest tests[] = {
 	REFUSE("2026-11-22 14:02", "write it like 14:02"),
 	REFUSE("2026-11-22T", "write it like 14:02"),
 	REFUSE("22.11.2026", "write it like 14:02"),
+	SPAN("2026-11-22T14:00:00", "since 13:00 until 14:00", "2026-11-22T12:00:00",
+	     "2026-11-22T13:00:00"),
+	SPAN("2026-11-22T12:30:00", "since 13:00 until 14:00", "2026-11-22T12:00:00",
+	     "2026-11-22T12:30:00"),
+	SPAN("2026-11-22T12:30:00", "until 14:00 since 13:00", "2026-11-22T12:00:00",
+	     "2026-11-22T12:30:00"),
+	SPAN("2026-11-22T11:30:00", "since 13:00 until 14:00", "2026-11-21T12:00:00",
+	     "2026-11-21T13:00:00"),
+	SPAN("2026-11-22T14:00:00", "since 23:00 until 01:00", "2026-11-21T22:00:00",
+	     "2026-11-22T00:00:00"),
+	SPAN("2026-11-22T14:00:00", "since 2026-11-20T23:00 until 01:00", "2026-11-20T22:00:00",
+	     "2026-11-22T00:00:00"),
+	SPAN("2026-11-22T14:00:00", "since -1h until 13:30", "2026-11-22T13:00:00",
+	     "2026-11-22T14:00:00"),
+	SPAN("2026-11-22T14:00:00", "since -1h until -2h", NULL, NULL),
+	SPAN("2026-11-22T14:00:00", "since 13:00 until 2026-11-22T12:00", NULL, NULL),
 	UNIT_ROW("moment: what is printed is read back", read_back),
 	TELL(RF_TELL_NONE, "192.0.2.66", NULL),
 	TELL(RF_TELL_PREFIX, "192.0.2.66", "192.0.2.0/24"),

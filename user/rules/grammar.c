@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/time.h"
 #include "base/units.h"
 #include "rules/grammar.h"
 #include "rules/private.h"
@@ -36,6 +37,11 @@ const char *rf_words_next(struct rf_words *words)
 	if (word)
 		words->at++;
 	return word;
+}
+
+uint64_t rf_words_now(const struct rf_words *words)
+{
+	return words->now_ns ?: rf_time_wall();
 }
 
 bool rf_words_take(struct rf_words *words, const char *word)
@@ -513,5 +519,32 @@ int rf_parse_moment(const char *text, uint64_t now_ns, uint64_t *time_ns, struct
 	*time_ns = second * RF_NS_PER_S + written.fraction_ns;
 	if (*time_ns > now_ns)
 		*time_ns = now_ns;
+	return 0;
+}
+
+/* A time of the day, without a date. */
+static bool is_clock(const char *text)
+{
+	struct written written;
+	struct rf_error unused;
+
+	return *text != '-' && !parse_written(text, &written, &unused) && !written.year;
+}
+
+int rf_parse_until(const char *text, uint64_t since_ns, uint64_t now_ns, uint64_t *time_ns,
+		   struct rf_error *error)
+{
+	struct rf_error unused;
+	uint64_t parsed_ns = 0;
+
+	if (rf_parse_moment(text, now_ns, &parsed_ns, error))
+		return -EINVAL;
+	if (parsed_ns <= since_ns && is_clock(text))
+		rf_parse_moment(text, since_ns + DAY_S * RF_NS_PER_S, &parsed_ns, &unused);
+	if (parsed_ns > now_ns)
+		parsed_ns = now_ns;
+	if (parsed_ns <= since_ns)
+		return rf_error_usage(error, "'until': the time must be later than 'since'");
+	*time_ns = parsed_ns;
 	return 0;
 }

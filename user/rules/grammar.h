@@ -40,6 +40,7 @@ struct rf_words {
 	const char *const *word;
 	int count;
 	int at;
+	uint64_t now_ns; /* since 1970: when they were typed; 0: now */
 };
 
 /* A COUNT/TIME. The bounds of the count depend on its unit, which rf_parse_limit knows. */
@@ -113,6 +114,7 @@ struct rf_top {
 struct rf_events_asked {
 	bool is_watch;
 	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
+	const char *until;	     /* the word; NULL: not given */
 	uint32_t types;		     /* bit set of rows of rf_event_words; 0: all */
 	bool is_from;
 	struct rf_prefix from;
@@ -168,12 +170,14 @@ struct rf_try {
 	const char *word[RF_TRY_WORDS]; /* what `change` has */
 	struct rf_change change;
 	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
+	const char *until;	     /* the word; NULL: not given */
 };
 
 /* report [ID | since TIME [until TIME]] */
 struct rf_report {
 	const char *id;		     /* one of the words; NULL: none */
 	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
+	const char *until;	     /* the word; NULL: not given */
 };
 
 /* stats [watch [SECONDS] [reasons]] | total | reset | at TIME */
@@ -191,6 +195,8 @@ struct rf_stats {
 /* The next word, or NULL at the end. */
 const char *rf_words_peek(const struct rf_words *words);
 const char *rf_words_next(struct rf_words *words);
+/* When the words were typed, in ns since 1970. */
+uint64_t rf_words_now(const struct rf_words *words);
 /* Takes the next word if it is `word`. */
 bool rf_words_take(struct rf_words *words, const char *word);
 /* The next word, or the one after `dev`: an interface, whatever its name. */
@@ -384,6 +390,13 @@ void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_S
  * All are ns since 1970. Fails without a change of `time_ns`.
  */
 int rf_parse_moment(const char *text, uint64_t now_ns, uint64_t *time_ns, struct rf_error *error);
+/*
+ * The end of a span that starts at `since_ns`. A time without a date that is not later than the
+ * start is the next such time after it, as in "since 13:00 until 14:00" at 13:30. An end in the
+ * future is now.
+ */
+int rf_parse_until(const char *text, uint64_t since_ns, uint64_t now_ns, uint64_t *time_ns,
+		   struct rf_error *error);
 
 /* ---- the first limit ---- */
 

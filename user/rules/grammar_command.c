@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/time.h"
 #include "rules/grammar.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"
@@ -275,18 +274,23 @@ int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error)
 	return err ? err : rf_words_end(words, error);
 }
 
-static int check_report(const struct rf_report *report, struct rf_error *error)
+/* The time of `until`, if it was given. */
+static int settle_until(const char *until, uint64_t since_ns, uint64_t now_ns, uint64_t *until_ns,
+			struct rf_error *error)
 {
-	if (report->id && (report->since_ns || report->until_ns))
+	return until ? rf_parse_until(until, since_ns, now_ns, until_ns, error) : 0;
+}
+
+static int check_report(struct rf_report *report, uint64_t now_ns, struct rf_error *error)
+{
+	if (report->id && (report->since_ns || report->until))
 		return rf_error_usage(error,
 				      "'%s': an id has its own times; leave out 'since' "
 				      "and 'until'",
 				      report->id);
-	if (report->until_ns && !report->since_ns)
+	if (report->until && !report->since_ns)
 		return rf_error_usage(error, "'until': expects 'since TIME' as well");
-	if (report->until_ns && report->until_ns <= report->since_ns)
-		return rf_error_usage(error, "'until': the time is not after that of 'since'");
-	return 0;
+	return settle_until(report->until, report->since_ns, now_ns, &report->until_ns, error);
 }
 
 int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_error *error)
@@ -302,7 +306,7 @@ int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		err = check_report(&parsed, error);
+		err = check_report(&parsed, rf_words_now(words), error);
 	if (!err)
 		*report = parsed;
 	return err;
@@ -659,11 +663,12 @@ int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struc
 
 	if (!err)
 		err = rf_words_end(words, error);
-	if (!err && parsed.is_watch && parsed.until_ns)
+	if (!err && parsed.is_watch && parsed.until)
 		err = rf_error_usage(error, "'until': 'watch' goes on until it is interrupted; "
 					    "leave out one of the two");
-	if (!err && parsed.until_ns && parsed.until_ns <= parsed.since_ns)
-		err = rf_error_usage(error, "'until': the time is not after that of 'since'");
+	if (!err)
+		err = settle_until(parsed.until, parsed.since_ns, rf_words_now(words),
+				   &parsed.until_ns, error);
 	if (!err)
 		*asked = parsed;
 	return err;
@@ -672,18 +677,27 @@ int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struc
 /* ---- limit try ---- */
 
 /* `since` or `until`, which the words of a limit do not have. */
-static int take_moment(struct rf_words *words, int row, uint64_t *time_ns, struct rf_error *error)
+static int take_moment(struct rf_words *words, int row, struct rf_try *asked,
+		       struct rf_error *error)
 {
 	const struct rf_option *option = &rf_try_options[row];
+	const bool is_until = row == RF_OPT_TRY_UNTIL;
+	uint64_t time_ns = 0;
 	const char *value;
 
 	rf_words_next(words);
 	value = rf_words_next(words);
 	if (!value)
 		return rf_fail_value(option, NULL, error);
-	if (*time_ns)
+	if (is_until ? asked->until != NULL : asked->since_ns != 0)
 		return rf_error_usage(error, "'%s': given twice", option->word);
-	return rf_parse_moment(value, rf_time_wall(), time_ns, error);
+	if (rf_parse_moment(value, rf_words_now(words), &time_ns, error))
+		return -EINVAL;
+	if (is_until)
+		asked->until = value;
+	else
+		asked->since_ns = time_ns;
+	return 0;
 }
 
 /* Takes the next word: of a limit, or a time. */
@@ -692,10 +706,8 @@ static int take_word(struct rf_words *words, struct rf_try *asked, int *count,
 {
 	const int row = rf_option_find(rf_try_options, rf_words_peek(words));
 
-	if (row == RF_OPT_TRY_SINCE)
-		return take_moment(words, row, &asked->since_ns, error);
-	if (row == RF_OPT_TRY_UNTIL)
-		return take_moment(words, row, &asked->until_ns, error);
+	if (row == RF_OPT_TRY_SINCE || row == RF_OPT_TRY_UNTIL)
+		return take_moment(words, row, asked, error);
 	if (*count == RF_TRY_WORDS)
 		return rf_error_usage(error, "'%s': too many words", rf_words_peek(words));
 	asked->word[(*count)++] = rf_words_next(words);
@@ -719,8 +731,9 @@ int rf_parse_try(struct rf_words *words, struct rf_try *asked, struct rf_error *
 		err = rf_parse_change(&rest, &asked->change, error);
 	if (!err)
 		err = rf_words_end(&rest, error);
-	if (!err && asked->until_ns && asked->until_ns <= asked->since_ns)
-		err = rf_error_usage(error, "'until': the time is not after that of 'since'");
+	if (!err)
+		err = settle_until(asked->until, asked->since_ns, rf_words_now(words),
+				   &asked->until_ns, error);
 	return err;
 }
 

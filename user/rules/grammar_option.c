@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/time.h"
 #include "rules/advice.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"
@@ -38,6 +37,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_BANNED] = "an address",
 	[RF_KIND_OWNER] = "the name of an owner, like blocklist",
 	[RF_KIND_MOMENT] = "a time, like 14:02, 2026-11-22T14:02 or -2h",
+	[RF_KIND_UNTIL] = "a time, like 14:02, 2026-11-22T14:02 or -2h",
 	[RF_KIND_ID] = "the id of an event",
 	[RF_KIND_TYPES] = "types of events, like source_limited; 'ringfence help events' lists "
 			  "them",
@@ -218,10 +218,11 @@ static int parse_length(const struct rf_option *option, const char *value, uint3
 }
 
 /* Puts a value into the place that its option names. */
-static int take_value(const struct rf_option *option, const char *value, void *into,
-		      struct rf_error *error)
+static int take_value(const struct rf_option *option, const char *value, uint64_t now_ns,
+		      void *into, struct rf_error *error)
 {
 	void *to = (char *)into + option->at;
+	uint64_t unused_ns;
 	uint32_t number = 1; /* of a word alone */
 	int err = 0;
 
@@ -234,7 +235,10 @@ static int take_value(const struct rf_option *option, const char *value, void *i
 		return rf_parse_time_in(value, option->what, option->min * RF_NS_PER_S,
 					option->max * RF_NS_PER_S, option->range, to, error);
 	case RF_KIND_MOMENT:
-		return rf_parse_moment(value, rf_time_wall(), to, error);
+		return rf_parse_moment(value, now_ns, to, error);
+	case RF_KIND_UNTIL: /* depends on `since`, which may follow */
+		*(const char **)to = value;
+		return rf_parse_moment(value, now_ns, &unused_ns, error);
 	case RF_KIND_WORD:
 		err = rf_parse_word(option, value, &number, error);
 		break;
@@ -257,9 +261,10 @@ static int take_value(const struct rf_option *option, const char *value, void *i
 
 /* Puts a value where it belongs: by the command's parser, or else as the option says. */
 static int put_value(const struct rf_option *option, rf_option_parser parser, const char *value,
-		     void *into, struct rf_error *error)
+		     const struct rf_words *words, void *into, struct rf_error *error)
 {
-	return parser ? parser(value, into, error) : take_value(option, value, into, error);
+	return parser ? parser(value, into, error)
+		      : take_value(option, value, rf_words_now(words), into, error);
 }
 
 static bool ends_with_comma(const char *text)
@@ -283,7 +288,7 @@ static int parse_list(const struct rf_option *option, rf_option_parser parser, c
 		free(list);
 		list = longer;
 	}
-	err = list ? put_value(option, parser, list, into, error)
+	err = list ? put_value(option, parser, list, words, into, error)
 		   : rf_error_failed(error, -ENOMEM, "out of memory for the rules");
 	free(list);
 	return err;
@@ -299,7 +304,7 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 		return rf_error_usage(error, "'%s': given twice", option->word);
 	*given |= 1U << row;
 	if (option->kind == RF_KIND_NONE)
-		return put_value(option, parser, value, into, error);
+		return put_value(option, parser, value, words, into, error);
 	value = rf_words_peek(words);
 	if (value && option->flags & RF_OPTION_MAY && rf_option_find(table, value) >= 0)
 		value = NULL; /* the next option */
@@ -309,7 +314,7 @@ int rf_parse_option(const struct rf_option *table, int row, rf_option_parser par
 		return rf_fail_value(option, NULL, error);
 	if (value && rf_option_is_list(option))
 		return parse_list(option, parser, value, words, into, error);
-	return put_value(option, parser, value, into, error);
+	return put_value(option, parser, value, words, into, error);
 }
 
 int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,

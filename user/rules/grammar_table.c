@@ -139,8 +139,8 @@ const struct rf_option rf_events_options[] = {
 			  .summary = "no earlier than that (default: all). TIME: 14:02, "
 				     "2026-11-22T14:02, or a time back: -2h",
 			  INTO(struct rf_events_asked, since_ns)},
-	[RF_OPT_UNTIL] = {"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that",
-			  INTO(struct rf_events_asked, until_ns)},
+	[RF_OPT_UNTIL] = {"until", RF_KIND_UNTIL, "TIME", .summary = "no later than that",
+			  INTO(struct rf_events_asked, until)},
 	[RF_OPT_OF] = {"of", RF_KIND_TYPES, "TYPE,…",
 		       .summary = "only events of these types:", .words = rf_event_words},
 	[RF_OPT_EVENTS_FROM] =
@@ -295,8 +295,8 @@ const struct rf_option rf_report_options[] = {
 	 .summary = "all that happened since then. TIME: 14:02, 2026-11-22T14:02, or a time back: "
 		    "-2h",
 	 NAMES, INTO(struct rf_report, since_ns)},
-	{"until", RF_KIND_MOMENT, "TIME", .summary = "no later than that (default: now)", NAMES,
-	 INTO(struct rf_report, until_ns)},
+	{"until", RF_KIND_UNTIL, "TIME", .summary = "no later than that (default: now)", NAMES,
+	 INTO(struct rf_report, until)},
 	{},
 };
 
@@ -595,7 +595,7 @@ const struct rf_option rf_try_options[] = {
 			      .summary = "from then on (default: -1h). TIME: 14:02, "
 					 "2026-11-22T14:02, or a time back: -2h",
 			      NAMES},
-	[RF_OPT_TRY_UNTIL] = {"until", RF_KIND_MOMENT, "TIME",
+	[RF_OPT_TRY_UNTIL] = {"until", RF_KIND_UNTIL, "TIME",
 			      .summary = "no later than that (default: now)", NAMES},
 	{},
 };

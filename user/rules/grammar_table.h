@@ -37,6 +37,7 @@ enum rf_kind {
 	RF_KIND_BANNED,	 /* a source with a ban, or a prefix */
 	RF_KIND_OWNER,	 /* of entries of a list */
 	RF_KIND_MOMENT,	 /* a time of the clock, or a time back */
+	RF_KIND_UNTIL,	 /* the same, which ends a span */
 	RF_KIND_ID,	 /* of an event */
 	RF_KIND_TYPES,	 /* of events */
 	RF_KIND_REASON,	 /* of a verdict */
