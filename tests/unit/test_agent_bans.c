@@ -2,10 +2,12 @@
 /* What an agent asks and tells of bans, with a link and a fence that are made up. */
 #include "unit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/bans.h"
-#include "base/say.h"
+#include "agent/inquiry.h"
 
 static const struct rf_agent_settings settings = {.takes_bans = true};
 static struct rf_cluster cluster = {
@@ -20,14 +22,16 @@ static struct {
 	uint32_t count;
 	bool fails, is_late;
 	rf_link_answer answer; /* of the newest */
+	void *data;
 } sent;
 
 bool rf_line_call(struct rf_line *to, uint32_t tag, int count, const char *const *words,
 		  const size_t *lengths, rf_link_answer answer, void *data)
 {
-	(void)to, (void)tag, (void)count, (void)words, (void)lengths, (void)data;
+	(void)to, (void)tag, (void)count, (void)words, (void)lengths;
 	sent.count += !sent.fails;
 	sent.answer = answer;
+	sent.data = data;
 	return !sent.fails;
 }
 
@@ -75,11 +79,6 @@ void rf_kept_bans_store(const struct rf_kept_bans *kept, const char *fence)
 {
 	(void)fence;
 	stored = *kept;
-}
-
-void rf_warn(const char *format, ...)
-{
-	(void)format;
 }
 
 static uint64_t now;
@@ -234,26 +233,79 @@ static void numbers_are_remembered_four_at_most(void **state)
 	assert_int_equal(kept.own[3].slot, 3);
 }
 
-static void tell(void)
-{
-	const struct rf_prefix prefix = {.version = 4, .length = 32};
+/* ---- a command that tells a ban ---- */
 
-	assert_true(rf_fleet_bans_tell(&bans, 3, &prefix, 1000));
+static struct rf_claims claims;
+static struct rf_inquiries inquiries;
+static const struct rf_status_view view = {.claims = &claims, .bans = &bans, .news = &line};
+static struct {
+	uint64_t ticket; /* 0: no reply yet */
+	char text[256];
+} reply;
+
+void rf_desk_reply(struct rf_desk *desk, uint64_t ticket, const char *text)
+{
+	(void)desk;
+	reply.ticket = ticket;
+	snprintf(reply.text, sizeof(reply.text), "%s", text);
 }
 
-static void an_old_reason_is_not_told_again(void **state)
+/* The reply that comes immediately, if any; else `sent` has the call. */
+static void command(uint64_t ticket, const char *question)
 {
-	const uint8_t is_full = RF_BAN_HOST_IS_FULL;
+	bool later = false;
+	char *text = rf_inquire(&inquiries, NULL, ticket, question, &view, &later);
+
+	memset(&reply, 0, sizeof(reply));
+	assert_int_equal(!text, later);
+	if (text)
+		rf_desk_reply(NULL, ticket, text);
+	free(text);
+}
+
+#define NO_ANSWER (-1)
+
+static void take_reply(int result)
+{
+	char bytes[] = {(char)result, '\0'}; /* as hiredis ends each string */
+	const redisReply of_server = {.type = REDIS_REPLY_STRING, .str = bytes, .len = 1};
+
+	sent.answer(sent.data, result == NO_ANSWER ? NULL : &of_server);
+}
+
+static void a_ban_is_answered_once_the_fleet_has_it(void **state)
+{
+	const uint64_t told = bans.told;
 
 	(void)state;
-	tell();
-	answer(&is_full, 1);
-	assert_int_equal(bans.telling.state, RF_NOT_TOLD);
-	assert_non_null(bans.telling.trouble);
-	tell();
-	sent.answer(&bans, NULL);
-	assert_int_equal(bans.telling.state, RF_NOT_TOLD);
-	assert_null(bans.telling.trouble);
+	command(7, "ban 1000 192.0.2.1");
+	assert_int_equal(reply.ticket, 0);
+	take_reply(RF_BAN_DONE);
+	assert_int_equal(reply.ticket, 7);
+	assert_string_equal(reply.text, "{\"schema\":1}");
+	assert_int_equal(bans.told, told + 1);
+	command(8, "ban 0 192.0.2.1"); /* its end */
+	take_reply(RF_BAN_DONE);
+	assert_int_equal(reply.ticket, 8);
+	assert_int_equal(bans.told, told + 1);
+}
+
+static void a_ban_that_is_refused_has_the_reason(void **state)
+{
+	(void)state;
+	command(7, "ban 1000 192.0.2.1");
+	take_reply(RF_BAN_HOST_IS_FULL);
+	assert_non_null(strstr(reply.text, "as many bans in the fleet as it may"));
+	command(8, "ban 1000 192.0.2.1");
+	take_reply(NO_ANSWER);
+	assert_non_null(strstr(reply.text, "does not answer in time"));
+	command(9, "ban 1000 192.0.2.1/8"); /* wider than any that hosts take */
+	assert_non_null(strstr(reply.text, "the fleet takes no such ban"));
+	command(9, "ban 1000");
+	assert_non_null(strstr(reply.text, "the fleet takes no such ban"));
+	sent.fails = true;
+	command(9, "ban 1000 192.0.2.1");
+	assert_non_null(strstr(reply.text, "it does not hear the engine: "));
 }
 
 /* Another node has them, or the functions were missing: see link.h. */
@@ -262,38 +314,36 @@ static void refuse(void)
 	const redisReply refusal = {.type = REDIS_REPLY_ERROR,
 				    .str = (char *)"MOVED 1 192.0.2.9:1"};
 
-	sent.answer(&bans, &refusal);
+	sent.answer(sent.data, &refusal);
 }
 
-static void what_is_refused_for_now_is_told_again(void **state)
+static void what_is_refused_for_now_is_sent_again(void **state)
 {
-	const uint8_t is_done = RF_BAN_DONE;
 	uint32_t count;
 
 	(void)state;
-	turn(3);
-	tell();
+	command(7, "ban 1000 192.0.2.1");
 	count = sent.count;
 	sent.fails = true;
 	refuse();
-	turn(3);
-	assert_int_equal(bans.telling.state, RF_TELLING);
+	rf_inquiries_turn(&inquiries, now);
+	assert_int_equal(reply.ticket, 0);
 	assert_int_equal(sent.count, count);
 	sent.fails = false;
-	turn(3);
+	rf_inquiries_turn(&inquiries, now);
 	assert_int_equal(sent.count, count + 1);
-	answer(&is_done, 1);
-	assert_int_equal(bans.telling.state, RF_TOLD);
+	take_reply(RF_BAN_DONE);
+	assert_string_equal(reply.text, "{\"schema\":1}");
 }
 
 static void but_not_forever(void **state)
 {
 	(void)state;
-	tell();
+	command(7, "ban 1000 192.0.2.1");
 	refuse();
-	sent.is_late = true;
-	turn(3);
-	assert_int_equal(bans.telling.state, RF_NOT_TOLD);
+	rf_inquiries_turn(&inquiries, UINT64_MAX);
+	assert_int_equal(reply.ticket, 7);
+	assert_non_null(strstr(reply.text, "does not answer in time"));
 }
 
 static void no_ban_has_a_node_of_the_engine_in_it(void **state)
@@ -325,8 +375,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(none_is_asked_for_before_there_is_a_slot, start),
 		cmocka_unit_test_setup(what_was_asked_for_with_a_slot_is_judged_with_it, start),
-		cmocka_unit_test_setup(an_old_reason_is_not_told_again, start),
-		cmocka_unit_test_setup(what_is_refused_for_now_is_told_again, start),
+		cmocka_unit_test_setup(a_ban_is_answered_once_the_fleet_has_it, start),
+		cmocka_unit_test_setup(a_ban_that_is_refused_has_the_reason, start),
+		cmocka_unit_test_setup(what_is_refused_for_now_is_sent_again, start),
 		cmocka_unit_test_setup(but_not_forever, start),
 		cmocka_unit_test_setup(no_ban_has_a_node_of_the_engine_in_it, start),
 		cmocka_unit_test_setup(own_bans_are_not_taken_under_another_number, start),

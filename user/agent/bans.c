@@ -15,7 +15,6 @@
 #include "base/time.h"
 #include "base/units.h"
 
-#define TELL_NS (2 * RF_NS_PER_S)
 #define LOOK_NS (5 * RF_NS_PER_S)     /* after a ban was not in force */
 #define SWEEP_NS (3600 * RF_NS_PER_S) /* the longest ban that an agent before has left is over */
 
@@ -258,7 +257,7 @@ static void ask_for_bans(struct rf_fleet_bans *bans)
 
 /* ---- telling ---- */
 
-/* sparse: a ban that is done needs no answer. */
+/* sparse: a ban that is done needs no text. */
 static const char *const answers[RF_BAN_ANSWERS] = {
 	[RF_BAN_HOST_IS_FULL] =
 		"this host has as many bans in the fleet as it may, 128; wait until "
@@ -267,63 +266,38 @@ static const char *const answers[RF_BAN_ANSWERS] = {
 	[RF_BAN_IS_NOT_THERE] = "this host has told the fleet no such ban",
 };
 
-static void take_answer(void *data, const redisReply *reply)
-{
-	struct rf_fleet_bans *bans = data;
-	const uint8_t answer = reply && reply->type == REDIS_REPLY_STRING && reply->len == 1
-				       ? (uint8_t)reply->str[0]
-				       : RF_BAN_ANSWERS;
-
-	if (reply && reply->type == REDIS_REPLY_ERROR) {
-		bans->telling.waits = true;
-		return;
-	}
-	bans->telling.state = answer == RF_BAN_DONE ? RF_TOLD : RF_NOT_TOLD;
-	bans->ask_at_ns = 0; /* for its stamp, to keep that */
-	bans->told += answer == RF_BAN_DONE && !bans->telling.is_end;
-	bans->telling.trouble = answer < RF_BAN_ANSWERS ? answers[answer] : NULL;
-}
-
-static bool send_telling(struct rf_fleet_bans *bans)
+bool rf_fleet_bans_tell(const struct rf_fleet_bans *bans, uint32_t slot,
+			const struct rf_prefix *prefix, uint32_t time_ms, rf_link_answer answer,
+			void *data)
 {
 	char slot_key[32];
+	uint8_t call[RF_BAN_CALL_MAX];
 	const char *const words[] = {"FCALL",  "rf_ban",    "2",
-				     slot_key, RF_BANS_KEY, (const char *)bans->telling.call};
-	size_t lengths[] = {5, 6, 1, 0, strlen(RF_BANS_KEY), bans->telling.size};
+				     slot_key, RF_BANS_KEY, (const char *)call};
+	const size_t lengths[] = {5,
+				  6,
+				  1,
+				  snprintf(slot_key, sizeof(slot_key), RF_BANS_SLOT_KEY, slot),
+				  strlen(RF_BANS_KEY),
+				  rf_fleet_bans_pack_call(call, slot, time_ms, prefix)};
 
-	snprintf(slot_key, sizeof(slot_key), RF_BANS_SLOT_KEY, bans->telling.slot);
-	lengths[3] = strlen(slot_key);
-	return rf_line_call(bans->line, RF_TAG_OF_ALL, ARRAY_SIZE(words), words, lengths,
-			    take_answer, bans);
+	return rf_line_call(bans->line, RF_TAG_OF_ALL, ARRAY_SIZE(words), words, lengths, answer,
+			    data);
 }
 
-bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct rf_prefix *prefix,
-			uint32_t time_ms)
+const char *rf_fleet_bans_told(struct rf_fleet_bans *bans, const void *bytes, size_t size,
+			       bool is_end)
 {
-	if (bans->telling.state == RF_TELLING)
-		return false;
-	bans->telling.slot = slot;
-	bans->telling.size = rf_fleet_bans_pack_call(bans->telling.call, slot, time_ms, prefix);
-	bans->telling.is_end = !time_ms;
-	bans->telling.until_ns = rf_time_awake() + TELL_NS;
-	bans->telling.trouble = NULL;
-	if (!send_telling(bans))
-		return false;
-	bans->telling.state = RF_TELLING;
-	bans->telling.id++;
-	return true;
-}
+	const uint8_t answer = size == 1 ? *(const uint8_t *)bytes : RF_BAN_ANSWERS;
 
-/* The engine's functions were loaded, or another node has the bans. */
-static void tell_again(struct rf_fleet_bans *bans, uint64_t now)
-{
-	const bool is_late = now >= bans->telling.until_ns;
-
-	if (!bans->telling.waits || (!is_late && !rf_line_is_ready(bans->line, RF_TAG_OF_ALL, now)))
-		return;
-	bans->telling.waits = false;
-	if (is_late || !send_telling(bans))
-		bans->telling.state = RF_NOT_TOLD;
+	bans->ask_at_ns = 0; /* for its stamp, to keep that */
+	bans->told += answer == RF_BAN_DONE && !is_end;
+	if (answer == RF_BAN_DONE)
+		return NULL;
+	if (answer < RF_BAN_ANSWERS)
+		return answers[answer];
+	return *rf_line_trouble(bans->line) ? rf_line_trouble(bans->line)
+					    : "the engine does not answer in time";
 }
 
 /* Forgets what was taken, and takes none of it again. False: not while a writer is under way. */
@@ -372,7 +346,6 @@ void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence
 {
 	if (slot != RF_BANS_NO_SLOT)
 		bans->slot = slot;
-	tell_again(bans, now);
 	if (!bans->settings->takes_bans)
 		return;
 	look_at_fence(bans, fence, now);
@@ -423,13 +396,6 @@ void rf_fleet_bans_end(struct rf_fleet_bans *bans)
 }
 
 /* ---- on the socket: what the agent tells of bans, and does about them ---- */
-
-static const char *const telling_states[] = {
-	[RF_TELLING_NOTHING] = "nothing",
-	[RF_TELLING] = "telling",
-	[RF_TOLD] = "told",
-	[RF_NOT_TOLD] = "failed",
-};
 
 static const char *const refusals[RF_BAN_REFUSALS] = {
 	[RF_BAN_IS_LONG] = "too_long",	 [RF_BAN_IS_WIDE] = "too_wide",
@@ -482,47 +448,11 @@ static json_t *list_json(const struct rf_fleet_bans *bans)
 	return json_pack("{s:b, s:o}", "takes", bans->settings->takes_bans, "bans", list);
 }
 
-/* MS PREFIX */
-static json_t *tell_json(struct rf_fleet_bans *bans, uint32_t slot, const char *words)
-{
-	char *prefix_word;
-	const unsigned long time_ms = strtoul(words, &prefix_word, 10);
-	struct rf_told_ban ban = {.slot = slot, .left_ms = time_ms};
-	struct rf_error error = {};
-
-	if (*prefix_word != ' ' || time_ms > RF_FLEET_BAN_MOST_MS ||
-	    rf_parse_prefix(prefix_word + 1, &ban.prefix, &error) || rf_fleet_bans_judge(&ban))
-		return json_pack("{s:s}", "error", "the fleet takes no such ban");
-	if (!rf_line_is_ready(bans->line, RF_TAG_OF_ALL, rf_time_awake()))
-		return json_pack("{s:s, s:o}", "error", "it does not hear the engine", "trouble",
-				 rf_json_text(rf_line_trouble(bans->line)));
-	if (!rf_fleet_bans_tell(bans, slot, &ban.prefix, time_ms))
-		return json_pack("{s:b}", "busy", 1);
-	return json_pack("{s:I}", "number", (json_int_t)bans->telling.id);
-}
-
-static json_t *told_json(const struct rf_fleet_bans *bans, const char *word)
-{
-	const char *trouble = bans->telling.trouble;
-
-	if (strtoul(word, NULL, 10) != bans->telling.id)
-		return json_pack("{s:s}", "error", "another command came between");
-	if (bans->telling.state == RF_NOT_TOLD && !trouble)
-		trouble = *rf_line_trouble(bans->line) ? rf_line_trouble(bans->line)
-						       : "the engine does not answer in time";
-	return json_pack("{s:s, s:o}", "state", telling_states[bans->telling.state], "trouble",
-			 trouble ? rf_json_text(trouble) : json_null());
-}
-
-json_t *rf_fleet_bans_answer(struct rf_fleet_bans *bans, uint32_t slot, const char *question)
+json_t *rf_fleet_bans_answer(struct rf_fleet_bans *bans, const char *question)
 {
 	if (strcmp(question, "bans") == 0)
 		return list_json(bans);
 	if (strcmp(question, "flush") == 0)
 		return json_pack("{s:b}", "busy", !flush_bans(bans));
-	if (strncmp(question, "ban ", 4) == 0)
-		return tell_json(bans, slot, question + 4);
-	if (strncmp(question, "told ", 5) == 0)
-		return told_json(bans, question + 5);
 	return NULL;
 }

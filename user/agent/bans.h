@@ -33,13 +33,6 @@ enum rf_ban_refusal {
 	RF_BAN_REFUSALS,
 };
 
-enum rf_telling_state {
-	RF_TELLING_NOTHING,
-	RF_TELLING,
-	RF_TOLD,
-	RF_NOT_TOLD,
-};
-
 struct rf_fleet_bans {
 	const struct rf_agent_settings *settings;
 	struct rf_line *line;
@@ -64,19 +57,7 @@ struct rf_fleet_bans {
 	struct rf_loop_source said; /* by it */
 	uint64_t refused[RF_BAN_REFUSALS];
 	char trouble[512]; /* of the last writer; "": none */
-	struct {
-		enum rf_telling_state state;
-		uint32_t id;
-		const char *trouble;
-		uint32_t slot;
-		uint8_t call[RF_BAN_CALL_MAX];
-		size_t size;
-		bool is_end;
-		/* It is sent again until then, where it is to: see link.h. */
-		uint64_t until_ns;
-		bool waits;
-	} telling;
-	uint64_t told; /* bans, since the agent's start */
+	uint64_t told;	   /* bans, since the agent's start */
 };
 
 void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
@@ -92,14 +73,21 @@ void rf_fleet_bans_turn(struct rf_fleet_bans *bans, const struct rf_fence *fence
 			uint64_t now);
 uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans);
 
-/* Tells the others, as the host in `slot`; `time_ms` 0: the ban ends. False: not now. */
-bool rf_fleet_bans_tell(struct rf_fleet_bans *bans, uint32_t slot, const struct rf_prefix *prefix,
-			uint32_t time_ms);
+/*
+ * Sends a ban of the host in `slot` to the fleet server; `time_ms` 0: the ban ends. False: not now,
+ * and `answer` is not called.
+ */
+bool rf_fleet_bans_tell(const struct rf_fleet_bans *bans, uint32_t slot,
+			const struct rf_prefix *prefix, uint32_t time_ms, rf_link_answer answer,
+			void *data);
+/* Evaluates the reply, of size 0 if there is none. NULL: the fleet has the ban; else an error. */
+const char *rf_fleet_bans_told(struct rf_fleet_bans *bans, const void *bytes, size_t size,
+			       bool is_end);
 
 /* A part of the answer to `status`. */
 json_t *rf_fleet_bans_status(const struct rf_fleet_bans *bans);
-/* NULL: it is no question about bans. `slot`: of this host. */
-json_t *rf_fleet_bans_answer(struct rf_fleet_bans *bans, uint32_t slot, const char *question);
+/* NULL: it is no question about bans. */
+json_t *rf_fleet_bans_answer(struct rf_fleet_bans *bans, const char *question);
 
 /* ---- bans_fence.c, for bans.c ---- */
 

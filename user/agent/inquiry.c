@@ -35,7 +35,7 @@ static void end_inquiry(struct rf_inquiry *inquiry)
 
 static void finish_inquiry(struct rf_inquiry *inquiry)
 {
-	char *answer = inquiry->question.compose(inquiry, inquiry->view);
+	char *answer = rf_inquiry_answer(inquiry);
 
 	rf_desk_reply(inquiry->desk, inquiry->ticket, answer);
 	free(answer);
@@ -67,12 +67,19 @@ static void take_answer(void *data, const redisReply *reply)
 
 /* ---- requests ---- */
 
+static struct rf_line *line_of(const struct rf_question *question,
+			       const struct rf_status_view *view)
+{
+	return question->kind == RF_QUESTION_BAN ? view->bans->line : view->news;
+}
+
 static bool send_words(struct rf_piece *piece, uint32_t tag, int count, const char *const *words,
 		       const size_t *lengths)
 {
-	struct rf_line *line = piece->inquiry->view->news;
+	const struct rf_inquiry *inquiry = piece->inquiry;
 
-	return rf_line_call(line, tag, count, words, lengths, take_answer, piece);
+	return rf_line_call(line_of(&inquiry->question, inquiry->view), tag, count, words, lengths,
+			    take_answer, piece);
 }
 
 /* No more of it than makes sense. */
@@ -122,6 +129,15 @@ static bool send_gone(struct rf_piece *piece)
 			     sizeof(bytes), take_answer, piece);
 }
 
+static bool send_ban(struct rf_piece *piece)
+{
+	const struct rf_inquiry *inquiry = piece->inquiry;
+
+	return rf_fleet_bans_tell(inquiry->view->bans, inquiry->view->claims->member[0].slot,
+				  &inquiry->question.prefix, inquiry->question.number, take_answer,
+				  piece);
+}
+
 /* False: it cannot be sent now. */
 static bool send_piece(struct rf_piece *piece)
 {
@@ -141,13 +157,16 @@ static bool send_piece(struct rf_piece *piece)
 		return get_record(piece);
 	case RF_PIECE_GONE:
 		return send_gone(piece);
+	case RF_PIECE_BAN:
+		return send_ban(piece);
 	}
 	return false;
 }
 
 static uint32_t tag_of(const struct rf_piece *piece)
 {
-	if (piece->kind == RF_PIECE_HOST || piece->kind == RF_PIECE_TOP)
+	if (piece->kind == RF_PIECE_HOST || piece->kind == RF_PIECE_TOP ||
+	    piece->kind == RF_PIECE_BAN)
 		return RF_TAG_OF_ALL;
 	if (piece->kind == RF_PIECE_RECORD)
 		return bucket_of_record(piece->inquiry, piece->index);
@@ -192,52 +211,117 @@ static void begin_of_each_limit(struct rf_inquiry *inquiry, enum rf_piece_kind k
 
 /* ---- questions ---- */
 
-/* False: it is another question, or one that is wrong; then `why` says so. */
-static bool read_question(struct rf_question *question, const char *text, char why[128])
+static const struct {
+	const char *begins;
+	enum rf_question_kind kind;
+} kinds[] = {
+	{"hosts", RF_QUESTION_HOSTS}, {"source ", RF_QUESTION_SOURCE}, {"top ", RF_QUESTION_TOP},
+	{"gone ", RF_QUESTION_GONE},  {"ban ", RF_QUESTION_BAN},
+};
+
+/* MS PREFIX */
+static bool read_ban(struct rf_question *question, const char *words, char why[128])
+{
+	char *prefix;
+	const unsigned long time_ms = strtoul(words, &prefix, 10);
+	struct rf_told_ban ban = {.left_ms = time_ms};
+	struct rf_error ignored = {};
+
+	if (*prefix == ' ' && time_ms <= RF_FLEET_BAN_MOST_MS &&
+	    !rf_parse_prefix(prefix + 1, &ban.prefix, &ignored) && !rf_fleet_bans_judge(&ban)) {
+		question->number = time_ms;
+		question->prefix = ban.prefix;
+		return true;
+	}
+	snprintf(why, 128, "the fleet takes no such ban");
+	return false;
+}
+
+static bool read_operands(struct rf_question *question, const char *words, char why[128])
 {
 	struct rf_error error = {};
 	char by[16];
 
+	switch (question->kind) {
+	case RF_QUESTION_HOSTS:
+		return !*words;
+	case RF_QUESTION_SOURCE:
+		if (rf_parse_address(words, &question->address, &error))
+			snprintf(why, 128, "%.127s", error.text);
+		return !*why;
+	case RF_QUESTION_TOP:
+		if (sscanf(words, "%3u %15s", &question->number, by) != 2)
+			return false;
+		if (question->number > TOP_MOST)
+			question->number = TOP_MOST;
+		return true;
+	case RF_QUESTION_GONE:
+		return sscanf(words, "%4u", &question->number) == 1;
+	case RF_QUESTION_BAN:
+		return read_ban(question, words, why);
+	default:
+		return false;
+	}
+}
+
+/* False: it is another question, or an invalid one; then `why` has the error. */
+static bool read_question(struct rf_question *question, const char *text, char why[128])
+{
 	*why = '\0';
 	snprintf(question->text, sizeof(question->text), "%s", text);
-	if (strcmp(text, "hosts") == 0)
-		question->compose = rf_inquiry_hosts;
-	else if (strncmp(text, "source ", 7) == 0)
-		question->compose = rf_inquiry_source;
-	else if (sscanf(text, "top %3u %15s", &question->number, by) == 2)
-		question->compose = rf_inquiry_top;
-	else if (sscanf(text, "gone %4u", &question->number) == 1)
-		question->compose = rf_inquiry_gone;
-	if (question->compose == rf_inquiry_source &&
-	    rf_parse_address(text + 7, &question->address, &error))
-		snprintf(why, 128, "%.127s", error.text);
-	if (question->number > TOP_MOST && question->compose == rf_inquiry_top)
-		question->number = TOP_MOST;
-	return question->compose && !*why;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const size_t length = strlen(kinds[i].begins);
+
+		if (strncmp(text, kinds[i].begins, length) != 0)
+			continue;
+		question->kind = kinds[i].kind;
+		return read_operands(question, text + length, why);
+	}
+	return false;
 }
 
 static void send_requests(struct rf_inquiry *inquiry)
 {
-	if (inquiry->question.compose == rf_inquiry_gone) {
+	switch (inquiry->question.kind) {
+	case RF_QUESTION_BAN:
+		begin_piece(inquiry, RF_PIECE_BAN, 0);
+		return;
+	case RF_QUESTION_GONE:
 		begin_in_each_bucket(inquiry, RF_PIECE_GONE);
-	} else if (inquiry->question.compose == rf_inquiry_top) {
+		return;
+	case RF_QUESTION_TOP:
 		begin_of_each_host(inquiry, RF_PIECE_TOP);
-	} else {
+		return;
+	default:
 		begin_in_each_bucket(inquiry, RF_PIECE_HOSTS);
 		begin_of_each_host(inquiry, RF_PIECE_HOST);
 	}
-	if (inquiry->question.compose == rf_inquiry_source)
+	if (inquiry->question.kind == RF_QUESTION_SOURCE)
 		begin_of_each_limit(inquiry, RF_PIECE_RECORD);
 }
 
-static bool is_any_ready(const struct rf_line *line)
+/* Can one of the requests be sent? */
+static bool is_ready(const struct rf_line *line, const struct rf_question *question)
 {
 	const uint64_t now = rf_time_awake();
 
+	if (question->kind == RF_QUESTION_BAN)
+		return rf_line_is_ready(line, RF_TAG_OF_ALL, now);
 	for (uint32_t i = 0; i < RF_TAGS; i++)
 		if (rf_line_is_ready(line, i, now))
 			return true;
 	return false;
+}
+
+static char *refuse_for_now(const struct rf_line *line, const struct rf_question *question)
+{
+	const char *trouble = rf_line_trouble(line);
+	char text[RF_ENGINE_TEXT_SIZE + 32];
+
+	snprintf(text, sizeof(text), "%s%s",
+		 question->kind == RF_QUESTION_BAN ? "it does not hear the engine: " : "",
+		 *trouble ? trouble : "the engine is not connected yet");
+	return say_error(text);
 }
 
 static struct rf_inquiry *free_one(struct rf_inquiries *inquiries)
@@ -254,15 +338,16 @@ char *rf_inquire(struct rf_inquiries *inquiries, struct rf_desk *desk, uint64_t 
 	const uint32_t room = 2 * RF_FLEET_HOSTS_MAX + RF_BUCKETS + RF_FLEET_LIMITS_MAX;
 	struct rf_inquiry *inquiry = free_one(inquiries);
 	struct rf_question question = {};
+	const struct rf_line *line;
 	char why[128];
 
 	if (!read_question(&question, text, why))
 		return *why ? say_error(why) : NULL;
 	if (!inquiry)
 		return say_error("too many questions at once; ask again");
-	if (!is_any_ready(view->news))
-		return say_error(*rf_line_trouble(view->news) ? rf_line_trouble(view->news)
-							      : "the engine is not connected yet");
+	line = line_of(&question, view);
+	if (!is_ready(line, &question))
+		return refuse_for_now(line, &question);
 	*inquiry = (struct rf_inquiry){
 		.desk = desk,
 		.ticket = ticket,
@@ -293,7 +378,8 @@ static void send_again(struct rf_inquiry *inquiry, uint64_t now)
 		if (now >= inquiry->until_ns) {
 			piece->waits = false;
 			answered(inquiry);
-		} else if (rf_line_is_ready(inquiry->view->news, tag_of(piece), now)) {
+		} else if (rf_line_is_ready(line_of(&inquiry->question, inquiry->view),
+					    tag_of(piece), now)) {
 			piece->waits = !send_piece(piece);
 		}
 		if (inquiry->ticket != ticket)

@@ -6,6 +6,7 @@
  *   source ADDRESS  what the ledger and this host have of a source, under each limit
  *   top N BY        the sources that the hosts drop the most of; BY: drops, rate or hosts
  *   gone SLOT       that host will not come back
+ *   ban MS PREFIX   adds a ban of this host to the fleet's; MS 0: removes it
  *
  * Each is a few requests, all sent at once; their answers are kept until the last is there. A link
  * answers each of its requests in time, or with nothing, so none stays forever. One whose keys are
@@ -25,6 +26,17 @@ enum rf_piece_kind {
 	RF_PIECE_TOP,	 /* its sources: of a slot */
 	RF_PIECE_RECORD, /* the claims on the source: of a limit */
 	RF_PIECE_GONE,	 /* of a bucket */
+	RF_PIECE_BAN,
+};
+
+enum rf_question_kind {
+	RF_QUESTION_NONE,
+	RF_QUESTION_HOSTS,
+	RF_QUESTION_SOURCE,
+	RF_QUESTION_TOP,
+	RF_QUESTION_GONE,
+	RF_QUESTION_BAN,
+	RF_QUESTIONS,
 };
 
 struct rf_inquiry;
@@ -41,10 +53,11 @@ struct rf_piece {
 
 /* What was asked. */
 struct rf_question {
-	char *(*compose)(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
+	enum rf_question_kind kind;
 	struct rf_address address;
+	struct rf_prefix prefix;
 	char text[RF_DESK_QUESTION_SIZE];
-	uint32_t number; /* N, or SLOT */
+	uint32_t number; /* N, SLOT or MS */
 };
 
 struct rf_inquiry {
@@ -70,11 +83,9 @@ char *rf_inquire(struct rf_inquiries *inquiries, struct rf_desk *desk, uint64_t 
 /* Sends again what is to be. */
 void rf_inquiries_turn(struct rf_inquiries *inquiries, uint64_t now);
 
-/* ---- inquiry_answers.c: the answers, of the heap ---- */
+/* ---- inquiry_answers.c ---- */
 
-char *rf_inquiry_hosts(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
-char *rf_inquiry_top(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
-char *rf_inquiry_gone(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
-char *rf_inquiry_source(const struct rf_inquiry *inquiry, const struct rf_status_view *view);
+/* The answer, of the heap; NULL: no memory. */
+char *rf_inquiry_answer(const struct rf_inquiry *inquiry);
 
 #endif /* RINGFENCE_AGENT_INQUIRY_H */

@@ -183,7 +183,7 @@ static json_t *host_json(const struct rf_inquiry *inquiry, uint32_t slot,
 	return json;
 }
 
-char *rf_inquiry_hosts(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
+static char *answer_hosts(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
 {
 	struct seen_host *seen = calloc(RF_LEDGER_SLOTS, sizeof(*seen));
 	json_t *hosts = json_array();
@@ -207,7 +207,7 @@ char *rf_inquiry_hosts(const struct rf_inquiry *inquiry, const struct rf_status_
 /* ---- gone ---- */
 
 /* In all buckets, or refused for as long as the last of them takes. */
-char *rf_inquiry_gone(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
+static char *answer_gone(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
 {
 	uint64_t left_ms = 0;
 	uint32_t done = 0, refused = 0;
@@ -360,7 +360,7 @@ static json_t *rows_json(const struct rows *rows, size_t most)
 	return list;
 }
 
-char *rf_inquiry_top(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
+static char *answer_top(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
 {
 	struct rows rows = {.room = (size_t)RF_FLEET_HOSTS_MAX * RF_NEWS_SOURCES};
 	uint32_t told = 0, asked = 0;
@@ -510,7 +510,7 @@ static json_t *limit_json(const struct rf_inquiry *inquiry, int number)
 			    rf_claims_bucket(view->claims, key.source[0], key.source[1])));
 }
 
-char *rf_inquiry_source(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
+static char *answer_source(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
 {
 	json_t *limits = json_array();
 
@@ -518,4 +518,35 @@ char *rf_inquiry_source(const struct rf_inquiry *inquiry, const struct rf_status
 		if (view->claims->limit[i].in_force)
 			json_array_append_new(limits, limit_json(inquiry, i));
 	return dump_answer(json_pack("{s:i, s:o}", "schema", 1, "limits", limits));
+}
+
+/* ---- a ban of this host ---- */
+
+static char *answer_ban(const struct rf_inquiry *inquiry, const struct rf_status_view *view)
+{
+	const struct rf_piece *piece = piece_of(inquiry, RF_PIECE_BAN, 0);
+	const char *error = rf_fleet_bans_told(view->bans, piece ? piece->bytes : NULL,
+					       piece ? piece->size : 0, !inquiry->question.number);
+
+	if (error)
+		return dump_answer(
+			json_pack("{s:i, s:o}", "schema", 1, "error", rf_json_text(error)));
+	return dump_answer(json_pack("{s:i}", "schema", 1));
+}
+
+/* ---- all of them ---- */
+
+char *rf_inquiry_answer(const struct rf_inquiry *inquiry)
+{
+	static char *(*const answers[RF_QUESTIONS])(const struct rf_inquiry *,
+						    const struct rf_status_view *) = {
+		[RF_QUESTION_NONE] = NULL,
+		[RF_QUESTION_HOSTS] = answer_hosts,
+		[RF_QUESTION_SOURCE] = answer_source,
+		[RF_QUESTION_TOP] = answer_top,
+		[RF_QUESTION_GONE] = answer_gone,
+		[RF_QUESTION_BAN] = answer_ban,
+	};
+
+	return answers[inquiry->question.kind](inquiry, inquiry->view);
 }

@@ -314,7 +314,7 @@ char *rf_status_answer(const struct rf_status_view *view, const char *question)
 	else if (strcmp(question, "status") == 0)
 		answer = status_json(view);
 	else
-		answer = rf_fleet_bans_answer(view->bans, view->claims->member[0].slot, question);
+		answer = rf_fleet_bans_answer(view->bans, question);
 	if (!answer)
 		answer = json_pack("{s:i, s:s}", "schema", 1, "error", "no such question");
 	text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;

@@ -5,11 +5,9 @@
  *   status          the engine, the membership, limits and counters
  *   show ADDRESS    what a source has here, under each limit of the fleet
  *   bans            those of other hosts that were taken: [PREFIX, SLOT] each
- *   ban MS PREFIX   tells the fleet a ban, MS 0: its end; the answer has a number
- *   told NUMBER     whether that was done
  *   flush           forgets what was taken, and takes none of it again
  *
- * inquiry.h has those that the engine has to answer.
+ * inquiry.h has the questions that the fleet server has to answer.
  */
 #ifndef RINGFENCE_AGENT_STATUS_H
 #define RINGFENCE_AGENT_STATUS_H
