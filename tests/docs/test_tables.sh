@@ -94,6 +94,26 @@ refused watch/metrics_text.c 'requires 8 arguments' 'a metric without help'
 sed -i 's/value(writer, metrics->is_up))/)/' "$metrics"
 refused watch/metrics_text.c 'expected expression' 'a metric without a value'
 
+records=$tree/user/snapshot/records.c
+# misfit KIND OLD NEW: a row of the records with that member does not compile
+misfit() {
+	sed -i "s/$2/$3/" "$records"
+	check "$1: there is such a row" grep -qF -- "$3" "$records"
+	refused snapshot/records.c "the kind of a row must fit its member" "a row $1"
+}
+
+check 'the records compile' assembles snapshot/records.c
+misfit 'of a text in a pointer' 'struct rf_case, recent_ms' 'struct { char *text; }, text'
+misfit 'of a time in 32 bits' 'struct rf_ban_row, left_ns' 'struct rf_ban_row, limit_id'
+misfit 'of a prefix in an address' 'RF_FIELD_OF_PREFIX("source", struct rf_source_row, source' \
+	'RF_FIELD_OF_PREFIX("source", struct rf_ban_row, source'
+misfit 'of an object in a pointer' 'struct rf_shown, decision, by_fields' 'struct rf_shown_limit, its, by_fields'
+misfit 'of a pointer in an object' 'struct rf_interface_totals, counted, interface_packets' \
+	'struct rf_limit_totals, counted, interface_packets'
+misfit 'by a pointer that is an object' 'RF_FIELDS_VIA(struct rf_totals, fence,' 'RF_FIELDS_VIA(struct rf_totals, rules,'
+sed -i 's/RF_FIELD("passed", struct rf_flow_rates, passed/RF_FIELD("passed", struct { float passed; }, passed/' "$records"
+refused snapshot/records.c '_Generic' 'a number of a kind that no row has'
+
 # By hand, since all else follows from the rows: programs read these names.
 is "$(cut -d'|' -f1,2 build/schema/reasons | tr '\n' ' ')" 'under_limit|passed shadow_over|passed no_limit|passed '\
 'allowed|passed non_ip|passed neighbour|passed newcomer_open|passed unconfirmed|passed paused|passed map_error|passed '\

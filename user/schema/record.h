@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rf_prefix;
+
 enum rf_field_kind {
 	RF_FIELD_BOOL,
 	RF_FIELD_INT,
@@ -83,48 +85,76 @@ struct rf_field {
 		const char *: RF_FIELD_WORD)
 /* clang-format on */
 
-#define RF_FIELD_AT(kind_, key_, type, member, meaning_, ...)                                      \
-	{                                                                                          \
-		.key = key_, .meaning = meaning_, .kind = kind_, .offset = offsetof(type, member), \
-		##__VA_ARGS__                                                                      \
-	}
-#define RF_FIELD(key, type, member, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_KIND(((type *)0)->member), key, type, member, meaning, ##__VA_ARGS__)
-#define RF_FIELD_OF_NS(key, type, member, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_MS, key, type, member, meaning, ##__VA_ARGS__)
-#define RF_FIELD_LEFT_OF(key, type, member, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_LEFT, key, type, member, meaning, ##__VA_ARGS__)
-#define RF_FIELD_IN_SECONDS(key, type, member, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_SECONDS, key, type, member, meaning, ##__VA_ARGS__)
-#define RF_FIELD_OF_TIME(key, type, member, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_TIME, key, type, member, meaning, ##__VA_ARGS__)
-#define RF_FIELD_OF_ENUM(key, type, member, words_, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_ENUM, key, type, member, meaning, .words = words_, ##__VA_ARGS__)
-#define RF_FIELD_OF_PREFIX(key, type, member, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_PREFIX, key, type, member, meaning, ##__VA_ARGS__)
-#define RF_FIELD_IN(key, type, member, fields_, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_OBJECT, key, type, member, meaning, .fields = fields_, ##__VA_ARGS__)
-#define RF_FIELD_LINK(key, type, member, fields_, meaning, ...) \
-	RF_FIELD_AT(RF_FIELD_LINKED, key, type, member, meaning, .fields = fields_, ##__VA_ARGS__)
-#define RF_FIELDS_OF(type, member, fields_) \
-	RF_FIELD_AT(RF_FIELD_MORE, "", type, member, NULL, .fields = fields_)
-#define RF_FIELDS_VIA(type, member, fields_) \
-	RF_FIELD_AT(RF_FIELD_VIA, "", type, member, NULL, .fields = fields_)
+/* The offset of a member. The row does not compile unless its kind can read that member. */
+#define RF_FIELD_OFFSET(type, member, fits)                                                        \
+	(offsetof(type, member) + 0 * sizeof(struct {                                              \
+					  _Static_assert(fits,                                     \
+							 "the kind of a row must fit its member"); \
+					  int unused;                                              \
+				  }))
+#define RF_MEMBER(type, member) (((type *)0)->member)
+#define RF_MEMBER_IS(type, member, of) \
+	__builtin_types_compatible_p(__typeof__(RF_MEMBER(type, member)), of)
+#define RF_MEMBER_HAS_SIZE(type, member, of) (sizeof(RF_MEMBER(type, member)) == sizeof(of))
+#define RF_MEMBER_IS_STRUCT(type, member) (__builtin_classify_type(RF_MEMBER(type, member)) == 12)
+#define RF_MEMBER_IS_POINTER(type, member) (__builtin_classify_type(RF_MEMBER(type, member)) == 5)
 
-#define RF_FIELD_READ(key, type, member, element_, fields_, meaning, ...)           \
-	RF_FIELD_AT(RF_FIELD_JSON, key, type, member, meaning, .element = element_, \
-		    .fields = fields_, ##__VA_ARGS__)
+#define RF_FIELD_AT(kind_, key_, type, member, fits, meaning_, ...)          \
+	{                                                                    \
+		.key = key_, .meaning = meaning_, .kind = kind_,             \
+		.offset = RF_FIELD_OFFSET(type, member, fits), ##__VA_ARGS__ \
+	}
+/* A text is an array: a pointer to char that is not const names no storage of the record. */
+#define RF_FIELD(key, type, member, meaning, ...)                              \
+	RF_FIELD_AT(RF_FIELD_KIND(RF_MEMBER(type, member)), key, type, member, \
+		    (!RF_MEMBER_IS(type, member, char *)), meaning, ##__VA_ARGS__)
+#define RF_FIELD_NS(kind, key, type, member, meaning, ...)                                        \
+	RF_FIELD_AT(kind, key, type, member, RF_MEMBER_HAS_SIZE(type, member, uint64_t), meaning, \
+		    ##__VA_ARGS__)
+#define RF_FIELD_OF_NS(key, type, member, meaning, ...) \
+	RF_FIELD_NS(RF_FIELD_MS, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_LEFT_OF(key, type, member, meaning, ...) \
+	RF_FIELD_NS(RF_FIELD_LEFT, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_IN_SECONDS(key, type, member, meaning, ...) \
+	RF_FIELD_NS(RF_FIELD_SECONDS, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_OF_TIME(key, type, member, meaning, ...) \
+	RF_FIELD_NS(RF_FIELD_TIME, key, type, member, meaning, ##__VA_ARGS__)
+#define RF_FIELD_OF_ENUM(key, type, member, words_, meaning, ...)                             \
+	RF_FIELD_AT(RF_FIELD_ENUM, key, type, member,                                         \
+		    RF_MEMBER_HAS_SIZE(type, member, unsigned int), meaning, .words = words_, \
+		    ##__VA_ARGS__)
+#define RF_FIELD_OF_PREFIX(key, type, member, meaning, ...) \
+	RF_FIELD_AT(RF_FIELD_PREFIX, key, type, member,     \
+		    RF_MEMBER_IS(type, member, struct rf_prefix), meaning, ##__VA_ARGS__)
+#define RF_FIELD_IN(key, type, member, fields_, meaning, ...)                              \
+	RF_FIELD_AT(RF_FIELD_OBJECT, key, type, member, RF_MEMBER_IS_STRUCT(type, member), \
+		    meaning, .fields = fields_, ##__VA_ARGS__)
+#define RF_FIELD_LINK(key, type, member, fields_, meaning, ...)                             \
+	RF_FIELD_AT(RF_FIELD_LINKED, key, type, member, RF_MEMBER_IS_POINTER(type, member), \
+		    meaning, .fields = fields_, ##__VA_ARGS__)
+#define RF_FIELDS_OF(type, member, fields_)                                                   \
+	RF_FIELD_AT(RF_FIELD_MORE, "", type, member, RF_MEMBER_IS_STRUCT(type, member), NULL, \
+		    .fields = fields_)
+#define RF_FIELDS_VIA(type, member, fields_)                                                  \
+	RF_FIELD_AT(RF_FIELD_VIA, "", type, member, RF_MEMBER_IS_POINTER(type, member), NULL, \
+		    .fields = fields_)
+
+#define RF_FIELD_READ(key, type, member, element_, fields_, meaning, ...)                   \
+	RF_FIELD_AT(RF_FIELD_JSON, key, type, member, RF_MEMBER_IS(type, member, json_t *), \
+		    meaning, .element = element_, .fields = fields_, ##__VA_ARGS__)
 
 /* Elements of kind `element_`; of objects, `fields_` are theirs. */
-#define RF_FIELD_ARRAY(key_, type, member, count, element_, fields_, meaning_, ...)           \
-	{                                                                                     \
-		.key = key_, .meaning = meaning_, .kind = RF_FIELD_LIST, .element = element_, \
-		.fields = fields_,                                                            \
-		.array = {offsetof(type, member), sizeof(*((type *)0)->member),               \
-			  __builtin_types_compatible_p(__typeof__(((type *)0)->member),       \
-						       __typeof__(&((type *)0)->member[0])),  \
-			  offsetof(type, count), sizeof(((type *)0)->count)},                 \
-		##__VA_ARGS__                                                                 \
+#define RF_FIELD_ARRAY(key_, type, member, count, element_, fields_, meaning_, ...)            \
+	{                                                                                      \
+		.key = key_, .meaning = meaning_, .kind = RF_FIELD_LIST, .element = element_,  \
+		.fields = fields_,                                                             \
+		.array = {offsetof(type, member), sizeof(*RF_MEMBER(type, member)),            \
+			  RF_MEMBER_IS(type, member, __typeof__(&RF_MEMBER(type, member)[0])), \
+			  RF_FIELD_OFFSET(type, count,                                         \
+					  RF_MEMBER_HAS_SIZE(type, count, uint32_t) ||         \
+						  RF_MEMBER_HAS_SIZE(type, count, uint64_t)),  \
+			  sizeof(RF_MEMBER(type, count))},                                     \
+		##__VA_ARGS__                                                                  \
 	}
 #define RF_FIELD_OBJECTS(key, type, member, count, fields, meaning, ...) \
 	RF_FIELD_ARRAY(key, type, member, count, RF_FIELD_OBJECT, fields, meaning, ##__VA_ARGS__)
