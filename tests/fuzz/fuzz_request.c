@@ -75,7 +75,7 @@ static bool shows_token(const struct rf_request *request)
 
 static void check(const struct rf_site *site, const struct rf_request *request)
 {
-	const struct rf_answer answer = rf_request_judge(site, request);
+	const struct rf_response answer = rf_request_judge(site, request);
 	const bool is_open = !request->on_socket && !rf_listen_is_loopback(&site->listen);
 
 	if (answer.status != 200) {

@@ -90,7 +90,7 @@ static void judge(void **state)
 		.authorization = asked->authorization,
 		.on_socket = asked->on_socket,
 	};
-	struct rf_answer answer;
+	struct rf_response answer;
 
 	strcpy(site.token, asked->token ?: TOKEN);
 	site.listen.address.word[0] = htonl(asked->address ?: INADDR_LOOPBACK);

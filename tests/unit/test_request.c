@@ -40,7 +40,7 @@ static void judge(void **state)
 	const struct rf_site site =
 		site_on(row->address || row->everywhere ? row->address : INADDR_LOOPBACK);
 	struct rf_request request = row->request;
-	struct rf_answer answer;
+	struct rf_response answer;
 
 	request.method = request.method ?: "GET";
 	request.path = request.path ?: "/metrics";

@@ -511,18 +511,16 @@ static void earn(struct rf_answers *answers)
  * The page process may be anybody's by now: what it asks is judged again. A pipe that nobody writes
  * to any more is closed: it would wake us for ever, and signals would not get through.
  */
-static bool next_query(int *fd, struct rf_query *query)
+static bool next_query(struct rf_child *child, struct rf_query *query)
 {
-	const ssize_t got = read(*fd, query, sizeof(*query));
+	const ssize_t got = read(child->ask_fd, query, sizeof(*query));
 
-	if (!got) {
-		close(*fd);
-		*fd = -1;
-	}
+	if (!got)
+		rf_child_stop_asking(child);
 	return got == sizeof(*query) && rf_query_is_sound(query) && query->kind != RF_QUERY_LIVE;
 }
 
-uint64_t rf_answers_turn(struct rf_answers *answers, int *fd, struct rf_feed *feed,
+uint64_t rf_answers_turn(struct rf_answers *answers, struct rf_child *child,
 			 const struct rf_watching *watching, const struct rf_settings *settings)
 {
 	const uint64_t before = cpu_time();
@@ -533,12 +531,12 @@ uint64_t rf_answers_turn(struct rf_answers *answers, int *fd, struct rf_feed *fe
 
 	earn(answers);
 	/* The answer before has not left yet: then nobody reads. */
-	if (feed->next[RF_DOC_ANSWER].bytes || !answers->credit_ns)
+	if (child->feed.next[RF_DOC_ANSWER].bytes || !answers->credit_ns)
 		return rf_time_awake() + WAIT_NS;
-	if (!next_query(fd, &query))
+	if (!next_query(child, &query))
 		return 0;
 	json = answer(watching, settings, &query, &status);
-	send_answer(feed, &query, json, status);
+	send_answer(&child->feed, &query, json, status);
 	json_decref(json);
 	spent = cpu_time() - before;
 	answers->credit_ns -= spent < answers->credit_ns ? spent : answers->credit_ns;

@@ -6,7 +6,7 @@
 #ifndef RINGFENCE_DAEMON_ANSWERS_H
 #define RINGFENCE_DAEMON_ANSWERS_H
 
-#include "daemon/feed.h"
+#include "daemon/child.h"
 #include "daemon/fences.h"
 #include "daemon/query.h"
 
@@ -18,11 +18,11 @@ struct rf_answers {
 };
 
 /*
- * Answers the next question of `fd`, if there is one, and time for it. Returns when to come back,
- * by rf_time_awake(); 0: as soon as `fd` has something. It is closed, and -1, once nobody asks any
- * more.
+ * Answers the next question of the page process, if there is one, and time for it. Returns when to
+ * come back, by rf_time_awake(); 0: as soon as its pipe has something. The pipe is closed once no
+ * process writes to it any more.
  */
-uint64_t rf_answers_turn(struct rf_answers *answers, int *fd, struct rf_feed *feed,
+uint64_t rf_answers_turn(struct rf_answers *answers, struct rf_child *child,
 			 const struct rf_watching *watching, const struct rf_settings *settings);
 
 #endif /* RINGFENCE_DAEMON_ANSWERS_H */

@@ -400,14 +400,43 @@ static int begin(struct rf_child *child)
 	return child->pid < 0 ? -errno : 0;
 }
 
+/* The loop only ends its wait: a turn looks at both pipes. */
+static void watch(struct rf_loop *loop, struct rf_loop_source *source, int fd, uint32_t events)
+{
+	source->fd = fd;
+	if (events)
+		rf_loop_watch(loop, source, events);
+	else
+		rf_loop_unwatch(loop, source);
+}
+
+void rf_child_watch(struct rf_child *child, struct rf_loop *loop, bool is_feeding, bool is_asked)
+{
+	child->loop = loop;
+	watch(loop, &child->feed_source, child->feed.fd, is_feeding ? EPOLLOUT : 0);
+	watch(loop, &child->ask_source, child->ask_fd, is_asked ? EPOLLIN : 0);
+}
+
+static void close_watched(const struct rf_child *child, struct rf_loop_source *source, int fd)
+{
+	if (fd < 0)
+		return;
+	if (child->loop)
+		watch(child->loop, source, fd, 0);
+	close(fd);
+}
+
+void rf_child_stop_asking(struct rf_child *child)
+{
+	close_watched(child, &child->ask_source, child->ask_fd);
+	child->ask_fd = -1;
+}
+
 static void stop_feeding(struct rf_child *child)
 {
-	if (child->feed.fd >= 0)
-		close(child->feed.fd);
+	close_watched(child, &child->feed_source, child->feed.fd);
 	rf_feed_clear(&child->feed);
-	if (child->ask_fd >= 0)
-		close(child->ask_fd);
-	child->ask_fd = -1;
+	rf_child_stop_asking(child);
 }
 
 /* Each start that follows soon waits twice as long. */

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "base/loop.h"
 #include "daemon/feed.h"
 #include "daemon/request.h"
 
@@ -26,7 +27,9 @@ struct rf_child {
 	int tcp_fd, unix_fd; /* sockets; -1: none */
 	pid_t pid;	     /* 0: it does not run */
 	struct rf_feed feed;
-	int ask_fd;			  /* what viewers ask; -1: none */
+	int ask_fd;	      /* what viewers ask; -1: none */
+	struct rf_loop *loop; /* NULL: neither pipe was ever watched */
+	struct rf_loop_source feed_source, ask_source;
 	uint64_t started_ns, start_at_ns; /* by rf_time_awake() */
 	uint64_t delay_ns;		  /* before the next start */
 };
@@ -39,6 +42,13 @@ int rf_child_prepare(struct rf_child *child, const struct rf_settings *settings,
 		     struct rf_error *error);
 /* Starts the process if it should run, does not, and its delay is over. Returns whether it did. */
 bool rf_child_start(struct rf_child *child);
+/*
+ * Has the loop end its wait when the feed has room, and when a viewer asks. `child` and `loop` must
+ * stay where they are.
+ */
+void rf_child_watch(struct rf_child *child, struct rf_loop *loop, bool is_feeding, bool is_asked);
+/* Closes the pipe of questions: no process writes to it any more. */
+void rf_child_stop_asking(struct rf_child *child);
 /* Notes whether the process has ended. */
 void rf_child_reap(struct rf_child *child);
 /* Ends the process, and closes the sockets. */

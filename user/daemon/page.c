@@ -231,7 +231,8 @@ static enum rf_responded send_query(struct making *making, const struct rf_query
 	}
 }
 
-static enum rf_responded respond(struct MHD_Connection *connection, const struct rf_answer *answer)
+static enum rf_responded respond(struct MHD_Connection *connection,
+				 const struct rf_response *answer)
 {
 	struct making making = {.connection = connection, .status = answer->status};
 
@@ -478,7 +479,7 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 		.has_header_twice = has_header_twice(connection),
 		.on_socket = http->is_unix,
 	};
-	struct rf_answer answer;
+	struct rf_response answer;
 
 	(void)version;
 	(void)upload;

@@ -328,14 +328,14 @@ static bool wants_openmetrics(const char *accept)
 
 #define NEEDS_TOKEN "it takes the token: Authorization: Bearer TOKEN\n"
 
-static struct rf_answer say(unsigned int status, const char *text)
+static struct rf_response say(unsigned int status, const char *text)
 {
-	return (struct rf_answer){.status = status, .text = text};
+	return (struct rf_response){.status = status, .text = text};
 }
 
-static struct rf_answer answer_metrics(const struct rf_request *request, enum token token)
+static struct rf_response answer_metrics(const struct rf_request *request, enum token token)
 {
-	struct rf_answer answer = {
+	struct rf_response answer = {
 		.status = 200, .kind = RF_ANSWER_DOCUMENT, .document = RF_DOC_TEXT};
 
 	if (wants_openmetrics(request->accept))
@@ -343,9 +343,9 @@ static struct rf_answer answer_metrics(const struct rf_request *request, enum to
 	return answer;
 }
 
-static struct rf_answer answer_query(const struct rf_request *request, enum token token)
+static struct rf_response answer_query(const struct rf_request *request, enum token token)
 {
-	struct rf_answer answer = {.status = 200, .kind = RF_ANSWER_QUERY};
+	struct rf_response answer = {.status = 200, .kind = RF_ANSWER_QUERY};
 	const char *wrong;
 
 	if (token != RIGHT_TOKEN)
@@ -366,7 +366,7 @@ static bool is_asset(const char *path)
 }
 
 /* What is refused, whatever it asks for. `status` 0: nothing is wrong. */
-static struct rf_answer refuse(const struct rf_site *site, const struct rf_request *request)
+static struct rf_response refuse(const struct rf_site *site, const struct rf_request *request)
 {
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
 		return say(405, "only GET and HEAD are answered here\n");
@@ -386,16 +386,16 @@ static struct rf_answer refuse(const struct rf_site *site, const struct rf_reque
 	return say(0, NULL);
 }
 
-struct rf_answer rf_request_judge(const struct rf_site *site, const struct rf_request *request)
+struct rf_response rf_request_judge(const struct rf_site *site, const struct rf_request *request)
 {
 	const enum token token = token_of(site, request);
 	const bool is_open = !request->on_socket && !rf_listen_is_loopback(&site->listen);
-	const struct rf_answer refusal = refuse(site, request);
+	const struct rf_response refusal = refuse(site, request);
 
 	if (refusal.status)
 		return refusal;
 	if (is_asset(request->path))
-		return (struct rf_answer){
+		return (struct rf_response){
 			.status = 200, .kind = RF_ANSWER_ASSET, .text = request->path};
 	if (token == WRONG_TOKEN || (is_open && token == NO_TOKEN))
 		return say(401, NEEDS_TOKEN);

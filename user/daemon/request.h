@@ -33,7 +33,7 @@ enum rf_answer_kind {
 	RF_ANSWER_QUERY,
 };
 
-struct rf_answer {
+struct rf_response {
 	unsigned int status;
 	enum rf_answer_kind kind;
 	const char *text; /* of RF_ANSWER_TEXT, and the path of RF_ANSWER_ASSET */
@@ -41,7 +41,7 @@ struct rf_answer {
 	struct rf_query query;
 };
 
-struct rf_answer rf_request_judge(const struct rf_site *site, const struct rf_request *request);
+struct rf_response rf_request_judge(const struct rf_site *site, const struct rf_request *request);
 
 /*
  * Adds `more_ns` to the age of each scan in a document of metrics. The caller frees the text, which

@@ -23,7 +23,6 @@
 struct daemon {
 	const struct rf_words *words;
 	struct rf_loop loop;
-	struct rf_loop_source feed, asks; /* of the page process */
 	struct rf_settings settings;
 	struct rf_watching watching;
 	struct rf_child child;
@@ -213,20 +212,10 @@ static void read_cells(struct daemon *daemon)
 	daemon->other_cost_ns += cpu_time() - before;
 }
 
-/* It only ends the wait: the turn looks at all. */
-static void watch(struct daemon *daemon, struct rf_loop_source *source, int fd, uint32_t events)
-{
-	source->fd = fd;
-	if (events)
-		rf_loop_watch(&daemon->loop, source, events);
-	else
-		rf_loop_unwatch(&daemon->loop, source);
-}
-
 /* Waits for the next thing to do, or for a signal. `answer_at_ns` 0: when somebody asks. */
 static void wait_on(struct daemon *daemon, bool feeding, uint64_t answer_at_ns)
 {
-	const struct rf_child *child = &daemon->child;
+	struct rf_child *child = &daemon->child;
 	uint64_t until = rf_earlier(daemon->find_at_ns, daemon->scan_at_ns);
 
 	until = rf_earlier(until, rf_watching_cells_due_ns(&daemon->watching));
@@ -234,8 +223,7 @@ static void wait_on(struct daemon *daemon, bool feeding, uint64_t answer_at_ns)
 		until = rf_earlier(until, child->start_at_ns);
 	if (answer_at_ns)
 		until = rf_earlier(until, answer_at_ns);
-	watch(daemon, &daemon->feed, child->feed.fd, feeding ? EPOLLOUT : 0);
-	watch(daemon, &daemon->asks, child->ask_fd, answer_at_ns ? 0 : EPOLLIN);
+	rf_child_watch(child, &daemon->loop, feeding, !answer_at_ns);
 	rf_loop_wait(&daemon->loop, until);
 	rf_loop_serve(&daemon->loop);
 }
@@ -254,8 +242,8 @@ static uint64_t answer(struct daemon *daemon)
 {
 	if (daemon->child.ask_fd < 0)
 		return 0;
-	return rf_answers_turn(&daemon->answers, &daemon->child.ask_fd, &daemon->child.feed,
-			       &daemon->watching, &daemon->settings);
+	return rf_answers_turn(&daemon->answers, &daemon->child, &daemon->watching,
+			       &daemon->settings);
 }
 
 static void turn(struct daemon *daemon)
