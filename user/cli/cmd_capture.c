@@ -157,7 +157,7 @@ struct capture {
 	struct rf_slices slices;
 	struct rf_sample_reader reader;
 	struct capture_file to;
-	uint64_t began_ns, renewed_ns, second_ns; /* of CLOCK_MONOTONIC */
+	uint64_t began_ns, renewed_ns, second_ns, took_ns; /* of CLOCK_MONOTONIC */
 	uint64_t slice_end_ns, read_ns;
 	uint64_t written, left_out;
 	uint32_t this_second; /* packets that were written since second_ns */
@@ -408,18 +408,19 @@ static int open_all(struct capture *capture, const char *dev, struct rf_error *e
 	return err;
 }
 
-static int summary_json(const struct capture *capture, struct rf_error *error)
-{
-	return rf_out_json(json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:f}", "fence",
-				     rf_json_text(capture->fence.name), "file",
-				     rf_json_text(capture->to.path), "written",
-				     (json_int_t)capture->written, "left_out",
-				     (json_int_t)capture->left_out, "missed",
-				     (json_int_t)capture->reader.missed, "one_in",
-				     (json_int_t)capture->sampled.one_in, "seconds",
-				     (rf_time_awake() - capture->began_ns) / 1e9),
-			   false, error);
-}
+static const struct rf_field capture_fields[] = {
+	RF_FIELD("fence", struct capture, fence.name, "its name"),
+	RF_FIELD("file", struct capture, to.path, "where the packets are"),
+	RF_FIELD("written", struct capture, written, "packets"),
+	RF_FIELD("left_out", struct capture, left_out, "packets beyond the most in a second"),
+	RF_FIELD("missed", struct capture, reader.missed,
+		 "samples overwritten before they were read"),
+	RF_FIELD("one_in", struct capture, sampled.one_in, "one of this many packets was taken"),
+	RF_FIELD_IN_SECONDS("seconds", struct capture, took_ns, "how long it took"),
+	{},
+};
+
+RF_RECORD(capture, capture_fields);
 
 /* To stderr where standard output has the packets. */
 static void summary_text(const struct capture *capture)
@@ -454,8 +455,9 @@ static int take(struct capture *capture, const struct rf_options *options, struc
 		rf_fence_stop_sampling(&capture->fence);
 	if (err)
 		return err;
+	capture->took_ns = rf_time_awake() - capture->began_ns;
 	if (options->json)
-		return summary_json(capture, error);
+		return rf_out_record(capture_fields, capture, error);
 	summary_text(capture);
 	return 0;
 }

@@ -66,8 +66,10 @@ static json_t *recorded_event_json(const char *fence, const struct rf_recorded_e
 	struct rf_recorded_event row = *event;
 
 	row.fence = fence;
-	return rf_row_json(RF_ASK_EVENTS, &row);
+	return rf_record_json(rf_recorded_event_fields, &row);
 }
+
+RF_RECORD(events_watch, rf_recorded_event_fields);
 
 static void event_lines_put(struct event_lines *lines, uint64_t time_ns, const char *text)
 {
@@ -223,12 +225,21 @@ static int list_event(struct listing *listing, const struct rf_recorded_event *e
 	return 0;
 }
 
-/* True: nothing was listed, which `json` NULL leaves to be said. */
+static const struct rf_field listing_fields[] = {
+	RF_FIELD("fence", struct listing, fence, "its name"),
+	RF_FIELD_READ("events", struct listing, events, RF_FIELD_LIST, rf_recorded_event_fields,
+		      "in their order"),
+	{},
+};
+
+RF_RECORD(events, listing_fields);
+
+/* Returns whether nothing was listed, which only text for people mentions. */
 static bool end_list(struct listing *listing, json_t **json)
 {
 	if (json)
-		*json = json_pack("{s:o, s:o}", "fence", rf_json_text(listing->fence), "events",
-				  listing->events);
+		*json = rf_record_json(listing_fields, listing);
+	json_decref(listing->events);
 	return !json && !listing->has_printed;
 }
 

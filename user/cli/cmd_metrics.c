@@ -166,6 +166,14 @@ int rf_cmd_metrics(const struct rf_options *options, struct rf_words *words, str
 
 /* ---- page: where the daemon serves it ---- */
 
+static const struct rf_field page_fields[] = {
+	RF_FIELD("url", struct rf_page_address, address, "where the page is"),
+	RF_FIELD("token", struct rf_page_address, token, "that the page takes"),
+	{},
+};
+
+RF_RECORD(page, page_fields);
+
 static int print_page(const struct rf_options *options, const struct rf_page_address *page,
 		      struct rf_error *error)
 {
@@ -175,9 +183,7 @@ static int print_page(const struct rf_options *options, const struct rf_page_add
 				       "the setting 'listen 127.0.0.1:9436' opens a port",
 				       page->address);
 	if (options->json)
-		return rf_out_json(
-			json_pack("{s:s, s:s}", "url", page->address, "token", page->token), false,
-			error);
+		return rf_out_record(page_fields, page, error);
 	rf_out("%s#token=%s\n", page->address, page->token);
 	return 0;
 }

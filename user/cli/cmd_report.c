@@ -65,139 +65,201 @@ static void format_bars(const uint64_t *number, size_t count, char *text)
 
 /* ---- counts ---- */
 
-static json_t *reasons_json(const struct rf_recorded *recorded)
+enum outcome {
+	PASSED,
+	DROPPED,
+	WOULD_DROP,
+	FORFEITED,
+	OUTCOMES,
+};
+
+static const struct {
+	const char *word, *text;
+} outcomes[OUTCOMES] = {
+	[PASSED] = {"passed", "passed"},
+	[DROPPED] = {"dropped", "dropped"},
+	[WOULD_DROP] = {"would_drop", "would drop, passed"},
+	[FORFEITED] = {"forfeited", "charged, dropped by another limit"},
+};
+
+/* The counts of a limit: of each outcome a row of the history. */
+struct limit_counts {
+	const char *name;
+	struct rf_count of[OUTCOMES];
+};
+
+/* An interval of the history, its counts by reason and by limit. */
+struct counts {
+	struct rf_recorded recorded;
+	uint64_t would_drop;
+	struct rf_recorded_count *reason; /* those that passed before those that were dropped */
+	size_t reasons;
+	struct limit_counts *limit;
+	size_t limits;
+};
+
+static void free_counts(struct counts *counts)
 {
-	json_t *reasons = json_object();
+	rf_recorded_free(&counts->recorded);
+	free(counts->reason);
+	free(counts->limit);
+}
 
-	for (int i = 0; i < recorded->counts; i++) {
-		const struct rf_recorded_count *count = &recorded->count[i];
+static void take_reasons(struct counts *counts, const char *kind)
+{
+	for (int i = 0; i < counts->recorded.counts; i++)
+		if (!strcmp(counts->recorded.count[i].kind, kind))
+			counts->reason[counts->reasons++] = counts->recorded.count[i];
+}
 
-		if (!strcmp(count->kind, "passed") || !strcmp(count->kind, "dropped"))
-			json_object_set_new(reasons, count->name,
-					    rf_row_json(RF_ASK_COUNTS_OF, count));
+/* The counts of a limit, which are added at its first row. */
+static struct limit_counts *limit_of(struct counts *counts, const char *name)
+{
+	for (size_t i = 0; i < counts->limits; i++)
+		if (!strcmp(counts->limit[i].name, name))
+			return &counts->limit[i];
+	counts->limit[counts->limits].name = name;
+	return &counts->limit[counts->limits++];
+}
+
+static void take_limits(struct counts *counts)
+{
+	for (int i = 0; i < counts->recorded.counts; i++) {
+		const struct rf_recorded_count *row = &counts->recorded.count[i];
+
+		for (int k = 0; k < OUTCOMES && !strcmp(row->kind, "limit"); k++)
+			if (!strcmp(outcomes[k].word, row->outcome))
+				limit_of(counts, row->name)->of[k] =
+					(struct rf_count){row->packets, row->bytes};
 	}
-	return reasons;
 }
 
-/* The object of a limit in the list; made when it is asked for first. */
-static json_t *find_limit(json_t *limits, const char *name)
+/* Sorts what was read into `recorded`. */
+static int sort_counts(struct counts *counts, struct rf_error *error)
 {
-	size_t i;
-	json_t *limit;
+	const size_t most = counts->recorded.counts + 1;
 
-	json_array_foreach (limits, i, limit)
-		if (!strcmp(json_string_value(json_object_get(limit, "name")), name))
-			return limit;
-	limit = json_pack("{s:s, s:i, s:i, s:i, s:i, s:{s:i, s:i, s:i, s:i}}", "name", name,
-			  "passed", 0, "dropped", 0, "would_drop", 0, "forfeited", 0, "bytes",
-			  "passed", 0, "dropped", 0, "would_drop", 0, "forfeited", 0);
-	json_array_append_new(limits, limit);
-	return limit;
+	counts->reason = calloc(most, sizeof(*counts->reason));
+	counts->limit = calloc(most, sizeof(*counts->limit));
+	if (!counts->reason || !counts->limit)
+		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	counts->would_drop = rf_recorded_packets(&counts->recorded, "passed", "shadow_over", "");
+	take_reasons(counts, "passed");
+	take_reasons(counts, "dropped");
+	take_limits(counts);
+	return 0;
 }
 
-static json_t *limits_json(const struct rf_recorded *recorded)
-{
-	json_t *limits = json_array();
+static const struct rf_field packets_fields[] = {
+	RF_FIELD("passed", struct counts, recorded.passed.packets, "those that passed"),
+	RF_FIELD("dropped", struct counts, recorded.dropped.packets, "those that were dropped"),
+	RF_FIELD("would_drop", struct counts, would_drop, "passed, over a shadow limit"),
+	{},
+};
 
-	for (int i = 0; i < recorded->counts; i++) {
-		const struct rf_recorded_count *count = &recorded->count[i];
-		json_t *limit;
+static const struct rf_field bytes_fields[] = {
+	RF_FIELD("passed", struct counts, recorded.passed.bytes, "bytes of those that passed"),
+	RF_FIELD("dropped", struct counts, recorded.dropped.bytes, "bytes of those dropped"),
+	{},
+};
 
-		if (strcmp(count->kind, "limit") != 0)
-			continue;
-		limit = find_limit(limits, count->name);
-		json_object_set_new(limit, count->outcome, json_integer(count->packets));
-		json_object_set_new(json_object_get(limit, "bytes"), count->outcome,
-				    json_integer(count->bytes));
+#define OUTCOME_FIELDS(unit, passed, dropped, would_drop, forfeited)                               \
+	{                                                                                          \
+		RF_FIELD("passed", struct limit_counts, of[PASSED].unit, passed),                  \
+			RF_FIELD("dropped", struct limit_counts, of[DROPPED].unit, dropped),       \
+			RF_FIELD("would_drop", struct limit_counts, of[WOULD_DROP].unit,           \
+				 would_drop),                                                      \
+			RF_FIELD("forfeited", struct limit_counts, of[FORFEITED].unit, forfeited), \
+			{},                                                                        \
 	}
-	return limits;
-}
 
-/* {"reasons":{…},"limits":[…],"packets":{…},"bytes":{…}} of an interval. */
-static json_t *recorded_json(const struct rf_recorded *recorded)
+static const struct rf_field limit_packets_fields[] =
+	OUTCOME_FIELDS(packets, "packets that it let pass", "packets that it dropped",
+		       "over it, as a shadow or in a pause", "charged, and dropped by another");
+static const struct rf_field limit_bytes_fields[] = OUTCOME_FIELDS(
+	bytes, "bytes of these", "bytes of these", "bytes of these", "bytes of these");
+
+static const struct rf_field limit_fields[] = {
+	RF_FIELD("name", struct limit_counts, name, "of the limit"),
+	RF_FIELDS_ALSO(limit_packets_fields),
+	RF_FIELD_GROUP("bytes", limit_bytes_fields, "the same in bytes"),
+	{},
+};
+
+static const void *reason_at(const void *of, size_t i)
 {
-	const uint64_t shadow = rf_recorded_packets(recorded, "passed", "shadow_over", "");
+	const struct counts *counts = of;
 
-	return json_pack("{s:o, s:o, s:f, s:{s:I, s:I, s:I}, s:{s:I, s:I}, s:o, s:o}", "from",
-			 rf_json_time(recorded->from_ns), "until", rf_json_time(recorded->to_ns),
-			 "seconds", recorded->seconds, "packets", "passed",
-			 (json_int_t)recorded->passed.packets, "dropped",
-			 (json_int_t)recorded->dropped.packets, "would_drop", (json_int_t)shadow,
-			 "bytes", "passed", (json_int_t)recorded->passed.bytes, "dropped",
-			 (json_int_t)recorded->dropped.bytes, "reasons", reasons_json(recorded),
-			 "limits", limits_json(recorded));
+	return i < counts->reasons ? &counts->reason[i] : NULL;
 }
+
+static const char *reason_name(const void *item, size_t i)
+{
+	(void)i;
+	return ((const struct rf_recorded_count *)item)->name;
+}
+
+static const struct rf_field counts_fields[] = {
+	RF_FIELD_OF_TIME("from", struct counts, recorded.from_ns, "start of the interval, UTC"),
+	RF_FIELD_OF_TIME("until", struct counts, recorded.to_ns, "end of the interval, UTC"),
+	RF_FIELD("seconds", struct counts, recorded.seconds, "that were recorded of it"),
+	RF_FIELD_GROUP("packets", packets_fields, "all packets of the interval"),
+	RF_FIELD_GROUP("bytes", bytes_fields, "the same in bytes"),
+	RF_FIELD_BY_NAME("reasons", reason_at, reason_name, RF_FIELD_OBJECT,
+			 rf_recorded_count_fields, "by reason, without those of 0"),
+	RF_FIELD_OBJECTS("limits", struct counts, limit, limits, limit_fields, "by limit"),
+	{},
+};
 
 /* Packets and bytes, or packets and bits per second. */
-static void print_count(const char *label, uint64_t packets, uint64_t bytes, double seconds)
+static void print_count(const char *label, struct rf_count count, double seconds)
 {
 	if (seconds > 0)
-		rf_out("%-44s %15.0f %18.0f\n", label, packets / seconds, bytes * 8 / seconds);
+		rf_out("%-44s %15.0f %18.0f\n", label, count.packets / seconds,
+		       count.bytes * 8 / seconds);
 	else
-		rf_out("%-44s %15" PRIu64 " %18" PRIu64 "\n", label, packets, bytes);
+		rf_out("%-44s %15" PRIu64 " %18" PRIu64 "\n", label, (uint64_t)count.packets,
+		       (uint64_t)count.bytes);
 }
 
-static void print_kind(const struct rf_recorded *recorded, const char *kind, double seconds)
+/* A history can have a reason that this build does not know. */
+static const char *reason_text(const char *name)
 {
-	for (int i = 0; i < recorded->counts; i++) {
-		const struct rf_recorded_count *count = &recorded->count[i];
-		char label[128];
-
-		if (strcmp(count->kind, kind) != 0)
-			continue;
-		for (int reason = 0; reason < RF_REASON_COUNT; reason++)
-			if (!strcmp(rf_reason_name(reason), count->name))
-				snprintf(label, sizeof(label), "  %s: %s", kind,
-					 rf_reason_text(reason));
-		print_count(label, count->packets, count->bytes, seconds);
-	}
+	for (int reason = 0; reason < RF_REASON_COUNT; reason++)
+		if (!strcmp(rf_reason_name(reason), name))
+			return rf_reason_text(reason);
+	return name;
 }
 
-static bool is_of_limit(const struct rf_recorded_count *count, const char *name)
+static void print_reason(const struct rf_recorded_count *count, double seconds)
 {
-	return !strcmp(count->kind, "limit") && !strcmp(count->name, name);
+	char label[128];
+
+	snprintf(label, sizeof(label), "  %s: %s", count->kind, reason_text(count->name));
+	print_count(label, (struct rf_count){count->packets, count->bytes}, seconds);
 }
 
-static void print_limit(const struct rf_recorded *recorded, const char *name, double seconds)
+static void print_limit(const struct limit_counts *limit, double seconds)
 {
-	rf_out("limit %s\n", name);
-	for (int i = 0; i < recorded->counts; i++) {
-		const struct rf_recorded_count *count = &recorded->count[i];
+	rf_out("limit %s\n", limit->name);
+	for (int i = 0; i < OUTCOMES; i++) {
 		char label[64];
 
-		if (!is_of_limit(count, name))
-			continue;
-		snprintf(label, sizeof(label), "  %s",
-			 !strcmp(count->outcome, "would_drop") ? "would drop, passed"
-			 : !strcmp(count->outcome, "forfeited")
-				 ? "charged, dropped by another limit"
-				 : count->outcome);
-		print_count(label, count->packets, count->bytes, seconds);
-	}
-}
-
-/* Each once: the counts of a limit do not follow each other where outcomes came later. */
-static void print_limits(const struct rf_recorded *recorded, double seconds)
-{
-	for (int i = 0; i < recorded->counts; i++) {
-		const struct rf_recorded_count *count = &recorded->count[i];
-		int first = 0;
-
-		while (first < i && !is_of_limit(&recorded->count[first], count->name))
-			first++;
-		if (first == i && !strcmp(count->kind, "limit"))
-			print_limit(recorded, count->name, seconds);
+		snprintf(label, sizeof(label), "  %s", outcomes[i].text);
+		if (limit->of[i].packets || limit->of[i].bytes)
+			print_count(label, limit->of[i], seconds);
 	}
 }
 
 /* The reasons and limits of an interval; per second, if `seconds` is not 0. */
-static void recorded_print(const struct rf_recorded *recorded, double seconds)
+static void print_counts(const struct counts *counts, double seconds)
 {
-	print_count("passed", recorded->passed.packets, recorded->passed.bytes, seconds);
-	print_count("dropped", recorded->dropped.packets, recorded->dropped.bytes, seconds);
-	print_kind(recorded, "passed", seconds);
-	print_kind(recorded, "dropped", seconds);
-	print_limits(recorded, seconds);
+	print_count("passed", counts->recorded.passed, seconds);
+	print_count("dropped", counts->recorded.dropped, seconds);
+	for (size_t i = 0; i < counts->reasons; i++)
+		print_reason(&counts->reason[i], seconds);
+	for (size_t i = 0; i < counts->limits; i++)
+		print_limit(&counts->limit[i], seconds);
 }
 
 /* ---- sources ---- */
@@ -244,15 +306,6 @@ static void recorded_sources_print(const struct rf_recorded_sources *sources, si
 	rf_table_print(&table);
 }
 
-static json_t *recorded_sources_json(const struct rf_recorded_sources *sources, size_t count)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, rf_row_json(RF_ASK_SOURCES_OF, &sources->row[i]));
-	return list;
-}
-
 /* Prints it with date and time, indented. */
 static void recorded_event_print(const struct rf_recorded_event *event)
 {
@@ -265,25 +318,45 @@ static void recorded_event_print(const struct rf_recorded_event *event)
 
 /* ---- at TIME: stats ---- */
 
+struct stats_at {
+	const char *fence;
+	struct counts counts;
+};
+
+static const struct rf_field stats_at_fields[] = {
+	RF_FIELD("fence", struct stats_at, fence, "its name"),
+	RF_FIELDS_OF(struct stats_at, counts, counts_fields),
+	{},
+};
+
+RF_RECORD(stats_at, stats_at_fields);
+
+static void print_stats(const struct stats_at *stats)
+{
+	const struct rf_recorded *recorded = &stats->counts.recorded;
+	char time[RF_TIME_TEXT_SIZE], label[96];
+
+	rf_format_local(recorded->from_ns, time);
+	snprintf(label, sizeof(label), "fence %s, %s, %.3g s", stats->fence, time,
+		 recorded->seconds);
+	rf_out("%-44s %15s %18s\n", label, "packets/s", "bit/s");
+	print_counts(&stats->counts, recorded->seconds);
+}
+
 static int show_stats(struct rf_reader *reader, const char *fence, const void *context,
 		      json_t **json, struct rf_error *error)
 {
 	const uint64_t *at_ns = context;
-	struct rf_recorded recorded = {};
-	char time[RF_TIME_TEXT_SIZE], label[96];
-	int err = rf_reader_at(reader, *at_ns, &recorded, error);
+	struct stats_at stats = {.fence = fence};
+	int err = rf_reader_at(reader, *at_ns, &stats.counts.recorded, error);
 
-	if (!err && json) {
-		*json = rf_view_merged(json_pack("{s:o}", "fence", rf_json_text(fence)),
-				       recorded_json(&recorded));
-	} else if (!err) {
-		rf_format_local(recorded.from_ns, time);
-		snprintf(label, sizeof(label), "fence %s, %s, %.3g s", fence, time,
-			 recorded.seconds);
-		rf_out("%-44s %15s %18s\n", label, "packets/s", "bit/s");
-		recorded_print(&recorded, recorded.seconds);
-	}
-	rf_recorded_free(&recorded);
+	if (!err)
+		err = sort_counts(&stats.counts, error);
+	if (!err && json)
+		*json = rf_record_json(stats_at_fields, &stats);
+	else if (!err)
+		print_stats(&stats);
+	free_counts(&stats.counts);
 	return err;
 }
 
@@ -294,46 +367,64 @@ int rf_stats_at(const struct rf_options *options, uint64_t at_ns, struct rf_erro
 
 /* ---- at TIME: top ---- */
 
+struct top_at {
+	const char *fence;
+	struct rf_recorded_sources sources;
+	size_t shown;
+	double seconds;
+};
+
+static const struct rf_field top_at_fields[] = {
+	RF_FIELD("fence", struct top_at, fence, "its name"),
+	RF_FIELD_OF_TIME("from", struct top_at, sources.from_ns, "start of the interval, UTC"),
+	RF_FIELD_OF_TIME("until", struct top_at, sources.to_ns, "end of the interval, UTC"),
+	RF_FIELD("seconds", struct top_at, seconds, "its length"),
+	RF_FIELD_OBJECTS("sources", struct top_at, sources.row, shown, rf_recorded_source_fields,
+			 "those recorded"),
+	{},
+};
+
+RF_RECORD(top_at, top_at_fields);
+
 static double length_of(const struct rf_recorded_sources *sources)
 {
 	return (sources->to_ns - sources->from_ns) / 1e9;
 }
 
-static void print_top(const struct rf_recorded_sources *sources, size_t count)
+static void print_top(const struct top_at *top)
 {
 	char time[RF_TIME_TEXT_SIZE];
 
-	rf_format_local(sources->from_ns, time);
-	rf_out("from %s, for %.3g s\n", time, length_of(sources));
-	if (count)
-		recorded_sources_print(sources, count, length_of(sources));
+	rf_format_local(top->sources.from_ns, time);
+	rf_out("from %s, for %.3g s\n", time, top->seconds);
+	if (top->shown)
+		recorded_sources_print(&top->sources, top->shown, top->seconds);
 	else
 		rf_out("no source of these sent packets then\n");
-	if (count < sources->count)
-		rf_out("… and %zu more; 'top N' shows N\n", sources->count - count);
+	if (top->shown < top->sources.count)
+		rf_out("… and %zu more; 'top N' shows N\n", top->sources.count - top->shown);
 }
 
 static int show_top(struct rf_reader *reader, const char *fence, const void *context, json_t **json,
 		    struct rf_error *error)
 {
-	const struct rf_top *top = context;
-	struct rf_recorded_sources sources = {};
+	const struct rf_top *asked_top = context;
+	struct top_at top = {.fence = fence};
 	const struct rf_asked asked = {
-		.time_ns = top->at_ns,
-		.limit = top->limit,
-		.within = top->is_within ? &top->within : NULL,
-		.order = top->order + 1,
+		.time_ns = asked_top->at_ns,
+		.limit = asked_top->limit,
+		.within = asked_top->is_within ? &asked_top->within : NULL,
+		.order = asked_top->order + 1,
 	};
-	const int err = rf_reader_sources_at(reader, &asked, &sources, error);
-	const size_t count = sources.count < top->rows ? sources.count : top->rows;
+	const int err = rf_reader_sources_at(reader, &asked, &top.sources, error);
+
+	top.shown = top.sources.count < asked_top->rows ? top.sources.count : asked_top->rows;
+	top.seconds = length_of(&top.sources);
 	if (!err && json)
-		*json = json_pack("{s:o, s:o, s:o, s:f, s:o}", "fence", rf_json_text(fence), "from",
-				  rf_json_time(sources.from_ns), "until",
-				  rf_json_time(sources.to_ns), "seconds", length_of(&sources),
-				  "sources", recorded_sources_json(&sources, count));
+		*json = rf_record_json(top_at_fields, &top);
 	else if (!err)
-		print_top(&sources, count);
-	rf_recorded_sources_free(&sources);
+		print_top(&top);
+	rf_recorded_sources_free(&top.sources);
 	return err;
 }
 
@@ -345,6 +436,51 @@ int rf_top_at(const struct rf_options *options, const struct rf_top *top, struct
 /* ---- at TIME: show ---- */
 
 #define EVENTS_AROUND_NS (300 * RF_NS_PER_S) /* before and after the time that is asked for */
+
+struct show_at {
+	const char *fence;
+	char source[RF_PREFIX_TEXT_SIZE];
+	struct rf_recorded_sources sources;
+	struct rf_cells_row *cells;
+	size_t cells_count;
+	bool is_short_of_memory;
+	json_t *events;
+};
+
+static json_t *make_cell_ms(const void *of)
+{
+	return json_real(((const struct rf_cells_row *)of)->cell_ns / 1e6);
+}
+
+static const struct rf_field cells_fields[] = {
+	RF_FIELD_OF_PREFIX("source", struct rf_cells_row, source, "address or network"),
+	RF_FIELD("limit", struct rf_cells_row, limit, "of the limit"),
+	RF_FIELD_OF_TIME("from", struct rf_cells_row, first_ns, "start of the first one, UTC"),
+	RF_FIELD_MADE("cell_ms", RF_FIELD_REAL, make_cell_ms, "length of a cell"),
+	RF_FIELD("differences", struct rf_cells_row, is_difference,
+		 "of counters, in packets: no cells"),
+	RF_FIELD("incomplete", struct rf_cells_row, is_incomplete, "some before are missing"),
+	RF_FIELD("refused", struct rf_cells_row, counts_refused, "refused packets are counted"),
+	RF_FIELD_ARRAY("cells", struct rf_cells_row, cell, count, RF_FIELD_U64, NULL,
+		       "count of each cell"),
+	{},
+};
+
+static const struct rf_field show_at_fields[] = {
+	RF_FIELD("fence", struct show_at, fence, "its name"),
+	RF_FIELD("source", struct show_at, source, "that was asked for"),
+	RF_FIELD_OF_TIME("from", struct show_at, sources.from_ns, "start of the interval, UTC"),
+	RF_FIELD_OF_TIME("until", struct show_at, sources.to_ns, "end of the interval, UTC"),
+	RF_FIELD_OBJECTS("limits", struct show_at, sources.row, sources.count,
+			 rf_recorded_source_fields, "those recorded"),
+	RF_FIELD_OBJECTS("cells", struct show_at, cells, cells_count, cells_fields,
+			 "of each limit that was recorded"),
+	RF_FIELD_READ("events", struct show_at, events, RF_FIELD_LIST, rf_recorded_event_fields,
+		      "in their order"),
+	{},
+};
+
+RF_RECORD(show_at, show_at_fields);
 
 static const char *what_of(const struct rf_cells_row *row)
 {
@@ -374,26 +510,18 @@ static void print_cells(const struct rf_cells_row *row)
 	rf_out_text("  %s\n", line + (*line == ' '));
 }
 
-/* `context` is a list of JSON; NULL: they are printed. */
-static void visit_cells(void *context, const struct rf_cells_row *row)
+static void take_cells(void *context, const struct rf_cells_row *row)
 {
-	char source[RF_PREFIX_TEXT_SIZE];
-	json_t *cells = context, *list;
+	struct show_at *shown = context;
+	struct rf_cells_row *cells =
+		reallocarray(shown->cells, shown->cells_count + 1, sizeof(*cells));
 
 	if (!cells) {
-		print_cells(row);
+		shown->is_short_of_memory = true;
 		return;
 	}
-	list = json_array();
-	rf_format_prefix(&row->source, source);
-	for (unsigned int i = 0; i < row->count; i++)
-		json_array_append_new(list, json_integer(row->cell[i]));
-	json_array_append_new(cells, json_pack("{s:s, s:o, s:o, s:f, s:b, s:b, s:b, s:o}", "source",
-					       source, "limit", rf_json_text(row->limit), "from",
-					       rf_json_time(row->first_ns), "cell_ms",
-					       row->cell_ns / 1e6, "differences",
-					       row->is_difference, "incomplete", row->is_incomplete,
-					       "refused", row->counts_refused, "cells", list));
+	shown->cells = cells;
+	cells[shown->cells_count++] = *row;
 }
 
 static struct rf_asked events_around(const struct rf_asked *asked)
@@ -412,67 +540,54 @@ static int print_event_around(void *context, const struct rf_recorded_event *eve
 	return 0;
 }
 
-static void print_source(const struct rf_recorded_sources *sources, const char *text)
+static void print_source(const struct show_at *shown)
 {
+	const struct rf_recorded_sources *sources = &shown->sources;
 	char time[RF_TIME_TEXT_SIZE];
 
 	rf_format_local(sources->from_ns, time);
-	rf_out("%s, from %s, for %.3g s\n", text, time, length_of(sources));
+	rf_out("%s, from %s, for %.3g s\n", shown->source, time, length_of(sources));
 	if (sources->count)
 		recorded_sources_print(sources, sources->count, length_of(sources));
 	else
 		rf_out_text("  not recorded: it sent nothing that a limit counts, or less than the "
 			    "64 sources with the most packets and the 64 with the most drops\n");
+	for (size_t i = 0; i < shown->cells_count; i++)
+		print_cells(&shown->cells[i]);
 }
 
-static int print_past(struct rf_reader *reader, const struct rf_asked *asked, const char *text,
-		      const struct rf_recorded_sources *sources, struct rf_error *error)
+static int read_source(struct rf_reader *reader, const struct rf_asked *asked,
+		       struct show_at *shown, struct rf_error *error)
 {
-	const struct rf_asked around = events_around(asked);
-	int err;
+	int err = rf_reader_sources_at(reader, asked, &shown->sources, error);
 
-	print_source(sources, text);
-	err = rf_reader_cells(reader, asked->time_ns, asked->of, visit_cells, NULL, error);
+	rf_format_prefix(asked->of, shown->source);
 	if (!err)
-		err = rf_reader_events(reader, RF_ASK_EVENTS, &around, print_event_around, NULL,
-				       error);
-	return err;
-}
-
-static int make_past(struct rf_reader *reader, const struct rf_asked *asked, const char *text,
-		     const struct rf_recorded_sources *sources, json_t *json,
-		     struct rf_error *error)
-{
-	const struct rf_asked around = events_around(asked);
-	json_t *cells = json_array();
-	int err = rf_reader_cells(reader, asked->time_ns, asked->of, visit_cells, cells, error);
-
-	json_object_set_new(json, "source", json_string(text));
-	json_object_set_new(json, "from", rf_json_time(sources->from_ns));
-	json_object_set_new(json, "until", rf_json_time(sources->to_ns));
-	json_object_set_new(json, "limits", recorded_sources_json(sources, sources->count));
-	json_object_set_new(json, "cells", cells);
-	if (!err)
-		err = rf_recorded_list(json, "events", reader, RF_ASK_EVENTS, &around, error);
+		err = rf_reader_cells(reader, asked->time_ns, asked->of, take_cells, shown, error);
+	if (!err && shown->is_short_of_memory)
+		err = rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
 	return err;
 }
 
 static int show_source(struct rf_reader *reader, const char *fence, const void *context,
 		       json_t **json, struct rf_error *error)
 {
-	const struct rf_asked *asked = context;
-	struct rf_recorded_sources sources = {};
-	char text[RF_PREFIX_TEXT_SIZE];
-	int err = rf_reader_sources_at(reader, asked, &sources, error);
+	const struct rf_asked *asked = context, around = events_around(asked);
+	struct show_at shown = {.fence = fence};
+	int err = read_source(reader, asked, &shown, error);
 
-	rf_format_prefix(asked->of, text);
 	if (!err && json) {
-		*json = json_pack("{s:o}", "fence", rf_json_text(fence));
-		err = make_past(reader, asked, text, &sources, *json, error);
+		err = rf_recorded_list(reader, RF_ASK_EVENTS, &around, rf_recorded_event_fields,
+				       &shown.events, error);
+		*json = rf_record_json(show_at_fields, &shown);
 	} else if (!err) {
-		err = print_past(reader, asked, text, &sources, error);
+		print_source(&shown);
+		err = rf_reader_events(reader, RF_ASK_EVENTS, &around, print_event_around, NULL,
+				       error);
 	}
-	rf_recorded_sources_free(&sources);
+	json_decref(shown.events);
+	free(shown.cells);
+	rf_recorded_sources_free(&shown.sources);
 	return err;
 }
 
@@ -494,12 +609,54 @@ struct subject {
 	struct rf_recorded_attack attack; /* with this id; of a time only its range */
 	struct rf_prefix source;
 	bool has_source;
-	struct rf_recorded recorded;
+	struct counts counts;
 	struct rf_recorded_sources sources;
 	struct rf_recorded_most peak;
 	uint64_t rules_since_ns;
 	char *rules;
+	json_t *events, *gaps;
 };
+
+static bool is_of_source(const void *of)
+{
+	return ((const struct subject *)of)->attack.is_of_source;
+}
+
+static const struct rf_field own_fields[] = {
+	RF_FIELD("source", struct rf_recorded_attack, source,
+		 "address or network; null: not reported", .if_any = true, .or_null = true),
+	RF_FIELD("limit", struct rf_recorded_attack, limit, "that it was over", .if_any = true,
+		 .or_null = true),
+	RF_FIELD("passed", struct rf_recorded_attack, passed,
+		 "packets, as its last event has them"),
+	RF_FIELD("dropped", struct rf_recorded_attack, dropped,
+		 "packets, as its last event has them"),
+	{},
+};
+
+static const struct rf_field report_fields[] = {
+	RF_FIELD("fence", struct subject, fence, "its name"),
+	RF_FIELD("id", struct subject, id, "of its events", .if_any = true, .or_null = true),
+	RF_FIELD("type", struct subject, attack.type, "of its first event", .if_any = true,
+		 .or_null = true),
+	RF_FIELD_IN("own", struct subject, attack, own_fields, "of a source: its own packets",
+		    .has = is_of_source, .or_null = true),
+	RF_FIELD("over", struct subject, attack.is_over, "it has ended"),
+	RF_FIELD_IN("peak", struct subject, peak, rf_recorded_most_fields,
+		    "of the fence: the second with the most drops"),
+	RF_FIELD_OBJECTS("sources", struct subject, sources.row, sources.count,
+			 rf_recorded_source_fields, "those recorded"),
+	RF_FIELD_READ("events", struct subject, events, RF_FIELD_LIST, rf_recorded_event_fields,
+		      "in their order"),
+	RF_FIELD_READ("gaps", struct subject, gaps, RF_FIELD_LIST, rf_recorded_gap_fields,
+		      "times that were not recorded"),
+	RF_FIELD("rules", struct subject, rules, "format and commands, when it began",
+		 .or_null = true),
+	RF_FIELDS_OF(struct subject, counts, counts_fields),
+	{},
+};
+
+RF_RECORD(report, report_fields);
 
 /* ---- report: which one ---- */
 
@@ -603,7 +760,9 @@ static int read_subject(struct rf_reader *reader, struct subject *subject, struc
 				      "history list' shows what there is",
 				      subject->fence);
 	if (!err)
-		err = rf_reader_between(reader, from_ns, to_ns, &subject->recorded, error);
+		err = rf_reader_between(reader, from_ns, to_ns, &subject->counts.recorded, error);
+	if (!err)
+		err = sort_counts(&subject->counts, error);
 	if (!err)
 		err = rf_reader_sources_between(reader, from_ns, to_ns, of, SOURCES,
 						&subject->sources, error);
@@ -700,12 +859,12 @@ static void print_sources(const struct subject *subject)
 	recorded_sources_print(sources, sources->count, 0);
 }
 
-static void print_counts(const struct subject *subject)
+static void print_whole_fence(const struct subject *subject)
 {
 	rf_out("\n%-44s %15s %18s\n",
 	       subject->attack.is_of_source ? "the whole fence, in that time" : "", "packets",
 	       "bytes");
-	recorded_print(&subject->recorded, 0);
+	print_counts(&subject->counts, 0);
 }
 
 static void print_rules(struct subject *subject)
@@ -729,7 +888,7 @@ static int print_report(struct rf_reader *reader, struct subject *subject, struc
 	print_peak(subject);
 	if (subject->attack.is_of_source)
 		print_sources(subject);
-	print_counts(subject);
+	print_whole_fence(subject);
 	if (!subject->attack.is_of_source)
 		print_sources(subject);
 	err = rf_reader_events(reader, events_of(subject), &range, print_event, &listed, error);
@@ -741,42 +900,20 @@ static int print_report(struct rf_reader *reader, struct subject *subject, struc
 	return err;
 }
 
-/* ---- report: JSON ---- */
-
-static json_t *own_json(const struct subject *subject)
-{
-	const struct rf_recorded_attack *own = &subject->attack;
-
-	if (!subject->attack.is_of_source)
-		return json_null();
-	return json_pack("{s:o, s:o, s:I, s:I}", "source",
-			 *own->source ? rf_json_text(own->source) : json_null(), "limit",
-			 *own->limit ? rf_json_text(own->limit) : json_null(), "passed",
-			 (json_int_t)own->passed, "dropped", (json_int_t)own->dropped);
-}
-
 static int make_json(struct rf_reader *reader, struct subject *subject, json_t **json,
 		     struct rf_error *error)
 {
-	const struct rf_recorded_sources *sources = &subject->sources;
-	const char *id = *subject->id ? subject->id : NULL, *type = subject->attack.type;
 	const struct rf_asked range = range_of(subject);
 	struct rf_asked events = range;
 	int err;
 
 	events.most = EVENTS;
-	*json = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "fence",
-			  rf_json_text(subject->fence), "id", id ? rf_json_text(id) : json_null(),
-			  "type", *type ? rf_json_text(type) : json_null(), "own",
-			  own_json(subject), "over", subject->attack.is_over, "peak",
-			  rf_row_json(RF_ASK_PEAK, &subject->peak), "sources",
-			  recorded_sources_json(sources, sources->count));
-	err = rf_recorded_list(*json, "events", reader, events_of(subject), &events, error);
+	err = rf_recorded_list(reader, events_of(subject), &events, rf_recorded_event_fields,
+			       &subject->events, error);
 	if (!err)
-		err = rf_recorded_list(*json, "gaps", reader, RF_ASK_GAPS, &range, error);
-	json_object_set_new(*json, "rules",
-			    subject->rules ? rf_json_text(subject->rules) : json_null());
-	*json = rf_view_merged(*json, recorded_json(&subject->recorded));
+		err = rf_recorded_list(reader, RF_ASK_GAPS, &range, rf_recorded_gap_fields,
+				       &subject->gaps, error);
+	*json = rf_record_json(report_fields, subject);
 	return err;
 }
 
@@ -791,7 +928,9 @@ static int report_one(struct rf_reader *reader, const char *fence, const void *c
 	if (!err)
 		err = json ? make_json(reader, &subject, json, error)
 			   : print_report(reader, &subject, error);
-	rf_recorded_free(&subject.recorded);
+	json_decref(subject.events);
+	json_decref(subject.gaps);
+	free_counts(&subject.counts);
 	rf_recorded_sources_free(&subject.sources);
 	free(subject.rules);
 	return err;

@@ -308,8 +308,9 @@ static const void *map_memory_at(const void *of, size_t i)
 	return i < RF_MAP_COUNT ? &((const struct rf_memory *)of)->map[i] : NULL;
 }
 
-static const char *map_name(size_t i)
+static const char *map_name(const void *item, size_t i)
 {
+	(void)item;
 	return rf_map_names[i];
 }
 

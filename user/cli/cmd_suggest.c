@@ -157,7 +157,14 @@ struct flood {
 	char id[RF_EVENT_ID_SIZE];
 };
 
+struct quantile {
+	double part, used;
+};
+
+#define NO_RATIO (-1.0) /* of packets, where the unit is bytes */
+
 struct suggesting {
+	const char *fence;
 	const struct rf_suggest_asked *asked;
 	struct rf_ruleset rules;
 	struct rf_definition limit; /* whose sources were seen */
@@ -167,6 +174,9 @@ struct suggesting {
 	int floods;
 	struct rf_suggest suggest;
 	struct rf_suggestion found;
+	struct quantile quantile[RF_SUGGEST_QUANTILES];
+	int quantiles, rates;
+	bool is_enough, is_at_least;
 	char *command;
 };
 
@@ -180,13 +190,22 @@ static void free_suggesting(struct suggesting *suggesting)
 
 /* ---- a fresh fence ---- */
 
-/* Without a limit no source is seen: says what to type, and is no error. */
+struct probe {
+	const char *suggested, *command; /* the former is NULL */
+};
+
+static const struct rf_field probe_fields[] = {
+	RF_FIELD("suggested", struct probe, suggested, "null", .or_null = true),
+	RF_FIELD("command", struct probe, command, "adds a shadow that sees all sources"),
+	{},
+};
+
+/* Without a limit no source is seen: prints what to type, and is no error. */
 static int say_probe(bool json, struct rf_error *error)
 {
 	if (json)
-		return rf_out_json(
-			json_pack("{s:n, s:s}", "suggested", "command", RF_PROBE_COMMAND), false,
-			error);
+		return rf_out_record(probe_fields, &(struct probe){.command = RF_PROBE_COMMAND},
+				     error);
 	rf_out("first:  ringfence " RF_PROBE_COMMAND "\n");
 	rf_out_text("There is no limit, so nothing is known of single sources. This one drops "
 		    "nothing, and lets them be seen.\n");
@@ -353,14 +372,6 @@ static void format_rate(const struct suggesting *suggesting, uint64_t rate,
 		 is_of_bytes(suggesting) ? " bytes" : "");
 }
 
-/* A window never holds more than COUNT: of sources that filled it nobody knows what they wanted. */
-static bool is_at_least(const struct suggesting *suggesting)
-{
-	const double peak = suggesting->found.before_rounding / 2;
-
-	return peak >= 0.9 * suggesting->limit.limit.rate;
-}
-
 static void print_quantiles(const struct suggesting *suggesting)
 {
 	const struct rf_suggestion *found = &suggesting->found;
@@ -371,10 +382,10 @@ static void print_quantiles(const struct suggesting *suggesting)
 	format_number(found->sources, number);
 	at += snprintf(line + at, sizeof(line) - at, "%s sources, %sany %s:", number,
 		       is_of_bytes(suggesting) ? "bytes in " : "", time);
-	for (int i = 0; i < RF_SUGGEST_QUANTILES; i++) {
-		format_number(found->quantile[i], number);
+	for (int i = 0; i < suggesting->quantiles; i++) {
+		format_number(suggesting->quantile[i].used, number);
 		at += snprintf(line + at, sizeof(line) - at, "  %.4g%% ≤%s",
-			       rf_suggest_quantiles[i] * 100, number);
+			       suggesting->quantile[i].part * 100, number);
 	}
 	format_number(found->most, number);
 	snprintf(line + at, sizeof(line) - at, "  most %s", number);
@@ -417,12 +428,6 @@ static void print_rates(const struct suggesting *suggesting)
 	}
 }
 
-static bool is_enough(const struct suggesting *suggesting)
-{
-	return suggesting->first_ns && suggesting->to_ns - suggesting->first_ns >= DAY_NS &&
-	       suggesting->found.hours >= HOURS_LEAST;
-}
-
 static void print_at_least(const struct suggesting *suggesting)
 {
 	const char *name = suggesting->limit.limit.name;
@@ -447,84 +452,89 @@ static void print_text(const struct suggesting *suggesting)
 	print_floods(suggesting);
 	print_rates(suggesting);
 	format_rate(suggesting, suggesting->found.rate, rate);
-	if (is_enough(suggesting))
+	if (suggesting->is_enough)
 		rf_out("suggested %s; first:  ringfence %s\n", rate, suggesting->command);
 	else
 		rf_out("so far %s, after less than 24 hours; as a shadow:  ringfence %s\n", rate,
 		       suggesting->command);
-	if (is_at_least(suggesting))
+	if (suggesting->is_at_least)
 		print_at_least(suggesting);
 }
 
-/* ---- JSON ---- */
+/* ---- for programs ---- */
 
-static json_t *floods_json(const struct suggesting *suggesting)
+static const struct rf_field flood_fields[] = {
+	RF_FIELD_OF_TIME("from", struct flood, from_ns, "UTC", .or_null = true),
+	RF_FIELD_OF_TIME("until", struct flood, to_ns, "UTC", .or_null = true),
+	RF_FIELD("id", struct flood, id, "of the flood"),
+	{},
+};
+
+static const struct suggesting *suggesting_of(const void *of)
 {
-	json_t *list = json_array();
-
-	for (int i = 0; i < suggesting->floods; i++)
-		json_array_append_new(list,
-				      json_pack("{s:o, s:o, s:o}", "from",
-						rf_json_time(suggesting->flood[i].from_ns), "until",
-						rf_json_time(suggesting->flood[i].to_ns), "id",
-						rf_json_text(suggesting->flood[i].id)));
-	return list;
+	return of;
 }
 
-static json_t *rates_json(const struct suggesting *suggesting)
+static bool is_seen(const void *of)
 {
-	json_t *list = json_array();
-
-	for (int i = 0; i < RF_SUGGEST_ROWS && suggesting->found.sources > 0; i++) {
-		const struct rf_suggest_rate *row = &suggesting->found.row[i];
-		json_t *worst = json_array();
-
-		for (int j = 0; j < row->named; j++) {
-			char source[RF_PREFIX_TEXT_SIZE];
-
-			rf_format_prefix(&row->worst[j], source);
-			json_array_append_new(worst, json_string(source));
-		}
-		json_array_append_new(
-			list, json_pack("{s:I, s:f, s:o, s:o}", "rate", (json_int_t)row->rate,
-					"sources", row->sources, "packets_ratio",
-					is_of_bytes(suggesting) ? json_null()
-								: json_real(row->packets_ratio),
-					"worst", worst));
-	}
-	return list;
+	return suggesting_of(of)->found.sources > 0;
 }
 
-static json_t *quantiles_json(const struct suggesting *suggesting)
+static bool has_ratio(const void *of)
 {
-	json_t *list = json_array();
-
-	for (int i = 0; i < RF_SUGGEST_QUANTILES; i++)
-		json_array_append_new(list, json_pack("{s:f, s:f}", "part", rf_suggest_quantiles[i],
-						      "used", suggesting->found.quantile[i]));
-	return list;
+	return ((const struct rf_suggest_rate *)of)->packets_ratio != NO_RATIO;
 }
 
-static json_t *make_json(const char *fence, const struct suggesting *suggesting)
+static json_t *make_unit(const void *of)
 {
-	const struct rf_suggestion *found = &suggesting->found;
-	const bool is_seen = found->sources > 0;
-
-	return json_pack(
-		"{s:o, s:s, s:s, s:I, s:o, s:o, s:i, s:f, s:o, s:f, s:o, s:o, s:f, s:o, s:b, s:b, "
-		"s:o}",
-		"fence", rf_json_text(fence), "limit", suggesting->limit.limit.name, "unit",
-		rf_unit_name(suggesting->limit.limit.unit), "window_ms",
-		(json_int_t)(suggesting->limit.limit.window_ns / RF_NS_PER_MS), "from",
-		rf_json_time(suggesting->from_ns), "until", rf_json_time(suggesting->to_ns),
-		"hours", found->hours, "sources", found->sources, "quantiles",
-		quantiles_json(suggesting), "most", found->most, "left_out",
-		floods_json(suggesting), "rates", rates_json(suggesting), "before_rounding",
-		found->before_rounding, "suggested",
-		is_seen ? json_integer(found->rate) : json_null(), "enough", is_enough(suggesting),
-		"at_least", is_seen && is_at_least(suggesting), "command",
-		is_seen ? json_string(suggesting->command) : json_null());
+	return json_string(rf_unit_name(suggesting_of(of)->limit.limit.unit));
 }
+
+static const struct rf_field quantile_fields[] = {
+	RF_FIELD("part", struct quantile, part, "of the sources"),
+	RF_FIELD("used", struct quantile, used, "they used no more in TIME"),
+	{},
+};
+
+static const struct rf_field rate_fields[] = {
+	RF_FIELD("rate", struct rf_suggest_rate, rate, "COUNT"),
+	RF_FIELD("sources", struct rf_suggest_rate, sources, "over it"),
+	RF_FIELD("packets_ratio", struct rf_suggest_rate, packets_ratio,
+		 "over it, of all packets; null: bytes", .has = has_ratio, .or_null = true),
+	RF_FIELD_ARRAY("worst", struct rf_suggest_rate, worst, named, RF_FIELD_PREFIX, NULL,
+		       "empty if there are more than three"),
+	{},
+};
+
+static const struct rf_field suggest_fields[] = {
+	RF_FIELD("fence", struct suggesting, fence, "its name"),
+	RF_FIELD("limit", struct suggesting, limit.limit.name, "whose sources these are"),
+	RF_FIELD_MADE("unit", RF_FIELD_TEXT, make_unit, "of COUNT: packets or bytes"),
+	RF_FIELD_OF_NS("window_ms", struct suggesting, limit.limit.window_ns, "TIME of the limit"),
+	RF_FIELD_OF_TIME("from", struct suggesting, from_ns, "the first time, UTC",
+			 .or_null = true),
+	RF_FIELD_OF_TIME("until", struct suggesting, to_ns, "the last time, UTC", .or_null = true),
+	RF_FIELD("hours", struct suggesting, found.hours, "that have packets"),
+	RF_FIELD("sources", struct suggesting, found.sources, "that sent, estimated"),
+	RF_FIELD_OBJECTS("quantiles", struct suggesting, quantile, quantiles, quantile_fields,
+			 "0.5, 0.9, 0.99, 0.999"),
+	RF_FIELD("most", struct suggesting, found.most, "the most that a source used"),
+	RF_FIELD_OBJECTS("left_out", struct suggesting, flood, floods, flood_fields, "floods"),
+	RF_FIELD_OBJECTS("rates", struct suggesting, found.row, rates, rate_fields,
+			 "below the suggested one, and that one"),
+	RF_FIELD("before_rounding", struct suggesting, found.before_rounding,
+		 "twice the median of the hours"),
+	RF_FIELD("suggested", struct suggesting, found.rate, "COUNT; null: no packet was seen",
+		 .has = is_seen, .or_null = true),
+	RF_FIELD("enough", struct suggesting, is_enough, "24 hours were recorded"),
+	RF_FIELD("at_least", struct suggesting, is_at_least,
+		 "sources fill the limit: more may be right"),
+	RF_FIELD("command", struct suggesting, command, "adds the limit as a shadow",
+		 .has = is_seen, .or_null = true),
+	{},
+};
+
+RF_RECORD(suggest, suggest_fields);
 
 /* ---- the command ---- */
 
@@ -535,7 +545,7 @@ static int make_command(struct suggesting *suggesting, struct rf_error *error)
 
 	limit.limit.rate = suggesting->found.rate;
 	limit.limit.flags &= ~(RF_RATE_IN_BITS | RF_COUNT_REJECTED);
-	if (is_of_bytes(suggesting) && !is_at_least(suggesting)) {
+	if (is_of_bytes(suggesting) && !suggesting->is_at_least) {
 		/* A window was needed to see the peaks; TCP is better limited by a bucket. */
 		limit.limit.algorithm = rf_default_algorithm(&limit.limit);
 		limit.limit.edge = RF_EDGE_STRICT;
@@ -548,27 +558,51 @@ static int make_command(struct suggesting *suggesting, struct rf_error *error)
 	return suggesting->command ? 0 : fail_memory(error);
 }
 
-static int tell(const char *fence, struct suggesting *suggesting, bool json, struct rf_error *error)
+/* A window never holds more than COUNT: what sources that filled it would send is not known. */
+static bool is_filled(const struct suggesting *suggesting)
 {
-	int err = rf_suggest_finish(&suggesting->suggest, &suggesting->found);
+	const double peak = suggesting->found.before_rounding / 2;
 
-	if (err)
+	return peak >= 0.9 * suggesting->limit.limit.rate;
+}
+
+static int finish(struct suggesting *suggesting, struct rf_error *error)
+{
+	struct rf_suggestion *found = &suggesting->found;
+
+	if (rf_suggest_finish(&suggesting->suggest, found))
 		return fail_memory(error);
-	err = make_command(suggesting, error);
-	if (err)
-		return err;
-	if (json)
-		return rf_out_json(make_json(fence, suggesting), false, error);
-	print_text(suggesting);
-	return 0;
+	suggesting->is_enough = suggesting->first_ns &&
+				suggesting->to_ns - suggesting->first_ns >= DAY_NS &&
+				found->hours >= HOURS_LEAST;
+	suggesting->is_at_least = is_seen(suggesting) && is_filled(suggesting);
+	suggesting->quantiles = RF_SUGGEST_QUANTILES;
+	for (int i = 0; i < RF_SUGGEST_QUANTILES; i++)
+		suggesting->quantile[i] =
+			(struct quantile){rf_suggest_quantiles[i], found->quantile[i]};
+	suggesting->rates = is_seen(suggesting) ? RF_SUGGEST_ROWS : 0;
+	for (int i = 0; i < RF_SUGGEST_ROWS && is_of_bytes(suggesting); i++)
+		found->row[i].packets_ratio = NO_RATIO;
+	return make_command(suggesting, error);
+}
+
+static int print_suggestion(struct suggesting *suggesting, bool json, struct rf_error *error)
+{
+	const int err = finish(suggesting, error);
+
+	if (!err && json)
+		return rf_out_record(suggest_fields, suggesting, error);
+	if (!err)
+		print_text(suggesting);
+	return err;
 }
 
 static int suggest_recorded(const struct rf_options *options, const struct rf_suggest_asked *asked,
 			    struct rf_error *error)
 {
-	struct suggesting suggesting = {.asked = asked, .to_ns = rf_time_wall()};
-	struct rf_reader *reader;
 	char fence[RF_NAME_SIZE];
+	struct suggesting suggesting = {.fence = fence, .asked = asked, .to_ns = rf_time_wall()};
+	struct rf_reader *reader;
 	uint64_t since_ns;
 	int err = rf_recorded_open(options, &reader, fence, error);
 
@@ -583,7 +617,7 @@ static int suggest_recorded(const struct rf_options *options, const struct rf_su
 		if (!err)
 			err = read_history(reader, &suggesting, error);
 		if (!err)
-			err = tell(fence, &suggesting, options->json, error);
+			err = print_suggestion(&suggesting, options->json, error);
 	}
 	free_suggesting(&suggesting);
 	rf_reader_close(reader);
@@ -593,7 +627,8 @@ static int suggest_recorded(const struct rf_options *options, const struct rf_su
 static int suggest_live(const struct rf_fence *fence, const struct rf_options *options,
 			const struct rf_suggest_asked *asked, struct rf_error *error)
 {
-	struct suggesting suggesting = {.asked = asked, .from_ns = rf_time_wall()};
+	struct suggesting suggesting = {
+		.fence = fence->name, .asked = asked, .from_ns = rf_time_wall()};
 	struct rf_scanner *scanner = NULL;
 	int err = rf_fence_ruleset(fence, &suggesting.rules, error);
 
@@ -607,7 +642,7 @@ static int suggest_live(const struct rf_fence *fence, const struct rf_options *o
 		if (!err)
 			err = watch_scans(scanner, &suggesting, error);
 		if (!err)
-			err = tell(fence->name, &suggesting, options->json, error);
+			err = print_suggestion(&suggesting, options->json, error);
 	}
 	rf_scanner_close(scanner);
 	free_suggesting(&suggesting);

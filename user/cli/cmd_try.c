@@ -18,6 +18,7 @@
 
 /* What is asked, and what comes of it. */
 struct trying {
+	const char *fence;
 	struct rf_ruleset rules;
 	struct rf_definition recorded, tried;
 	struct rf_trial_run run;
@@ -278,7 +279,7 @@ static int read_counts(struct rf_reader *reader, struct trying *trying, struct r
 
 static const char *unit_of(const struct trying *trying)
 {
-	return trying->tried.limit.unit == RF_BYTES ? "bytes" : "packets";
+	return rf_unit_name(trying->tried.limit.unit);
 }
 
 /* 5, or 5 to 7 */
@@ -353,34 +354,67 @@ static void print_text(const struct trying *trying)
 	rf_out("first:  ringfence %s\n", trying->command);
 }
 
-/* ---- JSON ---- */
+/* ---- for programs ---- */
 
-static json_t *make_json(const char *fence, const struct trying *trying)
+static json_t *make_unit(const void *of)
 {
-	const struct rf_trial_result *result = &trying->result;
-
-	return json_pack("{s:o, s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:I, s:I, s:I, "
-			 "s:I, s:I, s:{s:f, s:f, s:f, s:f}}",
-			 "fence", rf_json_text(fence), "limit", trying->recorded.limit.name,
-			 "command", trying->command, "from", rf_json_time(trying->run.since_ns),
-			 "until", rf_json_time(trying->run.until_ns), "unit", unit_of(trying),
-			 "charged", (json_int_t)result->charged, "dropped_least",
-			 (json_int_t)result->least, "dropped_most", (json_int_t)result->most,
-			 "exact", result->is_exact && !result->is_estimate, "estimate",
-			 result->is_estimate, "sources", (json_int_t)result->sources,
-			 "sources_incomplete", (json_int_t)result->incomplete, "sources_least",
-			 (json_int_t)result->over_least, "sources_most",
-			 (json_int_t)result->over_most, "not_in_cells", (json_int_t)trying->dropped,
-			 "others", "sources", result->others, "over", result->others_over,
-			 "dropped", result->others_dropped, "dropped_error", result->others_error);
+	return json_string(unit_of(of));
 }
+
+static json_t *make_exact(const void *of)
+{
+	const struct rf_trial_result *result = of;
+
+	return json_boolean(result->is_exact && !result->is_estimate);
+}
+
+static const struct rf_field others_fields[] = {
+	RF_FIELD("sources", struct rf_trial_result, others, "without recorded cells, estimated"),
+	RF_FIELD("over", struct rf_trial_result, others_over, "sources over the limit, estimated"),
+	RF_FIELD("dropped", struct rf_trial_result, others_dropped, "estimated"),
+	RF_FIELD("dropped_error", struct rf_trial_result, others_error, "standard error of it"),
+	{},
+};
+
+static const struct rf_field result_fields[] = {
+	RF_FIELD("charged", struct rf_trial_result, charged,
+		 "packets of the recorded sources, or bytes"),
+	RF_FIELD("dropped_least", struct rf_trial_result, least,
+		 "at least this many would have been dropped"),
+	RF_FIELD("dropped_most", struct rf_trial_result, most, "at most this many"),
+	RF_FIELD_MADE("exact", RF_FIELD_BOOL, make_exact, "both are the true number"),
+	RF_FIELD("estimate", struct rf_trial_result, is_estimate, "the interval is not proven"),
+	RF_FIELD("sources", struct rf_trial_result, sources, "with recorded cells"),
+	RF_FIELD("sources_incomplete", struct rf_trial_result, incomplete,
+		 "recorded, with missing cells"),
+	RF_FIELD("sources_least", struct rf_trial_result, over_least, "over the limit, at least"),
+	RF_FIELD("sources_most", struct rf_trial_result, over_most, "over the limit, at most"),
+	RF_FIELD_GROUP("others", others_fields, "from the sample"),
+	{},
+};
+
+static const struct rf_field try_fields[] = {
+	RF_FIELD("fence", struct trying, fence, "its name"),
+	RF_FIELD("limit", struct trying, recorded.limit.name, "whose cells were replayed"),
+	RF_FIELD("command", struct trying, command, "adds the limit as a shadow"),
+	RF_FIELD_OF_TIME("from", struct trying, run.since_ns, "the first time, UTC",
+			 .or_null = true),
+	RF_FIELD_OF_TIME("until", struct trying, run.until_ns, "the last time, UTC",
+			 .or_null = true),
+	RF_FIELD_MADE("unit", RF_FIELD_TEXT, make_unit, "packets or bytes"),
+	RF_FIELDS_OF(struct trying, result, result_fields),
+	RF_FIELD("not_in_cells", struct trying, dropped, "packets over that limit itself"),
+	{},
+};
+
+RF_RECORD(limit_try, try_fields);
 
 /* ---- the command ---- */
 
 static int try_limit(struct rf_reader *reader, const char *fence, const struct rf_try *asked,
 		     bool json, struct rf_error *error)
 {
-	struct trying trying = {};
+	struct trying trying = {.fence = fence};
 	int err = read_limits(reader, asked, &trying, error);
 
 	if (!err)
@@ -394,7 +428,7 @@ static int try_limit(struct rf_reader *reader, const char *fence, const struct r
 	if (!err)
 		rf_trial_run_end(&trying.run, &trying.result);
 	if (!err && json)
-		err = rf_out_json(make_json(fence, &trying), false, error);
+		err = rf_out_record(try_fields, &trying, error);
 	else if (!err)
 		print_text(&trying);
 	free_trying(&trying);

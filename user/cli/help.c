@@ -286,16 +286,27 @@ int rf_cmd_help(const struct rf_options *options, struct rf_words *words, struct
 	return err;
 }
 
+static const struct version {
+	const char *version;
+	int abi;
+} version = {RINGFENCE_VERSION, RF_ABI_VERSION};
+
+static const struct rf_field version_fields[] = {
+	RF_FIELD("version", struct version, version, "of ringfence"),
+	RF_FIELD("abi", struct version, abi, "number of the map ABI"),
+	{},
+};
+
+RF_RECORD(version, version_fields);
+
 int rf_cmd_version(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	int err = rf_words_end(words, error);
 
 	if (!err && options->json)
-		return rf_out_json(json_pack("{s:s, s:i}", "version", RINGFENCE_VERSION, "abi",
-					     RF_ABI_VERSION),
-				   false, error);
+		return rf_out_record(version_fields, &version, error);
 	if (!err)
-		rf_out("ringfence %s (map ABI %d)\n", RINGFENCE_VERSION, RF_ABI_VERSION);
+		rf_out("ringfence %s (map ABI %d)\n", version.version, version.abi);
 	return err;
 }
 

@@ -220,6 +220,11 @@ int rf_out_json(json_t *contents, bool compact, struct rf_error *error)
 	return 0;
 }
 
+int rf_out_record(const struct rf_field *fields, const void *of, struct rf_error *error)
+{
+	return rf_out_json(rf_record_json(fields, of), false, error);
+}
+
 static json_t *error_more; /* further keys of the error */
 
 void rf_out_error_key(const char *key, json_t *value)

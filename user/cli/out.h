@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "rules/grammar.h"
 #include "schema/reasons.h"
+#include "schema/record.h"
 
 /* Prints the error as one line, with the program's name before it. */
 void rf_out_error(const struct rf_error *error);
@@ -54,6 +55,8 @@ void rf_out_progress(size_t done, size_t total);
  * `compact`: on one line, for streams.
  */
 int rf_out_json(json_t *contents, bool compact, struct rf_error *error);
+/* Prints the object of a record, indented. */
+int rf_out_record(const struct rf_field *fields, const void *of, struct rf_error *error);
 /*
  * Prints the error as {"error":…}, on a line of standard output, with the keys that were added to
  * it. Prints nothing where an object was printed already: `doctor` fails after its report.

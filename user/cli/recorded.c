@@ -180,26 +180,17 @@ int rf_show_histories(const struct rf_options *options, rf_show_recorded show, b
 
 /* ---- parts of a history that several commands print ---- */
 
-json_t *rf_json_time(uint64_t time_ns)
-{
-	char text[RF_TIME_TEXT_SIZE];
-
-	rf_format_utc(time_ns, text);
-	return time_ns ? json_string(text) : json_null();
-}
-
-int rf_recorded_list(json_t *json, const char *key, struct rf_reader *reader,
-		     enum rf_question question, const struct rf_asked *asked,
+int rf_recorded_list(struct rf_reader *reader, enum rf_question question,
+		     const struct rf_asked *asked, const struct rf_field *fields, json_t **list,
 		     struct rf_error *error)
 {
 	uint64_t row[RF_ROW_MAX / sizeof(uint64_t)];
-	json_t *list = json_array();
 	struct rf_cursor cursor;
 
+	*list = json_array();
 	rf_ask(&cursor, reader, question, asked);
 	while (rf_cursor_next(&cursor, row))
-		json_array_append_new(list, rf_row_json(question, row));
-	json_object_set_new(json, key, list);
+		json_array_append_new(*list, rf_record_json(fields, row));
 	return rf_cursor_end(&cursor, error);
 }
 
@@ -400,8 +391,24 @@ static void print_gaps(const struct gaps *gaps)
 	}
 }
 
-static int print_extent(struct rf_reader *reader, const char *fence, const struct rf_extent *extent,
-			struct rf_error *error)
+/* What a history has of its fence. */
+struct kept {
+	const char *fence;
+	struct rf_extent extent;
+	json_t *gaps;
+};
+
+static const struct rf_field kept_fields[] = {
+	RF_FIELD("fence", struct kept, fence, "its name"),
+	RF_FIELDS_OF(struct kept, extent, rf_extent_fields),
+	RF_FIELD_READ("gaps", struct kept, gaps, RF_FIELD_LIST, rf_recorded_gap_fields,
+		      "times that were not recorded"),
+	{},
+};
+
+RF_RECORD(history_list, kept_fields);
+
+static int print_kept(struct rf_reader *reader, const struct kept *kept, struct rf_error *error)
 {
 	char bytes[RF_MEMORY_TEXT_SIZE];
 	struct gaps gaps = {};
@@ -409,12 +416,12 @@ static int print_extent(struct rf_reader *reader, const char *fence, const struc
 
 	if (err)
 		return err;
-	rf_view_memory(extent->bytes, bytes);
-	rf_out("fence %s, %s, %" PRIu64 " events\n", fence, bytes, extent->events);
-	print_time("minutes from", extent->first_ns);
-	print_time("seconds from", extent->first_second_ns);
-	print_time("cells from", extent->first_cell_ns);
-	print_time("until", extent->last_ns);
+	rf_view_memory(kept->extent.bytes, bytes);
+	rf_out("fence %s, %s, %" PRIu64 " events\n", kept->fence, bytes, kept->extent.events);
+	print_time("minutes from", kept->extent.first_ns);
+	print_time("seconds from", kept->extent.first_second_ns);
+	print_time("cells from", kept->extent.first_cell_ns);
+	print_time("until", kept->extent.last_ns);
 	print_gaps(&gaps);
 	return 0;
 }
@@ -423,15 +430,17 @@ static int list_one(struct rf_reader *reader, const char *fence, const void *con
 		    struct rf_error *error)
 {
 	const struct rf_asked always = {.to_ns = INT64_MAX};
-	struct rf_extent extent;
-	int err = rf_ask_one(reader, RF_ASK_EXTENT, NULL, &extent, error);
+	struct kept kept = {.fence = fence};
+	int err = rf_ask_one(reader, RF_ASK_EXTENT, NULL, &kept.extent, error);
 
 	(void)context;
 	if (err < 0 || !json)
-		return err < 0 ? err : print_extent(reader, fence, &extent, error);
-	*json = rf_view_merged(json_pack("{s:o}", "fence", rf_json_text(fence)),
-			       rf_row_json(RF_ASK_EXTENT, &extent));
-	return rf_recorded_list(*json, "gaps", reader, RF_ASK_GAPS, &always, error);
+		return err < 0 ? err : print_kept(reader, &kept, error);
+	err = rf_recorded_list(reader, RF_ASK_GAPS, &always, rf_recorded_gap_fields, &kept.gaps,
+			       error);
+	*json = rf_record_json(kept_fields, &kept);
+	json_decref(kept.gaps);
+	return err;
 }
 
 int rf_cmd_history_list(const struct rf_options *options, struct rf_words *words,
@@ -443,6 +452,18 @@ int rf_cmd_history_list(const struct rf_options *options, struct rf_words *words
 }
 
 /* ---- history export ---- */
+
+struct exported {
+	const char *fence, *file;
+};
+
+static const struct rf_field exported_fields[] = {
+	RF_FIELD("fence", struct exported, fence, "its name"),
+	RF_FIELD("file", struct exported, file, "the copy"),
+	{},
+};
+
+RF_RECORD(history_export, exported_fields);
 
 int rf_cmd_history_export(const struct rf_options *options, struct rf_words *words,
 			  struct rf_error *error)
@@ -463,9 +484,7 @@ int rf_cmd_history_export(const struct rf_options *options, struct rf_words *wor
 	if (err)
 		return err;
 	if (options->json)
-		return rf_out_json(json_pack("{s:o, s:o}", "fence", rf_json_text(fence), "file",
-					     rf_json_text(path)),
-				   false, error);
+		return rf_out_record(exported_fields, &(struct exported){fence, path}, error);
 	rf_out_text("the history of fence '%s' is in %s; 'sqlite3 %s' reads it, and 'ringfence "
 		    "history schema' explains its tables\n",
 		    fence, path, path);
@@ -474,25 +493,40 @@ int rf_cmd_history_export(const struct rf_options *options, struct rf_words *wor
 
 /* ---- history check ---- */
 
+struct checked {
+	const char *fence;
+	bool is_fine;
+	char complaint[256], remedy[256];
+};
+
+static const struct rf_field checked_fields[] = {
+	RF_FIELD("fence", struct checked, fence, "its name"),
+	RF_FIELD("fine", struct checked, is_fine, "no damage was found"),
+	RF_FIELD("complaint", struct checked, complaint, "the first damage found", .if_any = true,
+		 .or_null = true),
+	{},
+};
+
+RF_RECORD(history_check, checked_fields);
+
 static int check_one(struct rf_reader *reader, const char *fence, const void *context,
 		     json_t **json, struct rf_error *error)
 {
-	char complaint[256], remedy[256];
-	int err = rf_reader_check(reader, complaint, remedy, error);
+	struct checked checked = {.fence = fence};
+	int err = rf_reader_check(reader, checked.complaint, checked.remedy, error);
 
 	(void)context;
 	if (err)
 		return err;
-	if (*complaint && !json)
+	checked.is_fine = !*checked.complaint;
+	if (json)
+		*json = rf_record_json(checked_fields, &checked);
+	else if (checked.is_fine)
+		rf_out("the history of fence '%s' is fine\n", fence);
+	else
 		return rf_error_failed(error, -EIO,
 				       "the history of fence '%s' is damaged: %.200s; %s", fence,
-				       complaint, remedy);
-	if (json)
-		*json = json_pack("{s:o, s:b, s:o}", "fence", rf_json_text(fence), "fine",
-				  !*complaint, "complaint",
-				  *complaint ? rf_json_text(complaint) : json_null());
-	else
-		rf_out("the history of fence '%s' is fine\n", fence);
+				       checked.complaint, checked.remedy);
 	return 0;
 }
 

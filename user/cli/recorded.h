@@ -36,11 +36,9 @@ int rf_top_at(const struct rf_options *options, const struct rf_top *top, struct
 int rf_show_at(const struct rf_options *options, const struct rf_prefix *source, uint64_t at_ns,
 	       struct rf_error *error);
 
-/* "2026-11-22T14:02:11.204Z" */
-json_t *rf_json_time(uint64_t time_ns);
-/* Puts the rows of a question into an object, as a list of objects. */
-int rf_recorded_list(json_t *json, const char *key, struct rf_reader *reader,
-		     enum rf_question question, const struct rf_asked *asked,
+/* Makes a list of the rows of a question, which have these fields. */
+int rf_recorded_list(struct rf_reader *reader, enum rf_question question,
+		     const struct rf_asked *asked, const struct rf_field *fields, json_t **list,
 		     struct rf_error *error);
 #define RF_EVENT_TEXT_SIZE 640
 /* An event for people, without its time; with the fence's name, if it is not "". */

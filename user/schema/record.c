@@ -109,8 +109,8 @@ static json_t *named_json(const struct rf_field *field, const void *of)
 	json_t *object = json_object();
 	const void *item;
 
-	for (size_t i = 0; (item = field->item(of, i)); i++) {
-		if (json_object_set_new(object, field->name(i),
+	for (size_t i = 0; (item = element_at(field, of, i)); i++) {
+		if (json_object_set_new(object, field->name(item, i),
 					value_json(field->element, field, item))) {
 			json_decref(object);
 			return NULL;

@@ -61,7 +61,7 @@ struct rf_field {
 	const struct rf_field *fields; /* of an object, or of each element */
 	/* The element `i`, of kind `element`; NULL: there are no more. */
 	const void *(*item)(const void *of, size_t i);
-	const char *(*name)(size_t i);
+	const char *(*name)(const void *item, size_t i);
 	enum rf_field_kind element;
 	struct rf_field_array array;
 	const char *const *words;
@@ -104,10 +104,9 @@ struct rf_field {
 		.key = key_, .meaning = meaning_, .kind = kind_,             \
 		.offset = RF_FIELD_OFFSET(type, member, fits), ##__VA_ARGS__ \
 	}
-/* A text is an array: a pointer to char that is not const names no storage of the record. */
-#define RF_FIELD(key, type, member, meaning, ...)                              \
-	RF_FIELD_AT(RF_FIELD_KIND(RF_MEMBER(type, member)), key, type, member, \
-		    (!RF_MEMBER_IS(type, member, char *)), meaning, ##__VA_ARGS__)
+#define RF_FIELD(key, type, member, meaning, ...)                                             \
+	RF_FIELD_AT(RF_FIELD_KIND(RF_MEMBER(type, member)), key, type, member, true, meaning, \
+		    ##__VA_ARGS__)
 #define RF_FIELD_NS(kind, key, type, member, meaning, ...)                                        \
 	RF_FIELD_AT(kind, key, type, member, RF_MEMBER_HAS_SIZE(type, member, uint64_t), meaning, \
 		    ##__VA_ARGS__)

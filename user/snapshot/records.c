@@ -188,8 +188,9 @@ static const void *reason_at(const void *of, size_t i)
 	return i < RF_REASON_COUNT ? &totals->since.counters.reason[i] : NULL;
 }
 
-static const char *reason_name(size_t i)
+static const char *reason_name(const void *item, size_t i)
 {
+	(void)item;
 	return rf_reason_name(i);
 }
 
@@ -200,8 +201,9 @@ static const void *map_error_at(const void *of, size_t i)
 	return i < RF_MAP_ERROR_COUNT ? &totals->since.counters.map_error[i] : NULL;
 }
 
-static const char *map_error_name(size_t i)
+static const char *map_error_name(const void *item, size_t i)
 {
+	(void)item;
 	return rf_map_error_name(i);
 }
 

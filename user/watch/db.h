@@ -49,12 +49,11 @@ struct rf_db_column {
 	const char *name; /* in SQL */
 	enum rf_db_kind kind;
 	size_t offset, size; /* of the value in the struct */
-	const char *key;     /* of JSON; NULL: it is not printed */
 };
 
-#define RF_DB_COLUMN(type, field, name, kind, key)                                            \
-	{                                                                                     \
-		name, RF_DB_##kind, offsetof(type, field), sizeof(((type *)NULL)->field), key \
+#define RF_DB_COLUMN(type, field, name, kind)                                            \
+	{                                                                                \
+		name, RF_DB_##kind, offsetof(type, field), sizeof(((type *)NULL)->field) \
 	}
 
 struct rf_db_columns {

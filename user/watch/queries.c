@@ -12,12 +12,12 @@
 
 /* ---- parameters ---- */
 
-#define PARAMETER(field, kind) RF_DB_COLUMN(struct rf_asked, field, ":" #field, kind, NULL)
+#define PARAMETER(field, kind) RF_DB_COLUMN(struct rf_asked, field, ":" #field, kind)
 
 static const struct rf_db_column parameters[] = {
-	RF_DB_COLUMN(struct rf_asked, from_ns, ":from", TIME, NULL),
-	RF_DB_COLUMN(struct rf_asked, to_ns, ":to", TIME, NULL),
-	RF_DB_COLUMN(struct rf_asked, time_ns, ":time", TIME, NULL),
+	RF_DB_COLUMN(struct rf_asked, from_ns, ":from", TIME),
+	RF_DB_COLUMN(struct rf_asked, to_ns, ":to", TIME),
+	RF_DB_COLUMN(struct rf_asked, time_ns, ":time", TIME),
 	PARAMETER(after, INTEGER),
 	PARAMETER(last, INTEGER),
 	PARAMETER(most, INTEGER),
@@ -38,80 +38,76 @@ const struct rf_db_columns rf_statement_parameters = ARRAY(parameters);
 
 /* ---- what rows have ---- */
 
-#define COLUMN(field, name, kind, key) RF_DB_COLUMN(STRUCT, field, name, kind, key)
+#define COLUMN(field, name, kind) RF_DB_COLUMN(STRUCT, field, name, kind)
 
 #define STRUCT struct rf_extent
 static const struct rf_db_column extent[] = {
-	COLUMN(bytes, "bytes", INTEGER, "file_bytes"),
-	COLUMN(events, "events", INTEGER, "events"),
-	COLUMN(first_ns, "first", TIME, "minutes_from"),
-	COLUMN(first_second_ns, "first_second", TIME, "seconds_from"),
-	COLUMN(first_cell_ns, "first_cell", TIME, "cells_from"),
-	COLUMN(last_ns, "last", TIME, "until"),
-	COLUMN(gaps, "gaps", INTEGER, NULL),
+	COLUMN(bytes, "bytes", INTEGER),
+	COLUMN(events, "events", INTEGER),
+	COLUMN(first_ns, "first", TIME),
+	COLUMN(first_second_ns, "first_second", TIME),
+	COLUMN(first_cell_ns, "first_cell", TIME),
+	COLUMN(last_ns, "last", TIME),
+	COLUMN(gaps, "gaps", INTEGER),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_gap
 static const struct rf_db_column gap[] = {
-	COLUMN(start_ns, "start", TIME, "from"),
-	COLUMN(end_ns, "end", TIME, "until"),
-	COLUMN(why, "why", TEXT, "why"),
-	COLUMN(passed, "passed", INTEGER, "passed"),
-	COLUMN(dropped, "dropped", INTEGER, "dropped"),
+	COLUMN(start_ns, "start", TIME),
+	COLUMN(end_ns, "end", TIME),
+	COLUMN(why, "why", TEXT),
+	COLUMN(passed, "passed", INTEGER),
+	COLUMN(dropped, "dropped", INTEGER),
 };
 #undef STRUCT
 
 static const struct rf_db_column rules[] = {
-	RF_DB_COLUMN(struct rf_recorded_rules, since_ns, "time", TIME, NULL),
-	RF_DB_COLUMN(struct rf_recorded_rules, text, "text", TEXT, NULL),
+	RF_DB_COLUMN(struct rf_recorded_rules, since_ns, "time", TIME),
+	RF_DB_COLUMN(struct rf_recorded_rules, text, "text", TEXT),
 };
 
 static const struct rf_db_column number[] = {
-	RF_DB_COLUMN(struct rf_recorded_number, number, "number", INTEGER, NULL),
+	RF_DB_COLUMN(struct rf_recorded_number, number, "number", INTEGER),
 };
 
 #define STRUCT struct rf_interval
 static const struct rf_db_column interval[] = {
-	COLUMN(is_minute, "is_minute", INTEGER, NULL), COLUMN(number, "number", INTEGER, NULL),
-	COLUMN(from_ns, "began", TIME, NULL),	       COLUMN(to_ns, "time", TIME, NULL),
-	COLUMN(seconds, "seconds", REAL, NULL),	       COLUMN(one_in, "one_in", INTEGER, NULL),
+	COLUMN(is_minute, "is_minute", INTEGER), COLUMN(number, "number", INTEGER),
+	COLUMN(from_ns, "began", TIME),		 COLUMN(to_ns, "time", TIME),
+	COLUMN(seconds, "seconds", REAL),	 COLUMN(one_in, "one_in", INTEGER),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_count
 static const struct rf_db_column count[] = {
-	COLUMN(kind, "kind", WORD, NULL),	  COLUMN(name, "name", WORD, NULL),
-	COLUMN(outcome, "outcome", WORD, NULL),	  COLUMN(packets, "packets", INTEGER, "packets"),
-	COLUMN(bytes, "bytes", INTEGER, "bytes"),
+	COLUMN(kind, "kind", WORD),	  COLUMN(name, "name", WORD),
+	COLUMN(outcome, "outcome", WORD), COLUMN(packets, "packets", INTEGER),
+	COLUMN(bytes, "bytes", INTEGER),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_most
 static const struct rf_db_column most[] = {
-	COLUMN(rate, "rate", REAL, "dropped_per_s"),
-	COLUMN(time_ns, "time", TIME, "time"),
+	COLUMN(rate, "rate", REAL),
+	COLUMN(time_ns, "time", TIME),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_source
 static const struct rf_db_column source[] = {
-	COLUMN(source, "source", PREFIX, "source"),
-	COLUMN(limit, "name", WORD, "limit"),
-	COLUMN(passed, "passed", INTEGER, "passed"),
-	COLUMN(dropped, "dropped", INTEGER, "dropped"),
-	COLUMN(would_drop, "would_drop", INTEGER, "would_drop"),
-	COLUMN(used, "used", SMALL, "used_ratio"),
-	COLUMN(is_banned, "banned", BOOL, "banned"),
+	COLUMN(source, "source", PREFIX),	   COLUMN(limit, "name", WORD),
+	COLUMN(passed, "passed", INTEGER),	   COLUMN(dropped, "dropped", INTEGER),
+	COLUMN(would_drop, "would_drop", INTEGER), COLUMN(used, "used", SMALL),
+	COLUMN(is_banned, "banned", BOOL),
 };
 #undef STRUCT
 
-#define SUM_COLUMNS(in)                                                                     \
-	COLUMN(in source, "source", WORD, NULL), COLUMN(in limit, "number", INTEGER, NULL), \
-		COLUMN(in passed, "passed", INTEGER, NULL),                                 \
-		COLUMN(in dropped, "dropped", INTEGER, NULL),                               \
-		COLUMN(in would_drop, "would_drop", INTEGER, NULL),                         \
-		COLUMN(in used, "used", SMALL, NULL), COLUMN(in banned, "banned", SMALL, NULL)
+#define SUM_COLUMNS(in)                                                                       \
+	COLUMN(in source, "source", WORD), COLUMN(in limit, "number", INTEGER),               \
+		COLUMN(in passed, "passed", INTEGER), COLUMN(in dropped, "dropped", INTEGER), \
+		COLUMN(in would_drop, "would_drop", INTEGER), COLUMN(in used, "used", SMALL), \
+		COLUMN(in banned, "banned", SMALL)
 
 #define STRUCT struct rf_source_sum
 static const struct rf_db_column source_sum[] = {SUM_COLUMNS()};
@@ -120,102 +116,96 @@ static const struct rf_db_column source_sum[] = {SUM_COLUMNS()};
 #define STRUCT struct rf_bar_sum
 static const struct rf_db_column bar_sum[] = {
 	SUM_COLUMNS(sum.),
-	COLUMN(at, "at", INTEGER, NULL),
+	COLUMN(at, "at", INTEGER),
 };
 #undef STRUCT
 
 static const struct rf_db_column limit_name[] = {
-	RF_DB_COLUMN(struct rf_recorded_source, limit, "name", WORD, NULL),
+	RF_DB_COLUMN(struct rf_recorded_source, limit, "name", WORD),
 };
 
 #define STRUCT struct rf_recorded_pack
 static const struct rf_db_column pack[] = {
-	COLUMN(end_ns, "time", TIME, NULL),
-	COLUMN(limit, "name", TEXT, NULL),
-	COLUMN(data, "data", BLOB, NULL),
+	COLUMN(end_ns, "time", TIME),
+	COLUMN(limit, "name", TEXT),
+	COLUMN(data, "data", BLOB),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_peak
 static const struct rf_db_column peak[] = {
-	COLUMN(time_ns, "time", TIME, NULL),	COLUMN(share, "share", INTEGER, NULL),
-	COLUMN(source, "source", PREFIX, NULL), COLUMN(packets, "packets", INTEGER, NULL),
-	COLUMN(used, "used", REAL, NULL),
+	COLUMN(time_ns, "time", TIME),	  COLUMN(share, "share", INTEGER),
+	COLUMN(source, "source", PREFIX), COLUMN(packets, "packets", INTEGER),
+	COLUMN(used, "used", REAL),
 };
 #undef STRUCT
 
 static const struct rf_db_column span[] = {
-	RF_DB_COLUMN(struct rf_asked, after, "after", INTEGER, NULL),
-	RF_DB_COLUMN(struct rf_asked, last, "last", INTEGER, NULL),
+	RF_DB_COLUMN(struct rf_asked, after, "after", INTEGER),
+	RF_DB_COLUMN(struct rf_asked, last, "last", INTEGER),
 };
 
 #define STRUCT struct rf_recorded_event
 static const struct rf_db_column event[] = {
-	COLUMN(seq, "seq", INTEGER, "seq"),
-	COLUMN(time_ns, "time", TIME, "time"),
-	COLUMN(type, "type", TEXT, "type"),
-	COLUMN(id, "id", TEXT, "id"),
-	COLUMN(fence, "fence", TEXT, "fence"),
-	COLUMN(limit, "limit_name", TEXT, "limit"),
-	COLUMN(source, "source", TEXT, "source"),
-	COLUMN(reason, "reason", TEXT, "reason"),
-	COLUMN(rate, "rate", TEXT, "rate"),
-	COLUMN(dropped, "dropped", INTEGER, "dropped"),
-	COLUMN(passed, "passed", INTEGER, "passed"),
-	COLUMN(first_seen_ns, "first_seen", TIME, "first_seen"),
-	COLUMN(detail, "detail", TEXT, "detail"),
+	COLUMN(seq, "seq", INTEGER),	   COLUMN(time_ns, "time", TIME),
+	COLUMN(type, "type", TEXT),	   COLUMN(id, "id", TEXT),
+	COLUMN(fence, "fence", TEXT),	   COLUMN(limit, "limit_name", TEXT),
+	COLUMN(source, "source", TEXT),	   COLUMN(reason, "reason", TEXT),
+	COLUMN(rate, "rate", TEXT),	   COLUMN(dropped, "dropped", INTEGER),
+	COLUMN(passed, "passed", INTEGER), COLUMN(first_seen_ns, "first_seen", TIME),
+	COLUMN(detail, "detail", TEXT),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_attack
 static const struct rf_db_column attack[] = {
-	COLUMN(type, "type", WORD, NULL),
-	COLUMN(from_ns, "start", TIME, NULL),
-	COLUMN(to_ns, "time", TIME, NULL),
-	COLUMN(is_over, "is_over", BOOL, NULL),
-	COLUMN(is_of_source, "is_of_source", BOOL, NULL),
-	COLUMN(source, "source", WORD, NULL),
-	COLUMN(limit, "limit_name", WORD, NULL),
-	COLUMN(passed, "passed", INTEGER, NULL),
-	COLUMN(dropped, "dropped", INTEGER, NULL),
-	COLUMN(of, "told", WORD, NULL),
+	COLUMN(type, "type", WORD),
+	COLUMN(from_ns, "start", TIME),
+	COLUMN(to_ns, "time", TIME),
+	COLUMN(is_over, "is_over", BOOL),
+	COLUMN(is_of_source, "is_of_source", BOOL),
+	COLUMN(source, "source", WORD),
+	COLUMN(limit, "limit_name", WORD),
+	COLUMN(passed, "passed", INTEGER),
+	COLUMN(dropped, "dropped", INTEGER),
+	COLUMN(of, "told", WORD),
 };
 #undef STRUCT
 
 static const struct rf_db_column step[] = {
-	RF_DB_COLUMN(struct rf_asked, is_minute, "is_minute", INTEGER, NULL),
-	RF_DB_COLUMN(struct rf_asked, step, "step", INTEGER, NULL),
+	RF_DB_COLUMN(struct rf_asked, is_minute, "is_minute", INTEGER),
+	RF_DB_COLUMN(struct rf_asked, step, "step", INTEGER),
 };
 
 #define STRUCT struct rf_graph_series
 static const struct rf_db_column series[] = {
-	COLUMN(series, "series", INTEGER, NULL),
-	COLUMN(kind, "kind", WORD, NULL),
-	COLUMN(name, "name", WORD, NULL),
-	COLUMN(outcome, "outcome", WORD, NULL),
+	COLUMN(series, "series", INTEGER),
+	COLUMN(kind, "kind", WORD),
+	COLUMN(name, "name", WORD),
+	COLUMN(outcome, "outcome", WORD),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_graph_point
 static const struct rf_db_column point[] = {
-	COLUMN(point, "point", INTEGER, NULL),
-	COLUMN(seconds, "seconds", REAL, NULL),
-	COLUMN(sources, "sources", INTEGER, NULL),
+	COLUMN(point, "point", INTEGER),
+	COLUMN(seconds, "seconds", REAL),
+	COLUMN(sources, "sources", INTEGER),
 };
 
 static const struct rf_db_column point_count[] = {
-	COLUMN(point, "point", INTEGER, NULL),
-	COLUMN(series, "series", INTEGER, NULL),
-	COLUMN(packets, "packets", REAL, NULL),
-	COLUMN(peak, "peak", REAL, NULL),
+	COLUMN(point, "point", INTEGER),
+	COLUMN(series, "series", INTEGER),
+	COLUMN(packets, "packets", REAL),
+	COLUMN(peak, "peak", REAL),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_checked_sums
 static const struct rf_db_column checked_sums[] = {
-	COLUMN(first, "first", INTEGER, NULL),
-	COLUMN(from_ns, "min_time", TIME, NULL),
-	COLUMN(is_different, "is_different", BOOL, NULL),
+	COLUMN(first, "first", INTEGER),
+	COLUMN(from_ns, "min_time", TIME),
+	COLUMN(is_different, "is_different", BOOL),
 };
 #undef STRUCT
 

@@ -532,55 +532,6 @@ int rf_ask_folded(struct rf_reader *reader, enum rf_question question, const str
 	return err || has_room ? err : rf_reader_fail_memory(error);
 }
 
-/* ---- JSON ---- */
-
-static json_t *time_json(uint64_t time_ns)
-{
-	char text[RF_TIME_TEXT_SIZE];
-
-	rf_format_utc(time_ns, text);
-	return time_ns ? json_string(text) : json_null();
-}
-
-static json_t *value_json(const struct rf_db_column *column, const void *value)
-{
-	const char *text = column->kind == RF_DB_WORD ? value : NULL;
-	char prefix[RF_PREFIX_TEXT_SIZE];
-
-	switch (column->kind) {
-	case RF_DB_INTEGER:
-		return json_integer(*(const int64_t *)value);
-	case RF_DB_TIME:
-		return time_json(*(const uint64_t *)value);
-	case RF_DB_REAL:
-		return json_real(*(const double *)value);
-	case RF_DB_BOOL:
-		return json_boolean(*(const bool *)value);
-	case RF_DB_SMALL: /* thousandths */
-		return json_real(*(const uint32_t *)value / 1000.0);
-	case RF_DB_PREFIX:
-		rf_format_prefix(value, prefix);
-		return json_string(prefix);
-	default:
-		text = text ?: *(const char *const *)value;
-		return *text ? rf_json_text(text) : json_null();
-	}
-}
-
-json_t *rf_row_json(enum rf_question question, const void *row)
-{
-	const struct rf_db_columns *columns = &rf_statements[question].columns;
-	json_t *json = json_object();
-
-	for (int i = 0; i < columns->count; i++)
-		if (columns->column[i].key)
-			json_object_set_new(
-				json, columns->column[i].key,
-				value_json(&columns->column[i],
-					   (const char *)row + columns->column[i].offset));
-	return json;
-}
-
 /* ---- the file ---- */
 
 int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error *error)

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 
+#include "schema/record.h"
 #include "snapshot/cells.h"
 #include "watch/event.h"
 
@@ -132,8 +133,6 @@ int64_t rf_ask_number(struct rf_reader *reader, enum rf_question question, int64
 /* All rows of a question without texts, in an array that the caller frees. */
 int rf_ask_all(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
 	       void *rows, size_t *count, struct rf_error *error);
-/* The JSON of a row. */
-json_t *rf_row_json(enum rf_question question, const void *row);
 
 struct rf_extent {
 	uint64_t bytes, events, gaps;
@@ -337,5 +336,14 @@ struct rf_graph_sources {
 int rf_reader_graph_sources(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns, int most,
 			    struct rf_graph_sources *sources, struct rf_error *error);
 void rf_graph_sources_free(struct rf_graph_sources *sources);
+
+/* ---- records ---- */
+
+extern const struct rf_field rf_extent_fields[];	  /* struct rf_extent */
+extern const struct rf_field rf_recorded_gap_fields[];	  /* struct rf_recorded_gap */
+extern const struct rf_field rf_recorded_count_fields[];  /* struct rf_recorded_count */
+extern const struct rf_field rf_recorded_most_fields[];	  /* struct rf_recorded_most */
+extern const struct rf_field rf_recorded_source_fields[]; /* struct rf_recorded_source */
+extern const struct rf_field rf_recorded_event_fields[];  /* struct rf_recorded_event */
 
 #endif /* RINGFENCE_READER_H */
