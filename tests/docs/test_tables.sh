@@ -103,7 +103,6 @@ misfit() {
 }
 
 check 'the records compile' assembles snapshot/records.c
-misfit 'of a text in a pointer' 'struct rf_case, recent_ms' 'struct { char *text; }, text'
 misfit 'of a time in 32 bits' 'struct rf_ban_row, left_ns' 'struct rf_ban_row, limit_id'
 misfit 'of a prefix in an address' 'RF_FIELD_OF_PREFIX("source", struct rf_source_row, source' \
 	'RF_FIELD_OF_PREFIX("source", struct rf_ban_row, source'
