@@ -431,40 +431,68 @@ static int count_bans(const struct rf_batch *batch)
 	return bans;
 }
 
-static int print_done(const struct rf_batch *batch, const struct rf_ruleset *rules, bool json,
-		      uint64_t took_ns, struct rf_error *error)
+/* A file of commands that were all done. */
+struct batch_done {
+	size_t commands, skipped, refused;
+	uint64_t took_ns;
+	int lifted;
+	bool has_unbans;
+	struct rf_done done;
+};
+
+static bool has_unbans(const void *of)
 {
-	const uint32_t slots = slots_of(batch, &rules->bank);
-	const int bans = count_bans(batch);
+	return ((const struct batch_done *)of)->has_unbans;
+}
+
+static const struct rf_field batch_fields[] = {
+	RF_FIELD("commands", struct batch_done, commands, "in the file"),
+	RF_FIELD("skipped", struct batch_done, skipped, "invalid lines of files that were skipped"),
+	RF_FIELD("refused", struct batch_done, refused, "changes of lists that were skipped"),
+	RF_FIELD_IN_SECONDS("seconds", struct batch_done, took_ns, "that the command took"),
+	RF_FIELD("lifted", struct batch_done, lifted, "bans that ended; where it has 'unban'",
+		 .has = has_unbans),
+	RF_FIELDS_OF(struct batch_done, done, rf_done_fields),
+	{},
+};
+
+RF_RECORD(batch, batch_fields);
+
+static void print_done(const char *path, const struct batch_done *batch)
+{
 	char took[RF_DURATION_TEXT_SIZE];
 
-	if (json) {
-		json_t *root =
-			json_pack("{s:I, s:I, s:I, s:f}", "commands", (json_int_t)batch->commands,
-				  "skipped", (json_int_t)batch->skipped, "refused",
-				  (json_int_t)batch->left_out.count, "seconds", took_ns / 1e9);
-
-		if (batch->unbans)
-			json_object_set_new(root, "lifted", json_integer(bans));
-		rf_transaction_add_trial(root, batch->options.trial_ns);
-		if (batch->steps)
-			rf_shadow_pairs_warn(rules, slots, root);
-		return rf_out_json(root, false, error);
-	}
-	rf_format_ms(took_ns / RF_NS_PER_MS, took);
-	rf_out("%s: %zu command%s done in %s\n", rf_file_name(batch->path), batch->commands,
+	rf_format_ms(batch->took_ns / RF_NS_PER_MS, took);
+	rf_out("%s: %zu command%s done in %s\n", rf_file_name(path), batch->commands,
 	       batch->commands == 1 ? "" : "s", took);
 	if (batch->skipped)
 		rf_out("%zu invalid line%s skipped\n", batch->skipped,
 		       batch->skipped == 1 ? " was" : "s were");
-	if (batch->left_out.count)
-		rf_out("%zu refused change%s skipped\n", batch->left_out.count,
-		       batch->left_out.count == 1 ? " was" : "s were");
-	if (batch->unbans)
-		rf_out("%d ban%s ended\n", bans, bans == 1 ? "" : "s");
-	rf_transaction_print_trial("", batch->options.trial_ns);
-	if (batch->steps)
-		rf_shadow_pairs_warn(rules, slots, NULL);
+	if (batch->refused)
+		rf_out("%zu refused change%s skipped\n", batch->refused,
+		       batch->refused == 1 ? " was" : "s were");
+	if (batch->has_unbans)
+		rf_out("%d ban%s ended\n", batch->lifted, batch->lifted == 1 ? "" : "s");
+	rf_done_print("", &batch->done);
+}
+
+static int report(const struct rf_batch *batch, const struct rf_ruleset *rules, bool json,
+		  uint64_t took_ns, struct rf_error *error)
+{
+	const struct batch_done done = {
+		.commands = batch->commands,
+		.skipped = batch->skipped,
+		.refused = batch->left_out.count,
+		.took_ns = took_ns,
+		.lifted = count_bans(batch),
+		.has_unbans = batch->unbans,
+		.done = {batch->options.trial_ns, batch->steps ? rules : NULL,
+			 slots_of(batch, &rules->bank)},
+	};
+
+	if (json)
+		return rf_out_record(batch_fields, &done, error);
+	print_done(batch->path, &done);
 	return 0;
 }
 
@@ -485,8 +513,8 @@ int rf_cmd_batch(const struct rf_options *options, struct rf_words *words, struc
 	if (!err)
 		err = run(&batch, &transaction, options, error);
 	if (!err)
-		err = print_done(&batch, &transaction.rules, options->json, rf_time_awake() - start,
-				 error);
+		err = report(&batch, &transaction.rules, options->json, rf_time_awake() - start,
+			     error);
 	if (!err && (batch.skipped || batch.left_out.count))
 		err = RF_EXIT_SKIPPED;
 	rf_transaction_end(&transaction);

@@ -33,6 +33,7 @@ enum entry_change {
 struct list_row {
 	struct rf_prefix prefix;
 	unsigned int owner;
+	const char *owner_name;
 	enum entry_change change;
 	uint64_t left_ns[2]; /* before and after; 0: not on the list; RF_FOREVER */
 };
@@ -80,6 +81,7 @@ static void compare_owner(const struct rf_listed *before, const struct rf_listed
 	struct list_row row = {
 		.prefix = before ? before->prefix : after->prefix,
 		.owner = owner,
+		.owner_name = rf_owner_name(change->owners, owner),
 		.left_ns = {left_ns(before, change->list, owner, clock),
 			    left_ns(after, change->list, owner, clock)},
 		.change = ENTRY_CHANGED,
@@ -208,49 +210,89 @@ static void list_diff_print(const struct list_diff *change, bool all)
 		rf_out("  … and %zu more; 'diff FILE all' prints them\n", change->count - shown);
 }
 
+/* An entry that is not on the list has no time; one that stays for good has null. */
 static json_t *left_json(uint64_t left)
 {
 	return left == RF_FOREVER ? json_null() : json_integer(left / RF_NS_PER_MS);
 }
 
-static json_t *row_json(const struct list_row *row, const struct rf_owners *owners)
+static json_t *make_before(const void *of)
 {
-	char prefix[RF_PREFIX_TEXT_SIZE];
-	json_t *json;
-
-	rf_format_prefix(&row->prefix, prefix);
-	json = json_pack("{s:s, s:s, s:s}", "prefix", prefix, "by",
-			 rf_owner_name(owners, row->owner), "change", change_names[row->change]);
-	if (row->left_ns[0])
-		json_object_set_new(json, "before_ms", left_json(row->left_ns[0]));
-	if (row->left_ns[1])
-		json_object_set_new(json, "after_ms", left_json(row->left_ns[1]));
-	return json;
+	return left_json(((const struct list_row *)of)->left_ns[0]);
 }
 
-static json_t *list_diff_json(const struct list_diff *change)
+static json_t *make_after(const void *of)
 {
-	json_t *rows = json_array();
-
-	for (size_t i = 0; i < change->count; i++)
-		json_array_append_new(rows, row_json(&change->row[i], change->owners));
-	return json_pack("{s:I, s:I, s:I, s:o}", "added", (json_int_t)change->count_of[ENTRY_ADDED],
-			 "deleted", (json_int_t)change->count_of[ENTRY_DELETED], "changed",
-			 (json_int_t)change->count_of[ENTRY_CHANGED], "prefixes", rows);
+	return left_json(((const struct list_row *)of)->left_ns[1]);
 }
+
+static bool has_before(const void *of)
+{
+	return ((const struct list_row *)of)->left_ns[0];
+}
+
+static bool has_after(const void *of)
+{
+	return ((const struct list_row *)of)->left_ns[1];
+}
+
+static const struct rf_field row_fields[] = {
+	RF_FIELD_OF_PREFIX("prefix", struct list_row, prefix, "of the entry"),
+	RF_FIELD("by", struct list_row, owner_name, "the owner of the entry"),
+	RF_FIELD_OF_ENUM("change", struct list_row, change, change_names,
+			 "added, deleted or changed"),
+	RF_FIELD_MADE("before_ms", RF_FIELD_U64, make_before, "left now; null: for good",
+		      .has = has_before),
+	RF_FIELD_MADE("after_ms", RF_FIELD_U64, make_after, "left then; null: for good",
+		      .has = has_after),
+	{},
+};
+
+static const struct rf_field list_diff_fields[] = {
+	RF_FIELD("added", struct list_diff, count_of[ENTRY_ADDED], "entries"),
+	RF_FIELD("deleted", struct list_diff, count_of[ENTRY_DELETED], "entries"),
+	RF_FIELD("changed", struct list_diff, count_of[ENTRY_CHANGED], "entries with another time"),
+	RF_FIELD_OBJECTS("prefixes", struct list_diff, row, count, row_fields, "all of them"),
+	{},
+};
 
 /* diff */
 
 #define SLACK_NS (5 * RF_NS_PER_S) /* times on a list are saved in whole seconds */
 
+/* A limit that only one of the rules have, or that differs. */
+struct limit_diff {
+	enum entry_change change;
+	struct rf_limit_changes changes; /* of one that is changed; of others only its name */
+	char *command;			 /* of others: it adds the limit */
+};
+
 /* The rules in force, and those that a file would put in force. */
 struct diff {
 	struct rf_ruleset before, after;
+	struct limit_diff *limit; /* those deleted first */
+	int limits;
+	const char *order[RF_LIMITS_MAX]; /* names of the limits after */
+	int ordered;			  /* 0: in the order of before */
+	char *newcomers[2];		  /* as commands; NULL: no difference */
 	struct list_diff list[RF_LIST_COUNT];
 	struct list_clock clock;
 	bool all; /* print every prefix */
 	bool differs;
 };
+
+static void diff_free(struct diff *diff)
+{
+	for (int i = 0; i < diff->limits; i++)
+		free(diff->limit[i].command);
+	free(diff->limit);
+	for (int i = 0; i < 2; i++)
+		free(diff->newcomers[i]);
+	for (int list = 0; list < RF_LIST_COUNT; list++)
+		list_diff_free(&diff->list[list]);
+	rf_ruleset_free(&diff->before);
+	rf_ruleset_free(&diff->after);
+}
 
 /* ---- limits ---- */
 
@@ -267,98 +309,57 @@ static int common_slots(const struct rf_bank *bank, const struct rf_bank *other,
 }
 
 /* A limit that stays keeps its slot. */
-static bool has_other_order(const struct diff *diff)
+static void compare_order(struct diff *diff)
 {
 	int before[RF_LIMITS_MAX], after[RF_LIMITS_MAX];
 	const int count = common_slots(&diff->before.bank, &diff->after.bank, before);
 
 	common_slots(&diff->after.bank, &diff->before.bank, after);
-	return memcmp(before, after, count * sizeof(*before)) != 0;
+	if (!memcmp(before, after, count * sizeof(*before)))
+		return;
+	diff->ordered = rf_bank_slots(&diff->after.bank, after);
+	for (int i = 0; i < diff->ordered; i++)
+		diff->order[i] = diff->after.bank.limit[after[i]].name;
 }
 
-static void print_limit(const char *sign, const struct rf_ruleset *rules, int slot)
+/* A limit of one of the rules, by its slot there. False: it is the same in both. */
+static bool compare_limit(const struct diff *diff, const struct rf_ruleset *rules, int slot,
+			  struct limit_diff *limit)
 {
-	char *text = rf_ruleset_format_limit(rules, slot);
+	const bool is_after = rules == &diff->after;
+	const struct rf_ruleset *other = is_after ? &diff->before : &diff->after;
 
-	rf_out("%s %s\n", sign, text ? text : "out of memory");
-	free(text);
+	limit->changes.limit = rules->bank.limit[slot].name;
+	if (rf_bank_find(&other->bank, limit->changes.limit) < 0) {
+		limit->change = is_after ? ENTRY_ADDED : ENTRY_DELETED;
+		limit->command = rf_ruleset_format_limit(rules, slot);
+		return true;
+	}
+	limit->change = ENTRY_CHANGED;
+	rf_limit_parts_read(&diff->before, slot, &limit->changes.before);
+	rf_limit_parts_read(&diff->after, slot, &limit->changes.after);
+	return is_after && rf_limit_parts_compare(&limit->changes);
 }
 
-/* What becomes of a limit: the sign of its line, '=' where it stays as it is. */
-static char judge_limit(const struct diff *diff, const struct rf_ruleset *rules, int slot,
-			struct rf_limit_parts parts[2])
+static int compare_limits(struct diff *diff, struct rf_error *error)
 {
-	const struct rf_ruleset *other = rules == &diff->after ? &diff->before : &diff->after;
-
-	if (rf_bank_find(&other->bank, rules->bank.limit[slot].name) < 0)
-		return rules == &diff->after ? '+' : '-';
-	rf_limit_parts_read(&diff->before, slot, &parts[0]);
-	rf_limit_parts_read(&diff->after, slot, &parts[1]);
-	return rf_limit_parts_differ(&parts[0], &parts[1]) ? '~' : '=';
-}
-
-/* Called for each limit that the rules would delete, add or change, in this order. */
-typedef void (*visit_limit)(const struct rf_ruleset *rules, int slot, char sign,
-			    const struct rf_limit_parts parts[2], void *context);
-
-static void each_limit(const struct diff *diff, visit_limit visit, void *context)
-{
+	diff->limit = calloc(2 * RF_LIMITS_MAX + 1, sizeof(*diff->limit));
+	if (!diff->limit)
+		return rf_error_failed(error, -ENOMEM, "out of memory for the limits");
 	for (int side = 0; side < 2; side++) {
 		const struct rf_ruleset *rules = side ? &diff->after : &diff->before;
 		int slots[RF_LIMITS_MAX];
 		const int count = rf_bank_slots(&rules->bank, slots);
 
-		for (int i = 0; i < count; i++) {
-			struct rf_limit_parts parts[2];
-			const char sign = judge_limit(diff, rules, slots[i], parts);
-
-			if (sign != '=' && (side || sign == '-'))
-				visit(rules, slots[i], sign, parts, context);
-		}
+		for (int i = 0; i < count; i++)
+			diff->limits +=
+				compare_limit(diff, rules, slots[i], &diff->limit[diff->limits]);
 	}
+	compare_order(diff);
+	return 0;
 }
 
-static void note_difference(const struct rf_ruleset *rules, int slot, char sign,
-			    const struct rf_limit_parts parts[2], void *context)
-{
-	bool *differs = context;
-
-	(void)rules, (void)slot, (void)sign, (void)parts;
-	*differs = true;
-}
-
-static void print_difference(const struct rf_ruleset *rules, int slot, char sign,
-			     const struct rf_limit_parts parts[2], void *context)
-{
-	(void)context;
-	if (sign == '~') {
-		rf_out_text("~ ");
-		rf_limit_parts_print_change(rules->bank.limit[slot].name, &parts[0], &parts[1]);
-	} else {
-		print_limit(sign == '+' ? "+" : "-", rules, slot);
-	}
-}
-
-static void print_order(const struct diff *diff)
-{
-	int slots[RF_LIMITS_MAX];
-	const int count = rf_bank_slots(&diff->after.bank, slots);
-
-	rf_out_text("~ limits in another order: ");
-	for (int i = 0; i < count; i++)
-		rf_out_text("%s%s", i ? ", " : "", diff->after.bank.limit[slots[i]].name);
-	rf_out_text("\n");
-}
-
-/* ---- newcomers ---- */
-
-/* The text of the newcomers before and after; the caller frees both. False: no memory. */
-static bool format_newcomers(const struct diff *diff, char *text[2])
-{
-	text[0] = rf_ruleset_format_newcomers(&diff->before);
-	text[1] = rf_ruleset_format_newcomers(&diff->after);
-	return text[0] && text[1];
-}
+/* ---- newcomers and hosts ---- */
 
 static bool newcomers_differ(const struct diff *diff)
 {
@@ -371,94 +372,25 @@ static bool newcomers_differ(const struct diff *diff)
 	       (before->rate != after->rate || before->window_ns != after->window_ns);
 }
 
-static bool hosts_differ(const struct diff *diff)
+static int compare_newcomers(struct diff *diff, struct rf_error *error)
 {
+	if (!newcomers_differ(diff))
+		return 0;
+	diff->newcomers[0] = rf_ruleset_format_newcomers(&diff->before);
+	diff->newcomers[1] = rf_ruleset_format_newcomers(&diff->after);
+	if (diff->newcomers[0] && diff->newcomers[1])
+		return 0;
+	return rf_error_failed(error, -ENOMEM, "out of memory for the newcomers");
+}
+
+static bool hosts_differ(const void *of)
+{
+	const struct diff *diff = of;
+
 	return diff->before.bank.hosts != diff->after.bank.hosts;
 }
 
-static json_t *hosts_json(const struct diff *diff)
-{
-	if (!hosts_differ(diff))
-		return json_null();
-	return json_pack("{s:I, s:I}", "before", (json_int_t)diff->before.bank.hosts, "after",
-			 (json_int_t)diff->after.bank.hosts);
-}
-
 /* ---- all of it ---- */
-
-static void print_text(const struct diff *diff)
-{
-	char *newcomers[2];
-
-	each_limit(diff, print_difference, NULL);
-	if (has_other_order(diff))
-		print_order(diff);
-	for (int list = 0; list < RF_LIST_COUNT; list++)
-		list_diff_print(&diff->list[list], diff->all);
-	if (hosts_differ(diff))
-		rf_out_text("~ fleet hosts %" PRIu32 " → %" PRIu32 "\n", diff->before.bank.hosts,
-			    diff->after.bank.hosts);
-	if (newcomers_differ(diff) && format_newcomers(diff, newcomers)) {
-		rf_out_text("~ %s → %s\n", newcomers[0], newcomers[1]);
-		free(newcomers[0]);
-		free(newcomers[1]);
-	}
-}
-
-static void add_json(const struct rf_ruleset *rules, int slot, char sign,
-		     const struct rf_limit_parts parts[2], void *context)
-{
-	const char *name = rules->bank.limit[slot].name;
-	json_t *limit;
-	char *text;
-
-	if (sign == '~') {
-		limit = rf_limit_parts_json(name, &parts[0], &parts[1]);
-		json_object_set_new(limit, "change", json_string("changed"));
-	} else {
-		text = rf_ruleset_format_limit(rules, slot);
-		limit = json_pack("{s:s, s:s, s:s?}", "limit", name, "change",
-				  sign == '+' ? "added" : "deleted", "command", text);
-		free(text);
-	}
-	json_array_append_new(context, limit);
-}
-
-static json_t *order_json(const struct diff *diff)
-{
-	int slots[RF_LIMITS_MAX];
-	const int count = rf_bank_slots(&diff->after.bank, slots);
-	json_t *list = json_array();
-
-	for (int i = 0; i < count; i++)
-		json_array_append_new(list, json_string(diff->after.bank.limit[slots[i]].name));
-	return list;
-}
-
-static json_t *newcomers_json(const struct diff *diff)
-{
-	char *text[2] = {};
-	json_t *json = json_null();
-
-	if (newcomers_differ(diff) && format_newcomers(diff, text))
-		json = json_pack("{s:s, s:s}", "before", text[0] + strlen("newcomers "), "after",
-				 text[1] + strlen("newcomers "));
-	free(text[0]);
-	free(text[1]);
-	return json;
-}
-
-static json_t *diff_json(const struct diff *diff)
-{
-	json_t *limits = json_array();
-
-	each_limit(diff, add_json, limits);
-	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "differs", diff->differs, "limits",
-			 limits, "order", has_other_order(diff) ? order_json(diff) : json_null(),
-			 "allow", list_diff_json(&diff->list[RF_ALLOW]), "deny",
-			 list_diff_json(&diff->list[RF_DENY]), "newcomers", newcomers_json(diff),
-			 "fleet_hosts", hosts_json(diff));
-}
 
 static int compare(struct diff *diff, struct rf_error *error)
 {
@@ -470,10 +402,118 @@ static int compare(struct diff *diff, struct rf_error *error)
 				     &diff->list[list], error);
 		diff->differs |= diff->list[list].count != 0;
 	}
-	each_limit(diff, note_difference, &diff->differs);
-	diff->differs |= has_other_order(diff) || newcomers_differ(diff) || hosts_differ(diff);
+	if (!err)
+		err = compare_limits(diff, error);
+	if (!err)
+		err = compare_newcomers(diff, error);
+	diff->differs |= diff->limits || diff->ordered || diff->newcomers[0] || hosts_differ(diff);
 	return err;
 }
+
+static void print_limit(const struct limit_diff *limit)
+{
+	if (limit->change == ENTRY_CHANGED) {
+		rf_out_text("~ ");
+		rf_limit_changes_print(&limit->changes);
+	} else {
+		rf_out("%c %s\n", limit->change == ENTRY_ADDED ? '+' : '-',
+		       limit->command ?: "out of memory");
+	}
+}
+
+static void print_order(const struct diff *diff)
+{
+	if (!diff->ordered)
+		return;
+	rf_out_text("~ limits in another order: ");
+	for (int i = 0; i < diff->ordered; i++)
+		rf_out_text("%s%s", i ? ", " : "", diff->order[i]);
+	rf_out_text("\n");
+}
+
+static void print_text(const struct diff *diff)
+{
+	for (int i = 0; i < diff->limits; i++)
+		print_limit(&diff->limit[i]);
+	print_order(diff);
+	for (int list = 0; list < RF_LIST_COUNT; list++)
+		list_diff_print(&diff->list[list], diff->all);
+	if (hosts_differ(diff))
+		rf_out_text("~ fleet hosts %" PRIu32 " → %" PRIu32 "\n", diff->before.bank.hosts,
+			    diff->after.bank.hosts);
+	if (diff->newcomers[0])
+		rf_out_text("~ %s → %s\n", diff->newcomers[0], diff->newcomers[1]);
+}
+
+/* ---- for programs ---- */
+
+static bool is_changed(const void *of)
+{
+	return ((const struct limit_diff *)of)->change == ENTRY_CHANGED;
+}
+
+static const struct rf_field limit_fields[] = {
+	RF_FIELD("limit", struct limit_diff, changes.limit, "its name"),
+	RF_FIELD_OF_ENUM("change", struct limit_diff, change, change_names,
+			 "added, deleted or changed"),
+	RF_FIELDS_OF(struct limit_diff, changes, rf_limit_changes_fields, .has = is_changed),
+	RF_FIELD("command", struct limit_diff, command, "that adds it, if it does not change"),
+	{},
+};
+
+static bool has_other_order(const void *of)
+{
+	return ((const struct diff *)of)->ordered;
+}
+
+static bool has_newcomers(const void *of)
+{
+	return ((const struct diff *)of)->newcomers[0];
+}
+
+static json_t *newcomers_json(const struct diff *diff, int side)
+{
+	return rf_json_text(diff->newcomers[side] + strlen("newcomers "));
+}
+
+static json_t *make_newcomers_before(const void *of)
+{
+	return newcomers_json(of, 0);
+}
+
+static json_t *make_newcomers_after(const void *of)
+{
+	return newcomers_json(of, 1);
+}
+
+static const struct rf_field newcomers_fields[] = {
+	RF_FIELD_MADE("before", RF_FIELD_TEXT, make_newcomers_before, "in words"),
+	RF_FIELD_MADE("after", RF_FIELD_TEXT, make_newcomers_after, "in words"),
+	{},
+};
+
+static const struct rf_field hosts_fields[] = {
+	RF_FIELD("before", struct diff, before.bank.hosts, "the same now"),
+	RF_FIELD("after", struct diff, after.bank.hosts, "hosts of the fleet; 0: not told"),
+	{},
+};
+
+static const struct rf_field diff_fields[] = {
+	RF_FIELD("differs", struct diff, differs, "the exit status is 1"),
+	RF_FIELD_OBJECTS("limits", struct diff, limit, limits, limit_fields, "those that differ"),
+	RF_FIELD_ARRAY("order", struct diff, order, ordered, RF_FIELD_WORD, NULL,
+		       "names in the new order; null: as before", .has = has_other_order,
+		       .or_null = true),
+	RF_FIELD_IN("allow", struct diff, list[RF_ALLOW], list_diff_fields, "of the allow list"),
+	RF_FIELD_IN("deny", struct diff, list[RF_DENY], list_diff_fields, "of the deny list"),
+	RF_FIELD_GROUP("newcomers", newcomers_fields, "null: as before", .has = has_newcomers,
+		       .or_null = true),
+	RF_FIELD_GROUP("fleet_hosts", hosts_fields, "null: as before", .has = hosts_differ,
+		       .or_null = true),
+	{},
+};
+
+RF_RECORD(diff, diff_fields);
 
 /* ---- reading ---- */
 
@@ -528,7 +568,7 @@ static int run_diff(const struct rf_options *options, const char *path, struct d
 	if (!err)
 		err = compare(diff, error);
 	if (!err && options->json)
-		err = rf_out_json(diff_json(diff), false, error);
+		err = rf_out_record(diff_fields, diff, error);
 	else if (!err)
 		print_text(diff);
 	rf_fence_close(&fence);
@@ -544,10 +584,7 @@ int rf_cmd_diff(const struct rf_options *options, struct rf_words *words, struct
 
 	if (!err)
 		err = run_diff(options, path, &diff, error);
-	for (int list = 0; list < RF_LIST_COUNT; list++)
-		list_diff_free(&diff.list[list]);
-	rf_ruleset_free(&diff.before);
-	rf_ruleset_free(&diff.after);
+	diff_free(&diff);
 	error->usage = true; /* 1 is the exit status of a difference */
 	return err ? err : diff.differs;
 }

@@ -9,19 +9,40 @@
 #include "cli/limit_edit.h"
 #include "cli/out.h"
 #include "cli/transaction.h"
+#include "cli/view.h"
 #include "ringfence/fleet.h"
 #include "rules/advice.h"
 #include "rules/attribute.h"
 #include "rules/policy.h"
+#include "snapshot/records.h"
 
-/* Adds the trial, if there is one, and warnings about the limit in `slot`, and prints. */
-static int print_done_json(const struct rf_ruleset *rules, int slot, json_t *root,
-			   uint64_t trial_ns, struct rf_error *error)
-{
-	rf_transaction_add_trial(root, trial_ns);
-	rf_shadow_pairs_warn(rules, 1U << slot, root);
-	return rf_out_json(root, false, error);
-}
+/* A limit that was added or deleted. */
+struct one_limit {
+	const char *limit;
+	struct rf_done done;
+};
+
+static const struct rf_field one_limit_fields[] = {
+	RF_FIELD("limit", struct one_limit, limit, "its name"),
+	RF_FIELDS_OF(struct one_limit, done, rf_done_fields),
+	{},
+};
+
+RF_RECORD(limit_add, one_limit_fields);
+
+/* A limit that has a new definition. */
+struct set_limit {
+	struct rf_limit_changes changes;
+	struct rf_done done;
+};
+
+static const struct rf_field set_limit_fields[] = {
+	RF_FIELDS_OF(struct set_limit, changes, rf_limit_changes_fields),
+	RF_FIELDS_OF(struct set_limit, done, rf_done_fields),
+	{},
+};
+
+RF_RECORD(limit_set, set_limit_fields);
 
 static int put_limit(struct rf_transaction *transaction, int slot,
 		     const struct rf_definition *definition, struct rf_error *error)
@@ -57,16 +78,16 @@ static int add_limit(struct rf_transaction *transaction, const struct rf_definit
 	const bool is_first = !rf_bank_count(&transaction->rules.bank);
 	const int slot = rf_limit_edit_slot(transaction, name, true, error);
 	const int err = slot < 0 ? slot : put_limit(transaction, slot, definition, error);
+	const struct one_limit added = {
+		name, {definition->trial_ns, &transaction->rules, 1U << (slot & 31)}};
 
 	if (err)
 		return err;
 	if (json)
-		return print_done_json(&transaction->rules, slot, json_pack("{s:s}", "limit", name),
-				       definition->trial_ns, error);
+		return rf_out_record(one_limit_fields, &added, error);
 	if (is_first)
 		print_steady(&definition->limit, rf_fence_tick_ns(&transaction->fence));
-	rf_transaction_print_trial("", definition->trial_ns);
-	rf_shadow_pairs_warn(&transaction->rules, 1U << slot, NULL);
+	rf_done_print("", &added.done);
 	return 0;
 }
 
@@ -74,25 +95,23 @@ static int add_limit(struct rf_transaction *transaction, const struct rf_definit
 static int set_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
 		     bool json, struct rf_error *error)
 {
-	const char *name = definition->limit.name;
-	const int slot = rf_limit_edit_slot(transaction, name, false, error);
-	struct rf_limit_parts before, after;
+	struct set_limit set = {.changes.limit = definition->limit.name};
+	const int slot = rf_limit_edit_slot(transaction, set.changes.limit, false, error);
 	int err;
 
 	if (slot < 0)
 		return slot;
-	rf_limit_parts_read(&transaction->rules, slot, &before);
+	rf_limit_parts_read(&transaction->rules, slot, &set.changes.before);
 	err = put_limit(transaction, slot, definition, error);
 	if (err)
 		return err;
-	rf_limit_parts_read(&transaction->rules, slot, &after);
+	rf_limit_parts_read(&transaction->rules, slot, &set.changes.after);
+	rf_limit_parts_compare(&set.changes);
+	set.done = (struct rf_done){definition->trial_ns, &transaction->rules, 1U << slot};
 	if (json)
-		return print_done_json(&transaction->rules, slot,
-				       rf_limit_parts_json(name, &before, &after),
-				       definition->trial_ns, error);
-	rf_limit_parts_print_change(name, &before, &after);
-	rf_transaction_print_trial("", definition->trial_ns);
-	rf_shadow_pairs_warn(&transaction->rules, 1U << slot, NULL);
+		return rf_out_record(set_limit_fields, &set, error);
+	rf_limit_changes_print(&set.changes);
+	rf_done_print("", &set.done);
 	return 0;
 }
 
@@ -157,18 +176,17 @@ static int del_limit(struct rf_transaction *transaction, const char *name, uint6
 	return err ? err : rf_transaction_commit(transaction, trial_ns ? &trial : NULL, error);
 }
 
+RF_RECORD(limit_del, one_limit_fields);
+
 static int print_deleted(const struct rf_options *options, const char *name, uint64_t trial_ns,
 			 struct rf_error *error)
 {
-	json_t *root;
+	const struct one_limit deleted = {name, {.trial_ns = trial_ns}};
 
-	if (!options->json) {
-		rf_transaction_print_trial("", trial_ns);
-		return 0;
-	}
-	root = json_pack("{s:s}", "limit", name);
-	rf_transaction_add_trial(root, trial_ns);
-	return rf_out_json(root, false, error);
+	if (options->json)
+		return rf_out_record(one_limit_fields, &deleted, error);
+	rf_done_print("", &deleted.done);
+	return 0;
 }
 
 int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
@@ -212,158 +230,196 @@ static void print_bound(const struct rf_bank *bank, const struct rf_limit *limit
 		rf_out("  # at most %s over %" PRIu32 " hosts", text, bank->hosts);
 }
 
-/* ---- JSON: each attribute under its key ---- */
+/* ---- for programs: the attributes, by the rows of limit.def ---- */
 
-static void add_number(json_t *object, const char *key, enum rf_limit_option part,
-		       const struct rf_ruleset *rules, int slot)
+static const struct rf_limit_view *view_of(const void *of)
 {
-	json_object_set_new(object, key,
-			    json_integer(rf_attribute_value(part, &rules->bank.limit[slot])));
+	return of;
 }
 
-static void add_flag(json_t *object, const char *key, enum rf_limit_option part,
-		     const struct rf_ruleset *rules, int slot)
+static json_t *number_json(const struct rf_limit_view *view, enum rf_limit_option part)
 {
-	json_object_set_new(object, key,
-			    json_boolean(rf_attribute_value(part, &rules->bank.limit[slot])));
+	return json_integer(rf_attribute_value(part, view->limit));
+}
+
+static json_t *flag_json(const struct rf_limit_view *view, enum rf_limit_option part)
+{
+	return json_boolean(rf_attribute_value(part, view->limit));
 }
 
 /* As saved rules have it; null: none. */
-static void add_text(json_t *object, const char *key, enum rf_limit_option part,
-		     const struct rf_ruleset *rules, int slot)
+static json_t *text_json(const struct rf_limit_view *view, enum rf_limit_option part)
 {
-	char *text = rf_attribute_text(part, rules, slot);
+	char *text = rf_attribute_text(part, view->rules, view->slot);
+	json_t *json = text && *text ? json_string(text) : json_null();
 
-	json_object_set_new(object, key, text && *text ? json_string(text) : json_null());
 	free(text);
+	return json;
 }
 
-static void add_list(json_t *object, const char *key, enum rf_limit_option part,
-		     const struct rf_ruleset *rules, int slot)
+static json_t *list_json(const struct rf_limit_view *view, enum rf_limit_option part)
 {
-	char *text = rf_attribute_text(part, rules, slot), *rest = text, *item;
-	json_t *list = rf_attribute_is_default(part, &rules->bank.limit[slot]) ? json_null()
-									       : json_array();
+	char *text = rf_attribute_text(part, view->rules, view->slot), *rest = text, *item;
+	json_t *list = rf_attribute_is_default(part, view->limit) ? json_null() : json_array();
 
 	while (text && *text && (item = strsep(&rest, ",")))
 		json_array_append_new(list, json_string(item));
-	json_object_set_new(object, key, list);
 	free(text);
+	return list;
 }
 
-static void add_rate(json_t *object, const char *key, enum rf_limit_option part,
-		     const struct rf_ruleset *rules, int slot)
-{
-	const struct rf_limit *limit = &rules->bank.limit[slot];
+#define number_kind RF_FIELD_U64
+#define flag_kind RF_FIELD_BOOL
+#define text_kind RF_FIELD_TEXT
+#define list_kind RF_FIELD_LIST
 
-	(void)part;
-	json_object_set_new(object, key, json_integer(limit->rate));
-	json_object_set_new(object, "window_ms", json_integer(limit->window_ns / RF_NS_PER_MS));
-	json_object_set_new(object, "unit", json_string(rf_unit_name(limit->unit)));
-}
-
-static void add_burst(json_t *object, const char *key, enum rf_limit_option part,
-		      const struct rf_ruleset *rules, int slot)
-{
-	if (rf_has_burst(&rules->bank.limit[slot]))
-		add_number(object, key, part, rules, slot);
-	else
-		json_object_set_new(object, key, json_null());
-}
-
-static void add_ban(json_t *object, const char *key, enum rf_limit_option part,
-		    const struct rf_ruleset *rules, int slot)
-{
-	const struct rf_limit *limit = &rules->bank.limit[slot];
-
-	(void)part;
-	json_object_set_new(object, key,
-			    limit->ban_ns ? json_integer(limit->ban_ns / RF_NS_PER_MS)
-					  : json_null());
-	json_object_set_new(object, "ban_all", json_boolean(limit->flags & RF_BAN_ALL));
-}
-
-/* With `first` and `alone`, whether they were written or not. */
-static void add_fleet(json_t *object, const char *key, enum rf_limit_option part,
-		      const struct rf_ruleset *rules, int slot)
-{
-	const struct rf_limit *limit = &rules->bank.limit[slot];
-	const uint64_t first = rf_bank_first(&rules->bank, limit);
-	const uint64_t alone = limit->alone ? limit->alone : limit->rate;
-
-	(void)part;
-	if (!(limit->flags & RF_FLEET)) {
-		json_object_set_new(object, key, json_null());
-		return;
-	}
-	json_object_set_new(object, key,
-			    json_pack("{s:I, s:I, s:I, s:I}", "first", (json_int_t)first, "alone",
-				      (json_int_t)(limit->flags & RF_ALONE_FIRST ? first : alone),
-				      "hosts", (json_int_t)rules->bank.hosts, "bound",
-				      (json_int_t)bound_of(&rules->bank, limit)));
-}
-
-#define JSON(add, key)   \
-	{                \
-		add, key \
-	}
-#define IN_FLEET           \
-	{                  \
-		NULL, NULL \
-	}
-#define PART(id, word, option, store, no, text, json, ...) [RF_OPT_##id] = json,
-#define HEAD(id, word, option, store, text, json, ...) [RF_OPT_##id] = json,
-#define WORD(...)
-
-static const struct {
-	void (*add)(json_t *object, const char *key, enum rf_limit_option part,
-		    const struct rf_ruleset *rules, int slot);
-	const char *key;
-} keys[RF_LIMIT_OPTIONS] = {
-#include "rules/limit.def"
+static const struct rf_field rate_fields[] = {
+	RF_FIELDS_VIA(struct rf_limit_view, limit, rf_limit_rate_fields),
+	{},
 };
 
-static json_t *limit_json(const struct rf_ruleset *rules, int slot)
+static json_t *make_ban_all(const void *of)
 {
-	json_t *object = json_pack("{s:s}", "name", rules->bank.limit[slot].name);
-
-	for (int place = RF_PLACE_FIRST; place <= RF_PLACE_LAST; place++)
-		for (int part = 0; part < RF_LIMIT_OPTIONS; part++)
-			if (keys[part].add && rf_attributes[part].place == place)
-				keys[part].add(object, keys[part].key, part, rules, slot);
-	return object;
+	return json_boolean(view_of(of)->limit->flags & RF_BAN_ALL);
 }
 
-static int print_json(const struct rf_ruleset *rules, struct rf_error *error)
-{
-	json_t *list = json_array();
-	int slots[RF_LIMITS_MAX];
-	const int count = rf_bank_slots(&rules->bank, slots);
+static const struct rf_field ban_time_fields[] = {
+	RF_FIELD_OF_NS("ban_ms", struct rf_limit, ban_ns, "TIME of the ban; null: none",
+		       .if_any = true, .or_null = true),
+	{},
+};
 
-	for (int i = 0; i < count; i++)
-		json_array_append_new(list, limit_json(rules, slots[i]));
-	return rf_out_json(json_pack("{s:o}", "limits", list), false, error);
+static const struct rf_field ban_fields[] = {
+	RF_FIELDS_VIA(struct rf_limit_view, limit, ban_time_fields),
+	RF_FIELD_MADE("ban_all", RF_FIELD_BOOL, make_ban_all, "the ban is on all packets"),
+	{},
+};
+
+static bool is_of_fleet(const void *of)
+{
+	return view_of(of)->limit->flags & RF_FLEET;
 }
+
+static json_t *make_first(const void *of)
+{
+	return json_integer(rf_bank_first(&view_of(of)->rules->bank, view_of(of)->limit));
+}
+
+static json_t *make_alone(const void *of)
+{
+	const struct rf_limit *limit = view_of(of)->limit;
+
+	if (limit->flags & RF_ALONE_FIRST)
+		return make_first(of);
+	return json_integer(limit->alone ? limit->alone : limit->rate);
+}
+
+static json_t *make_hosts(const void *of)
+{
+	return json_integer(view_of(of)->rules->bank.hosts);
+}
+
+static json_t *make_bound(const void *of)
+{
+	return json_integer(bound_of(&view_of(of)->rules->bank, view_of(of)->limit));
+}
+
+/* `first` and `alone` whether they were written or not. */
+static const struct rf_field of_fleet_fields[] = {
+	RF_FIELD_MADE("first", RF_FIELD_U64, make_first, "what a host passes by default"),
+	RF_FIELD_MADE("alone", RF_FIELD_U64, make_alone, "what passes without the engine"),
+	RF_FIELD_MADE("hosts", RF_FIELD_U32, make_hosts, "hosts of the fleet; 0: not told"),
+	RF_FIELD_MADE("bound", RF_FIELD_U64, make_bound, "what all hosts pass; 0: unknown"),
+	{},
+};
+
+static const struct rf_field fleet_fields[] = {
+	RF_FIELD_GROUP("fleet", of_fleet_fields, "null: a limit of this host only",
+		       .has = is_of_fleet, .or_null = true),
+	{},
+};
+
+/* A key has a function of its row; several keys are a table. */
+#define JSON(kind, key, meaning) KEY, kind, key, meaning, false
+#define JSON_OR_NULL(kind, key, meaning) KEY, kind, key, meaning, true
+#define JSON_OF(fields) KEYS, fields
+#define IN_FLEET NONE,
+#define IN_RATE NONE,
+#define WORD(...)
+
+#define PART(id, word, option, store, no, text, json, ...) MAKE(id, json)
+#define HEAD(id, word, option, store, text, json, ...) MAKE(id, json)
+#define MAKE(id, ...) MAKE_ROW(id, __VA_ARGS__)
+#define MAKE_ROW(id, row, ...) MAKE_##row(id, __VA_ARGS__)
+#define MAKE_KEY(id, kind, ...)                      \
+	static json_t *make_##id(const void *of)     \
+	{                                            \
+		return kind##_json(of, RF_OPT_##id); \
+	}
+#define MAKE_KEYS(...)
+#define MAKE_NONE(...)
+#include "rules/limit.def"
+#undef PART
+#undef HEAD
+
+#define PART(id, word, option, store, no, text, json, ...) FIELD(id, json)
+#define HEAD(id, word, option, store, text, json, ...) FIELD(id, json)
+#define FIELD(id, ...) FIELD_ROW(id, __VA_ARGS__)
+#define FIELD_ROW(id, row, ...) FIELD_##row(id, __VA_ARGS__)
+#define FIELD_KEY(id, kind, key, meaning, is_null) \
+	RF_FIELD_MADE(key, kind##_kind, make_##id, meaning, .or_null = is_null),
+#define FIELD_KEYS(id, fields) RF_FIELDS_ALSO(fields),
+#define FIELD_NONE(...)
+
+static const struct rf_field limit_fields[] = {
+	RF_FIELD_MADE("name", RF_FIELD_TEXT, rf_make_limit_name, "its name"),
+#include "rules/limit.def"
+	{},
+};
+
+/* The limits in the order in which they were given. */
+struct listing {
+	struct rf_limit_view limit[RF_LIMITS_MAX];
+	int count;
+};
+
+static const struct rf_field listing_fields[] = {
+	RF_FIELD_OBJECTS("limits", struct listing, limit, count, limit_fields,
+			 "in the order in which they were given"),
+	{},
+};
+
+RF_RECORD(limit_list, listing_fields);
 
 /* Prints the limits as commands that can be typed again. */
-static int print_limits(const struct rf_ruleset *rules, struct rf_error *error)
+static int print_limits(const struct rf_ruleset *rules, const struct listing *listing,
+			struct rf_error *error)
 {
-	int slots[RF_LIMITS_MAX];
-	const int count = rf_bank_slots(&rules->bank, slots);
-
-	if (!count)
+	if (!listing->count)
 		rf_out("no limits\n");
-	for (int i = 0; i < count; i++) {
-		char *text = rf_ruleset_format_limit(rules, slots[i]);
+	for (int i = 0; i < listing->count; i++) {
+		char *text = rf_ruleset_format_limit(rules, listing->limit[i].slot);
 
 		if (!text)
 			return rf_error_failed(error, -ENOMEM, "cannot print the limits");
 		rf_out("%s", text);
-		print_bound(&rules->bank, &rules->bank.limit[slots[i]]);
+		print_bound(&rules->bank, listing->limit[i].limit);
 		rf_out("\n");
 		free(text);
 	}
 	return 0;
+}
+
+static int list_limits(const struct rf_ruleset *rules, bool json, struct rf_error *error)
+{
+	struct listing listing = {};
+	int slots[RF_LIMITS_MAX];
+
+	listing.count = rf_bank_slots(&rules->bank, slots);
+	for (int i = 0; i < listing.count; i++)
+		listing.limit[i] = rf_limit_view(rules, slots[i]);
+	return json ? rf_out_record(listing_fields, &listing, error)
+		    : print_limits(rules, &listing, error);
 }
 
 int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
@@ -378,7 +434,7 @@ int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 	if (!err)
 		err = rf_fence_ruleset(&fence, &rules, error);
 	if (!err)
-		err = options->json ? print_json(&rules, error) : print_limits(&rules, error);
+		err = list_limits(&rules, options->json, error);
 	rf_ruleset_free(&rules);
 	rf_fence_close(&fence);
 	return err;
@@ -386,52 +442,65 @@ int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 
 /* ---- arm, shadow ---- */
 
+struct armed {
+	const char *name;
+	bool is_shadow, was_changed;
+};
+
 /* What to change, and what has changed. */
 struct arming {
 	bool to_shadow;
 	uint32_t chosen, changed; /* bit sets of slots */
 	uint64_t trial_ns;
 	bool force;
+	struct armed limit[RF_LIMITS_MAX];
+	int limits;
+	struct rf_done done;
 };
 
-static json_t *arming_json(const struct rf_ruleset *rules, const struct arming *arming)
+static const struct rf_field armed_fields[] = {
+	RF_FIELD("name", struct armed, name, "of the limit"),
+	RF_FIELD("shadow", struct armed, is_shadow, "drops nothing from now on"),
+	RF_FIELD("changed", struct armed, was_changed, "false: it was so before"),
+	{},
+};
+
+static const struct rf_field arming_fields[] = {
+	RF_FIELD_OBJECTS("limits", struct arming, limit, limits, armed_fields,
+			 "those that were named"),
+	RF_FIELDS_OF(struct arming, done, rf_done_fields),
+	{},
+};
+
+RF_RECORD(limit_arm, arming_fields);
+
+static void finish_arming(const struct rf_ruleset *rules, struct arming *arming)
 {
-	json_t *limits = json_array(), *root = json_pack("{s:o}", "limits", limits);
 	int slots[RF_LIMITS_MAX];
 	const int count = rf_bank_slots(&rules->bank, slots);
 
 	for (int i = 0; i < count; i++)
 		if (arming->chosen >> slots[i] & 1)
-			json_array_append_new(limits,
-					      json_pack("{s:s, s:b, s:b}", "name",
-							rules->bank.limit[slots[i]].name, "shadow",
-							arming->to_shadow, "changed",
-							(int)(arming->changed >> slots[i] & 1)));
-	rf_transaction_add_trial(root, arming->changed ? arming->trial_ns : 0);
-	rf_shadow_pairs_warn(rules, arming->chosen, root);
-	return root;
+			arming->limit[arming->limits++] =
+				(struct armed){rules->bank.limit[slots[i]].name, arming->to_shadow,
+					       arming->changed >> slots[i] & 1};
+	arming->done =
+		(struct rf_done){arming->changed ? arming->trial_ns : 0, rules, arming->chosen};
 }
 
-static void print_arming(const struct rf_ruleset *rules, const struct arming *arming)
+static void print_arming(const struct arming *arming)
 {
-	int slots[RF_LIMITS_MAX];
-	const int count = rf_bank_slots(&rules->bank, slots);
+	for (int i = 0; i < arming->limits; i++) {
+		const struct armed *limit = &arming->limit[i];
 
-	for (int i = 0; i < count; i++) {
-		const char *name = rules->bank.limit[slots[i]].name;
-
-		if (!(arming->chosen >> slots[i] & 1))
-			continue;
-		if (!(arming->changed >> slots[i] & 1))
-			rf_out_text("limit '%s': %s already\n", name,
-				    arming->to_shadow ? "a shadow" : "in force");
+		if (!limit->was_changed)
+			rf_out_text("limit '%s': %s already\n", limit->name,
+				    limit->is_shadow ? "a shadow" : "in force");
 		else
-			rf_out_text("limit '%s': %s\n", name,
-				    arming->to_shadow ? "in force → shadow" : "shadow → in force");
+			rf_out_text("limit '%s': %s\n", limit->name,
+				    limit->is_shadow ? "in force → shadow" : "shadow → in force");
 	}
-	if (arming->changed)
-		rf_transaction_print_trial("", arming->trial_ns);
-	rf_shadow_pairs_warn(rules, arming->chosen, NULL);
+	rf_done_print("", &arming->done);
 }
 
 static int run(const struct rf_options *options, const struct rf_names *names,
@@ -450,10 +519,12 @@ static int run(const struct rf_options *options, const struct rf_names *names,
 		err = rf_transaction_commit(&transaction, arming->trial_ns ? &trial : NULL, error);
 	if (!err && !arming->trial_ns && !arming->force)
 		rf_own_check_note(&transaction, arming->changed);
+	if (!err)
+		finish_arming(&transaction.rules, arming);
 	if (!err && options->json)
-		err = rf_out_json(arming_json(&transaction.rules, arming), false, error);
+		err = rf_out_record(arming_fields, arming, error);
 	else if (!err)
-		print_arming(&transaction.rules, arming);
+		print_arming(arming);
 	rf_transaction_end(&transaction);
 	return err;
 }

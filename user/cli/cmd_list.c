@@ -119,16 +119,27 @@ static int change_one(const struct rf_options *options, struct rf_list_change *c
 	return err ? err : change_lists(options, &changing, error);
 }
 
+struct on_trial {
+	const char *list;
+	struct rf_done done;
+};
+
+static const struct rf_field on_trial_fields[] = {
+	RF_FIELD("list", struct on_trial, list, "deny"),
+	RF_FIELDS_OF(struct on_trial, done, rf_trial_fields),
+	{},
+};
+
+RF_RECORD(deny_add, on_trial_fields);
+
 static int print_trial(const struct rf_options *options, enum rf_list list, uint64_t trial_ns,
 		       struct rf_error *error)
 {
-	if (!trial_ns)
-		return 0;
-	if (options->json)
-		return rf_out_json(json_pack("{s:s, s:I}", "list", rf_view_list_names[list],
-					     "trial_ms", (json_int_t)(trial_ns / RF_NS_PER_MS)),
-				   false, error);
-	rf_transaction_print_trial("", trial_ns);
+	const struct on_trial on_trial = {rf_view_list_names[list], {.trial_ns = trial_ns}};
+
+	if (trial_ns && options->json)
+		return rf_out_record(on_trial_fields, &on_trial, error);
+	rf_done_print("", &on_trial.done);
 	return 0;
 }
 
@@ -226,38 +237,41 @@ static int flush_list(const struct rf_options *options, struct rf_words *words, 
 /* ---- load ---- */
 
 struct loaded {
+	const char *list;
 	size_t added;
 	size_t skipped; /* lines */
 	size_t refused; /* prefixes that cover own networks */
 	size_t all;	/* on the list */
-	double seconds;
-	uint64_t trial_ns;
+	uint64_t took_ns;
+	struct rf_done done;
 };
 
-static json_t *loaded_json(enum rf_list list, const struct loaded *loaded)
-{
-	json_t *root =
-		json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "list", rf_view_list_names[list],
-			  "loaded", (json_int_t)loaded->added, "skipped",
-			  (json_int_t)loaded->skipped, "refused", (json_int_t)loaded->refused,
-			  "prefixes", (json_int_t)loaded->all, "seconds", loaded->seconds);
+static const struct rf_field loaded_fields[] = {
+	RF_FIELD("list", struct loaded, list, "allow or deny"),
+	RF_FIELD("loaded", struct loaded, added, "prefixes in the file"),
+	RF_FIELD("skipped", struct loaded, skipped, "invalid lines that were skipped"),
+	RF_FIELD("refused", struct loaded, refused,
+		 "prefixes that were skipped, since they cover own networks"),
+	RF_FIELD("prefixes", struct loaded, all, "prefixes on the list now"),
+	RF_FIELD_IN_SECONDS("seconds", struct loaded, took_ns, "that the command took"),
+	RF_FIELDS_OF(struct loaded, done, rf_trial_fields),
+	{},
+};
 
-	rf_transaction_add_trial(root, loaded->trial_ns);
-	return root;
-}
+RF_RECORD(load, loaded_fields);
 
-static int print_loaded(const struct rf_options *options, enum rf_list list,
-			const struct loaded *loaded, struct rf_error *error)
+static int print_loaded(const struct rf_options *options, const struct loaded *loaded,
+			struct rf_error *error)
 {
 	if (options->json)
-		return rf_out_json(loaded_json(list, loaded), false, error);
-	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list",
-		    rf_view_list_names[list], loaded->added, loaded->seconds, loaded->all);
+		return rf_out_record(loaded_fields, loaded, error);
+	rf_out_text("%s: %zu prefixes loaded in %.1f s; %zu are on the list", loaded->list,
+		    loaded->added, loaded->took_ns / 1e9, loaded->all);
 	if (loaded->skipped)
 		rf_out_text("; %zu invalid line%s skipped", loaded->skipped,
 			    loaded->skipped == 1 ? " was" : "s were");
 	rf_out_text("\n");
-	rf_transaction_print_trial("", loaded->trial_ns);
+	rf_done_print("", &loaded->done);
 	return 0;
 }
 
@@ -308,7 +322,7 @@ static int read_load(const char *path, enum rf_list list, const struct rf_list_t
 		err = read_prefixes(path, change, text->skip_invalid ? &loaded->skipped : NULL,
 				    changes, error);
 	changing->left_out.name = rf_file_name(path);
-	changing->trial_ns = loaded->trial_ns = text->trial_ns;
+	changing->trial_ns = loaded->done.trial_ns = text->trial_ns;
 	return err;
 }
 
@@ -318,7 +332,7 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	const char *path = rf_take_operand(command_of(list, RF_CMD_ALLOW_LOAD), words, error);
 	struct changing changing = {};
 	struct rf_list_text text;
-	struct loaded loaded = {};
+	struct loaded loaded = {.list = rf_view_list_names[list]};
 	const uint64_t began_ns = rf_time_awake();
 	int err;
 
@@ -338,85 +352,144 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 	loaded.refused = changing.left_out.count;
 	loaded.added -= loaded.refused;
 	loaded.all = changing.outcome.listed[list];
-	loaded.seconds = (rf_time_awake() - began_ns) / 1e9;
-	err = print_loaded(options, list, &loaded, error);
+	loaded.took_ns = rf_time_awake() - began_ns;
+	err = print_loaded(options, &loaded, error);
 	return !err && (loaded.skipped || loaded.refused) ? RF_EXIT_SKIPPED : err;
 }
 
 /* ---- list ---- */
 
-static json_t *entry_json(const struct rf_fence *fence, const struct rf_ruleset *rules,
-			  const struct rf_listed *listed, enum rf_list list, uint64_t now)
-{
-	uint8_t owner[RF_LIST_CLAIMS];
-	const int owners = rf_listed_owners(listed, list, &RF_OWNERS_ALL, owner);
-	char prefix[RF_PREFIX_TEXT_SIZE];
-	json_t *by = json_array();
+struct owner {
+	uint8_t number;
+	const char *name;
+	uint64_t left_ns; /* RF_FOREVER: for good */
+};
 
-	for (int i = 0; i < owners; i++)
-		json_array_append_new(
-			by, json_pack("{s:s, s:o}", "by", rf_owner_name(&rules->owners, owner[i]),
-				      "left_ms",
-				      rf_view_left(fence, now,
-						   rf_listed_until_by(listed, list, owner[i]))));
-	rf_format_prefix(&listed->prefix, prefix);
-	return json_pack("{s:s, s:o, s:o}", "prefix", prefix, "left_ms",
-			 rf_view_left(fence, now, rf_listed_until(listed, list)), "owners", by);
+struct entry {
+	struct rf_prefix prefix;
+	uint64_t left_ns;
+	struct owner owner[RF_LIST_CLAIMS];
+	int owners;
+};
+
+/* A list, one entry after the other. */
+struct listing {
+	const struct rf_fence *fence;
+	const struct rf_ruleset *rules;
+	enum rf_list list;
+	uint64_t now;
+};
+
+static uint64_t left_until(const struct listing *listing, uint64_t until)
+{
+	return until == RF_FOREVER ? RF_FOREVER
+				   : rf_fence_left_ns(listing->fence, listing->now, until);
 }
+
+static struct entry entry_of(const struct listing *listing, const struct rf_listed *listed)
+{
+	struct entry entry = {
+		.prefix = listed->prefix,
+		.left_ns = left_until(listing, rf_listed_until(listed, listing->list)),
+	};
+	uint8_t owner[RF_LIST_CLAIMS];
+
+	entry.owners = rf_listed_owners(listed, listing->list, &RF_OWNERS_ALL, owner);
+	for (int i = 0; i < entry.owners; i++)
+		entry.owner[i] = (struct owner){
+			owner[i], rf_owner_name(&listing->rules->owners, owner[i]),
+			left_until(listing, rf_listed_until_by(listed, listing->list, owner[i]))};
+	return entry;
+}
+
+static const struct rf_field owner_fields[] = {
+	RF_FIELD("by", struct owner, name, "the name of the owner; \"fleet\": another host"),
+	RF_FIELD_LEFT_OF("left_ms", struct owner, left_ns, "its time; null: no end",
+			 .or_null = true),
+	{},
+};
+
+static const struct rf_field entry_fields[] = {
+	RF_FIELD_OF_PREFIX("prefix", struct entry, prefix, "as it was added"),
+	RF_FIELD_LEFT_OF("left_ms", struct entry, left_ns, "left of its time; null: for good",
+			 .or_null = true),
+	RF_FIELD_OBJECTS("owners", struct entry, owner, owners, owner_fields, "who has added it"),
+	{},
+};
 
 #define LIST_SCHEMA 2 /* `owners` took the place of `of_fleet` */
 
-static int print_json(const struct rf_fence *fence, const struct rf_ruleset *rules,
-		      enum rf_list list, uint64_t now, struct rf_error *error)
-{
-	json_t *prefixes = json_array();
+struct printed_list {
+	int schema;
+	const char *list;
+	json_t *prefixes;
+};
 
-	for (size_t i = 0; i < rules->listed_count; i++)
-		if (rf_listed_until(&rules->listed[i], list))
-			json_array_append_new(
-				prefixes, entry_json(fence, rules, &rules->listed[i], list, now));
-	return rf_out_json(json_pack("{s:i, s:s, s:o}", "schema", LIST_SCHEMA, "list",
-				     rf_view_list_names[list], "prefixes", prefixes),
-			   false, error);
-}
+static const struct rf_field list_fields[] = {
+	RF_FIELD("list", struct printed_list, list, "allow or deny"),
+	RF_FIELD_READ("prefixes", struct printed_list, prefixes, RF_FIELD_LIST, entry_fields,
+		      "in the order of addresses"),
+	{},
+};
+
+RF_RECORD(list, list_fields);
+
+static const struct rf_field schema_fields[] = {
+	RF_FIELD("schema", struct printed_list, schema, ""),
+	RF_FIELDS_ALSO(list_fields),
+	{},
+};
 
 /* "192.0.2.1 for another 9m by fail2ban-sshd, by load" */
-static void print_entry(const struct rf_fence *fence, const struct rf_ruleset *rules,
-			const struct rf_listed *listed, enum rf_list list, uint64_t now)
+static void print_entry(const struct entry *entry)
 {
-	uint8_t owner[RF_LIST_CLAIMS];
-	const int owners = rf_listed_owners(listed, list, &RF_OWNERS_ALL, owner);
 	char prefix[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
 
-	rf_format_prefix(&listed->prefix, prefix);
+	rf_format_prefix(&entry->prefix, prefix);
 	rf_out("%s", prefix);
-	for (int i = 0; i < owners; i++) {
-		const uint64_t until = rf_listed_until_by(listed, list, owner[i]);
+	for (int i = 0; i < entry->owners; i++) {
+		const struct owner *owner = &entry->owner[i];
 
 		rf_out("%s", i ? "," : "");
-		if (until != RF_FOREVER) {
-			rf_format_left(rf_fence_left_ns(fence, now, until), left);
+		if (owner->left_ns != RF_FOREVER) {
+			rf_format_left(owner->left_ns, left);
 			rf_out(" for another %s", left);
 		}
-		if (owners > 1 || owner[i] != RF_OWNER_MANUAL)
-			rf_out(" by %s", rf_owner_name(&rules->owners, owner[i]));
+		if (entry->owners > 1 || owner->number != RF_OWNER_MANUAL)
+			rf_out(" by %s", owner->name);
 	}
 	rf_out("\n");
 }
 
-static void print_text(const struct rf_fence *fence, const struct rf_ruleset *rules,
-		       enum rf_list list, uint64_t now)
+/* A list can have a million entries: each is printed, or made JSON, and forgotten. */
+static int print_entries(const struct listing *listing, bool json, struct rf_error *error)
 {
-	size_t printed = 0;
+	struct printed_list printed = {.schema = LIST_SCHEMA,
+				       .list = rf_view_list_names[listing->list],
+				       .prefixes = json ? json_array() : NULL};
+	size_t count = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < rules->listed_count; i++) {
-		if (!rf_listed_until(&rules->listed[i], list))
+	for (size_t i = 0; i < listing->rules->listed_count; i++) {
+		const struct rf_listed *listed = &listing->rules->listed[i];
+		struct entry entry;
+
+		if (!rf_listed_until(listed, listing->list))
 			continue;
-		print_entry(fence, rules, &rules->listed[i], list, now);
-		printed++;
+		entry = entry_of(listing, listed);
+		count++;
+		if (json)
+			json_array_append_new(printed.prefixes,
+					      rf_record_json(entry_fields, &entry));
+		else
+			print_entry(&entry);
 	}
-	if (!printed)
-		rf_out("the %s list is empty\n", rf_view_list_names[list]);
+	if (json)
+		err = rf_out_record(schema_fields, &printed, error);
+	else if (!count)
+		rf_out("the %s list is empty\n", printed.list);
+	json_decref(printed.prefixes);
+	return err;
 }
 
 static int print_list(const struct rf_options *options, struct rf_words *words, enum rf_list list,
@@ -424,7 +497,7 @@ static int print_list(const struct rf_options *options, struct rf_words *words, 
 {
 	struct rf_ruleset rules = RF_RULESET_NONE;
 	struct rf_fence fence = RF_FENCE_NONE;
-	uint64_t now = 0;
+	struct listing listing = {&fence, &rules, list, 0};
 	int err = rf_words_end(words, error);
 
 	if (!err)
@@ -432,12 +505,10 @@ static int print_list(const struct rf_options *options, struct rf_words *words, 
 	if (!err)
 		err = rf_fence_ruleset(&fence, &rules, error);
 	if (!err && rules.listed_count)
-		now = rf_fence_jiffies(&fence);
-	rf_ruleset_expire(&rules, now);
-	if (!err && options->json)
-		err = print_json(&fence, &rules, list, now, error);
-	else if (!err)
-		print_text(&fence, &rules, list, now);
+		listing.now = rf_fence_jiffies(&fence);
+	rf_ruleset_expire(&rules, listing.now);
+	if (!err)
+		err = print_entries(&listing, options->json, error);
 	rf_ruleset_free(&rules);
 	rf_fence_close(&fence);
 	return err;
@@ -528,13 +599,20 @@ int rf_cmd_bans(const struct rf_options *options, struct rf_words *words, struct
 
 /* ---- unban ---- */
 
+static const struct rf_field unban_fields[] = {
+	RF_FIELD("lifted", struct rf_unban, bans, "bans that ended"),
+	{},
+};
+
+RF_RECORD(unban, unban_fields);
+
 static int print_lifted(const struct rf_options *options, const struct rf_unban *unban,
 			struct rf_error *error)
 {
 	if (!unban->bans && !unban->all)
 		return rf_fail_not_banned(unban, error);
 	if (options->json)
-		return rf_out_json(json_pack("{s:i}", "lifted", unban->bans), false, error);
+		return rf_out_record(unban_fields, unban, error);
 	rf_out("%d ban%s ended\n", unban->bans, unban->bans == 1 ? "" : "s");
 	return 0;
 }

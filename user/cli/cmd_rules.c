@@ -14,28 +14,37 @@
 #include "rules/file.h"
 #include "rules/policy.h"
 
-static void print_counts(const struct rf_ruleset *rules)
-{
-	const int limits = rf_bank_count(&rules->bank);
+/* How many rules there are, of a file or in force. */
+struct counts {
+	int limits;
+	size_t allowed, denied, both; /* prefixes; `both`: on both lists */
+	const char *newcomers;
+	struct rf_done done;
+};
 
-	rf_out_text("%d limit%s, %zu allowed and %zu denied prefixes, ", limits,
-		    limits == 1 ? "" : "s", rf_view_count_list(rules, RF_ALLOW),
-		    rf_view_count_list(rules, RF_DENY));
-	rf_out_text("newcomers %s", rf_newcomers_then_name(rules->bank.newcomers.then));
-}
+static const struct rf_field counts_fields[] = {
+	RF_FIELD("limits", struct counts, limits, "number of limits"),
+	RF_FIELD("allow", struct counts, allowed, "prefixes on the allow list"),
+	RF_FIELD("deny", struct counts, denied, "prefixes on the deny list"),
+	RF_FIELD("newcomers", struct counts, newcomers, "off, open, closed or aggregate"),
+	RF_FIELDS_OF(struct counts, done, rf_done_fields),
+	{},
+};
 
-static json_t *counts_json(const struct rf_ruleset *rules)
-{
-	json_t *root = json_pack("{s:i, s:I, s:I, s:s}", "limits", rf_bank_count(&rules->bank),
-				 "allow", (json_int_t)rf_view_count_list(rules, RF_ALLOW), "deny",
-				 (json_int_t)rf_view_count_list(rules, RF_DENY), "newcomers",
-				 rf_newcomers_then_name(rules->bank.newcomers.then));
+RF_RECORD(apply, counts_fields);
 
-	rf_shadow_pairs_warn(rules, RF_ALL_SLOTS, root);
-	return root;
-}
+static const struct rf_field both_fields[] = {
+	RF_FIELD("on_both_lists", struct counts, both, "prefixes that both lists have"),
+	{},
+};
 
-/* ---- check ---- */
+static const struct rf_field check_fields[] = {
+	RF_FIELDS_ALSO(counts_fields),
+	RF_FIELDS_ALSO(both_fields),
+	{},
+};
+
+RF_RECORD(check, check_fields);
 
 static size_t count_both(const struct rf_ruleset *rules)
 {
@@ -47,23 +56,42 @@ static size_t count_both(const struct rf_ruleset *rules)
 	return count;
 }
 
+static struct counts count_rules(const struct rf_ruleset *rules, uint64_t trial_ns)
+{
+	return (struct counts){
+		.limits = rf_bank_count(&rules->bank),
+		.allowed = rf_view_count_list(rules, RF_ALLOW),
+		.denied = rf_view_count_list(rules, RF_DENY),
+		.both = count_both(rules),
+		.newcomers = rf_newcomers_then_name(rules->bank.newcomers.then),
+		.done = {trial_ns, rules, RF_ALL_SLOTS},
+	};
+}
+
+static void print_counts(const struct counts *counts)
+{
+	rf_out_text("%d limit%s, %zu allowed and %zu denied prefixes, newcomers %s", counts->limits,
+		    counts->limits == 1 ? "" : "s", counts->allowed, counts->denied,
+		    counts->newcomers);
+}
+
+/* ---- check ---- */
+
 static int print_fine(const char *path, const struct rf_ruleset *rules, bool json,
 		      struct rf_error *error)
 {
-	const size_t both = count_both(rules);
+	const struct counts counts = count_rules(rules, 0);
 
 	if (json)
-		return rf_out_json(
-			rf_view_merged(counts_json(rules),
-				       json_pack("{s:I}", "on_both_lists", (json_int_t)both)),
-			false, error);
+		return rf_out_record(check_fields, &counts, error);
 	rf_out_text("%s: fine: ", rf_file_name(path));
-	print_counts(rules);
+	print_counts(&counts);
 	rf_out_text("\n");
-	if (both)
-		rf_out_text("%zu prefix%s on both lists; while %s, 'allow' wins\n", both,
-			    both == 1 ? " is" : "es are", both == 1 ? "it is" : "they are");
-	rf_shadow_pairs_warn(rules, RF_ALL_SLOTS, NULL);
+	if (counts.both)
+		rf_out_text("%zu prefix%s on both lists; while %s, 'allow' wins\n", counts.both,
+			    counts.both == 1 ? " is" : "es are",
+			    counts.both == 1 ? "it is" : "they are");
+	rf_done_print("", &counts.done);
 	return 0;
 }
 
@@ -103,18 +131,15 @@ int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struc
 static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool json,
 			 struct rf_error *error)
 {
-	if (json) {
-		json_t *root = counts_json(rules);
+	const struct counts counts = count_rules(rules, trial_ns);
 
-		rf_transaction_add_trial(root, trial_ns);
-		return rf_out_json(root, false, error);
-	}
+	if (json)
+		return rf_out_record(counts_fields, &counts, error);
 	rf_out_text("in force: ");
-	print_counts(rules);
-	rf_transaction_print_trial("; ", trial_ns);
+	print_counts(&counts);
 	if (!trial_ns)
 		rf_out_text("\n");
-	rf_shadow_pairs_warn(rules, RF_ALL_SLOTS, NULL);
+	rf_done_print("; ", &counts.done);
 	return 0;
 }
 
@@ -199,10 +224,24 @@ int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struc
 
 /* ---- confirm ---- */
 
+struct confirmed {
+	bool done, was_late;
+};
+
+static const struct rf_field confirmed_fields[] = {
+	RF_FIELD("confirmed", struct confirmed, done, "true"),
+	RF_FIELD("was_late", struct confirmed, was_late,
+		 "of an attach: all had passed for a while"),
+	{},
+};
+
+RF_RECORD(confirm, confirmed_fields);
+
 int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_standing before = {};
+	struct confirmed confirmed = {.done = true};
 	int err = rf_words_end(words, error);
 
 	if (!err)
@@ -212,16 +251,21 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 	rf_fence_close(&fence);
 	if (err)
 		return err;
+	confirmed.was_late = before.state == RF_FELL_OPEN;
 	if (options->json)
-		return rf_out_json(json_pack("{s:b, s:b}", "confirmed", true, "was_late",
-					     before.state == RF_FELL_OPEN),
-				   false, error);
-	rf_out_text(before.state == RF_FELL_OPEN
-			    ? "confirmed late: until now everything passed; from "
-			      "now on the rules are in force\n"
-			    : "confirmed: the rules in force stay\n");
+		return rf_out_record(confirmed_fields, &confirmed, error);
+	rf_out_text(confirmed.was_late ? "confirmed late: until now everything passed; from "
+					 "now on the rules are in force\n"
+				       : "confirmed: the rules in force stay\n");
 	return 0;
 }
+
+static const struct rf_field reverted_fields[] = {
+	{.key = "reverted", .kind = RF_FIELD_BOOL, .meaning = "true"},
+	{},
+};
+
+RF_RECORD(revert, reverted_fields);
 
 int rf_cmd_revert(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
@@ -236,7 +280,7 @@ int rf_cmd_revert(const struct rf_options *options, struct rf_words *words, stru
 	if (err)
 		return err;
 	if (options->json)
-		return rf_out_json(json_pack("{s:b}", "reverted", true), false, error);
+		return rf_out_record(reverted_fields, &(bool){true}, error);
 	rf_out_text("taken back: the rules before the trial are in force\n");
 	return 0;
 }

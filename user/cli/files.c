@@ -55,20 +55,34 @@ static void print_mistakes(const char *name, const struct rf_mistakes *mistakes)
 	}
 }
 
-static json_t *mistakes_json(const struct rf_mistakes *mistakes)
-{
-	json_t *list = json_array();
+/* A file that is refused. */
+struct refused {
+	const char *file;
+	const struct rf_mistakes *mistakes;
+};
 
-	for (size_t i = 0; i < mistakes->count; i++) {
-		const struct rf_mistake *mistake = &mistakes->mistake[i];
+static const struct rf_field mistake_fields[] = {
+	RF_FIELD("line", struct rf_mistake, line, "null: of the file as a whole", .if_any = true,
+		 .or_null = true),
+	RF_FIELD("message", struct rf_mistake, text, "the error in that line"),
+	{},
+};
 
-		json_array_append_new(
-			list, json_pack("{s:o, s:o}", "line",
-					mistake->line ? json_integer(mistake->line) : json_null(),
-					"message", rf_json_text(mistake->text)));
-	}
-	return list;
-}
+static const struct rf_field mistakes_fields[] = {
+	RF_FIELD_OBJECTS("mistakes", struct rf_mistakes, mistake, count, mistake_fields,
+			 "in the order of its lines"),
+	RF_FIELD("mistakes_left_out", struct rf_mistakes, left_out,
+		 "beyond the first 100 of a file of prefixes"),
+	{},
+};
+
+static const struct rf_field refused_fields[] = {
+	RF_FIELD("file", struct refused, file, "the one that was read, with mistakes"),
+	RF_FIELDS_VIA(struct refused, mistakes, mistakes_fields),
+	{},
+};
+
+RF_RECORD(errors, refused_fields);
 
 int rf_rules_refuse(const char *path, const struct rf_mistakes *mistakes, const char *outcome,
 		    struct rf_error *error)
@@ -78,9 +92,7 @@ int rf_rules_refuse(const char *path, const struct rf_mistakes *mistakes, const 
 	char shown[48] = "";
 
 	print_mistakes(name, mistakes);
-	rf_out_error_key("file", rf_json_text(name));
-	rf_out_error_key("mistakes", mistakes_json(mistakes));
-	rf_out_error_key("mistakes_left_out", json_integer((json_int_t)mistakes->left_out));
+	rf_out_error_more(refused_fields, &(struct refused){name, mistakes});
 	if (mistakes->left_out)
 		snprintf(shown, sizeof(shown), ", %zu of them shown", mistakes->count);
 	return rf_error_failed(error, -EINVAL, "%s: %zu mistake%s%s; %s", name, count,

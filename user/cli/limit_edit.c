@@ -244,56 +244,51 @@ static const char *name_of(int part)
 	return rf_attributes[part].name ?: rf_limit_options[part].word;
 }
 
-/* Is its text clear without its name? */
-static bool speaks_for_itself(int part)
+bool rf_limit_parts_compare(struct rf_limit_changes *changes)
 {
-	return rf_limit_options[part].kind == RF_KIND_NONE;
-}
+	const struct rf_limit_parts *before = &changes->before, *after = &changes->after;
 
-/* The new text; where the part differs and its text does not, "others". */
-static const char *new_text(const struct rf_limit_parts *before, const struct rf_limit_parts *after,
-			    int part)
-{
-	return strcmp(before->text[part], after->text[part]) == 0 ? "others" : after->text[part];
-}
-
-bool rf_limit_parts_differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after)
-{
-	for (int i = 0; i < RF_LIMIT_OPTIONS; i++)
-		if (differ(before, after, i))
-			return true;
-	return before->id != after->id;
-}
-
-void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *before,
-				 const struct rf_limit_parts *after)
-{
-	const char *between = "";
-
-	rf_out_text("limit '%s': ", name);
+	changes->count = 0;
+	changes->keeps_windows = before->id == after->id;
 	for (int i = 0; i < RF_LIMIT_OPTIONS; i++) {
-		if (!differ(before, after, i))
-			continue;
-		rf_out_text("%s%s%s%s → %s", between, speaks_for_itself(i) ? "" : name_of(i),
-			    speaks_for_itself(i) ? "" : " ", before->text[i],
-			    new_text(before, after, i));
-		between = "; ";
-	}
-	rf_out_text("%s%s\n", *between ? "" : "nothing changed",
-		    before->id == after->id ? "" : "; its windows start afresh");
-}
+		const bool is_same_text = strcmp(before->text[i], after->text[i]) == 0;
 
-json_t *rf_limit_parts_json(const char *name, const struct rf_limit_parts *before,
-			    const struct rf_limit_parts *after)
-{
-	json_t *changes = json_array();
-
-	for (int i = 0; i < RF_LIMIT_OPTIONS; i++)
 		if (differ(before, after, i))
-			json_array_append_new(changes,
-					      json_pack("{s:s, s:s, s:s}", "what", name_of(i),
-							"before", before->text[i], "after",
-							new_text(before, after, i)));
-	return json_pack("{s:s, s:o, s:b}", "limit", name, "changes", changes, "windows_kept",
-			 before->id == after->id);
+			changes->change[changes->count++] = (struct rf_part_change){
+				.part = name_of(i),
+				.before = before->text[i],
+				.after = is_same_text ? "others" : after->text[i],
+				.is_clear = rf_limit_options[i].kind == RF_KIND_NONE,
+			};
+	}
+	return changes->count || !changes->keeps_windows;
 }
+
+void rf_limit_changes_print(const struct rf_limit_changes *changes)
+{
+	rf_out_text("limit '%s': ", changes->limit);
+	for (int i = 0; i < changes->count; i++) {
+		const struct rf_part_change *change = &changes->change[i];
+
+		rf_out_text("%s%s%s%s → %s", i ? "; " : "", change->is_clear ? "" : change->part,
+			    change->is_clear ? "" : " ", change->before, change->after);
+	}
+	rf_out_text("%s%s\n", changes->count ? "" : "nothing changed",
+		    changes->keeps_windows ? "" : "; its windows start afresh");
+}
+
+static const struct rf_field change_fields[] = {
+	RF_FIELD("what", struct rf_part_change, part, "rate, from, match, standing \\&..."),
+	RF_FIELD("before", struct rf_part_change, before, "in words"),
+	RF_FIELD("after", struct rf_part_change, after, "in words"),
+	{},
+};
+
+const struct rf_field rf_limit_changes_fields[] = {
+	RF_FIELD("limit", struct rf_limit_changes, limit, "its name"),
+	RF_FIELD_OBJECTS("changes", struct rf_limit_changes, change, count, change_fields,
+			 "parts that differ"),
+	RF_FIELD("windows_kept", struct rf_limit_changes, keeps_windows,
+		 "false: they start afresh"),
+	{},
+};

@@ -6,8 +6,6 @@
 #ifndef RINGFENCE_LIMIT_EDIT_H
 #define RINGFENCE_LIMIT_EDIT_H
 
-#include <jansson.h>
-
 #include "cli/transaction.h"
 #include "rules/grammar_option.h"
 #include "rules/grammar_table.h"
@@ -44,16 +42,26 @@ struct rf_limit_parts {
 	char text[RF_LIMIT_OPTIONS][RF_LIMIT_PART_SIZE];
 };
 
+/* The attributes of a limit that differ. */
+struct rf_limit_changes {
+	const char *limit;
+	struct rf_limit_parts before, after;
+	struct rf_part_change {
+		const char *part, *before, *after;
+		bool is_clear; /* its text is, without the name of the part */
+	} change[RF_LIMIT_OPTIONS];
+	int count;
+	bool keeps_windows;
+};
+
 void rf_limit_parts_read(const struct rf_ruleset *rules, int slot, struct rf_limit_parts *parts);
-bool rf_limit_parts_differ(const struct rf_limit_parts *before, const struct rf_limit_parts *after);
+/* Compares `before` and `after`. Returns whether the limits differ. */
+bool rf_limit_parts_compare(struct rf_limit_changes *changes);
 /*
  * Prints "limit 'dns': rate 100/1s → 200/1s; from 192.0.2.0/24 → any", and whether windows start
  * afresh.
  */
-void rf_limit_parts_print_change(const char *name, const struct rf_limit_parts *before,
-				 const struct rf_limit_parts *after);
-/* {"limit","changes": [{"what","before","after"}],"windows_kept"} */
-json_t *rf_limit_parts_json(const char *name, const struct rf_limit_parts *before,
-			    const struct rf_limit_parts *after);
+void rf_limit_changes_print(const struct rf_limit_changes *changes);
+extern const struct rf_field rf_limit_changes_fields[];
 
 #endif /* RINGFENCE_LIMIT_EDIT_H */

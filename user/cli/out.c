@@ -227,16 +227,26 @@ int rf_out_record(const struct rf_field *fields, const void *of, struct rf_error
 
 static json_t *error_more; /* further keys of the error */
 
-void rf_out_error_key(const char *key, json_t *value)
+void rf_out_error_more(const struct rf_field *fields, const void *of)
 {
+	json_t *more = rf_record_json(fields, of);
+
 	if (!error_more)
 		error_more = json_object();
-	json_object_set_new(error_more, key, value);
+	json_object_update(error_more, more);
+	json_decref(more);
 }
+
+static const struct rf_field error_fields[] = {
+	RF_FIELD("error", struct rf_error, text, "the message"),
+	{},
+};
+
+RF_RECORD(errors, error_fields);
 
 void rf_out_error_json(const struct rf_error *error)
 {
-	json_t *root = json_pack("{s:o}", "error", rf_json_text(error->text));
+	json_t *root = rf_record_json(error_fields, error);
 	struct rf_error ignored;
 
 	if (has_printed_object) {

@@ -62,7 +62,7 @@ int rf_out_record(const struct rf_field *fields, const void *of, struct rf_error
  * it. Prints nothing where an object was printed already: `doctor` fails after its report.
  */
 void rf_out_error_json(const struct rf_error *error);
-void rf_out_error_key(const char *key, json_t *value);
+void rf_out_error_more(const struct rf_field *fields, const void *of);
 /* Flushes standard output. Returns 0, or its first error so far, such as a full disk. */
 int rf_out_flush(void);
 

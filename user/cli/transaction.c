@@ -130,21 +130,6 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_tr
 	return err;
 }
 
-void rf_transaction_print_trial(const char *before, uint64_t trial_ns)
-{
-	char time[RF_DURATION_TEXT_SIZE];
-
-	rf_format_left(trial_ns, time);
-	if (trial_ns)
-		rf_out_text("%son trial for %s: 'ringfence confirm' keeps it\n", before, time);
-}
-
-void rf_transaction_add_trial(json_t *root, uint64_t trial_ns)
-{
-	if (trial_ns)
-		json_object_set_new(root, "trial_ms", json_integer(trial_ns / RF_NS_PER_MS));
-}
-
 void rf_transaction_end(struct rf_transaction *transaction)
 {
 	rf_own_networks_free(&transaction->own);
@@ -181,51 +166,96 @@ void rf_left_out_end(const struct rf_left_out *left_out)
 	rf_out_note(note.text);
 }
 
-/* ---- shadows ---- */
+/* ---- what a change reports ---- */
 
 #define TEXT_SIZE 320
 
+struct warning {
+	const char *shadow, *limit, *effect;
+	char text[TEXT_SIZE];
+};
+
+static const struct rf_field warning_fields[] = {
+	RF_FIELD("shadow", struct warning, shadow, "the limit that is a shadow"),
+	RF_FIELD("limit", struct warning, limit, "the wider limit"),
+	RF_FIELD("effect", struct warning, effect, "exempts or leaves"),
+	RF_FIELD("text", struct warning, text, "in words"),
+	{},
+};
+
 static void warn(const char *shadow, const char *limit, bool is_exempt, json_t *list)
 {
-	char text[TEXT_SIZE];
+	struct warning warning = {shadow, limit, is_exempt ? "exempts" : "leaves", ""};
 
 	if (is_exempt)
-		snprintf(text, sizeof(text),
+		snprintf(warning.text, sizeof(warning.text),
 			 "limit '%s' is a shadow, and exempts its sources from '%s' already: "
 			 "neither drops their packets until 'ringfence limit arm %s'",
 			 shadow, limit, shadow);
 	else
-		snprintf(text, sizeof(text),
+		snprintf(warning.text, sizeof(warning.text),
 			 "limit '%s' is a shadow, and leaves its sources to '%s': until "
 			 "'ringfence limit arm %s', '%s' may drop what '%s' would pass",
 			 shadow, limit, shadow, limit, shadow);
 	if (list)
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:s}", "shadow", shadow, "limit", limit,
-					"effect", is_exempt ? "exempts" : "leaves", "text", text));
+		json_array_append_new(list, rf_record_json(warning_fields, &warning));
 	else
-		rf_out_note(text);
+		rf_out_note(warning.text);
 }
 
-void rf_shadow_pairs_warn(const struct rf_ruleset *rules, uint32_t slots, json_t *root)
+/* Warns of pairs with one of the slots in it: in the list, or on standard error without one. */
+static void warn_of_pairs(const struct rf_done *done, json_t *list)
 {
-	const struct rf_limit *limit = rules->bank.limit;
-	json_t *list = root ? json_array() : NULL;
+	const struct rf_limit *limit = done->rules->bank.limit;
 	struct rf_pairs pairs;
 
-	rf_ruleset_find_pairs(rules, &pairs);
+	rf_ruleset_find_pairs(done->rules, &pairs);
 	for (int i = 0; i < RF_LIMITS_MAX * RF_LIMITS_MAX; i++) {
 		const int shadow = i / RF_LIMITS_MAX, other = i % RF_LIMITS_MAX;
 
-		if (!((slots >> shadow | slots >> other) & 1))
+		if (!((done->slots >> shadow | done->slots >> other) & 1))
 			continue;
 		if (pairs.exempts[shadow] >> other & 1)
 			warn(limit[shadow].name, limit[other].name, true, list);
 		if (pairs.leaves[shadow] >> other & 1)
 			warn(limit[shadow].name, limit[other].name, false, list);
 	}
-	if (root)
-		json_object_set_new(root, "warnings", list);
+}
+
+static bool has_rules(const void *of)
+{
+	return ((const struct rf_done *)of)->rules;
+}
+
+static json_t *make_warnings(const void *of)
+{
+	json_t *list = json_array();
+
+	warn_of_pairs(of, list);
+	return list;
+}
+
+const struct rf_field rf_trial_fields[] = {
+	RF_FIELD_OF_NS("trial_ms", struct rf_done, trial_ns, "length of the trial", .if_any = true),
+	{},
+};
+
+const struct rf_field rf_done_fields[] = {
+	RF_FIELDS_ALSO(rf_trial_fields),
+	RF_FIELD_MADE("warnings", RF_FIELD_LIST, make_warnings, "unexpected effects of the rules",
+		      .has = has_rules),
+	{},
+};
+
+void rf_done_print(const char *before, const struct rf_done *done)
+{
+	char time[RF_DURATION_TEXT_SIZE];
+
+	rf_format_left(done->trial_ns, time);
+	if (done->trial_ns)
+		rf_out_text("%son trial for %s: 'ringfence confirm' keeps it\n", before, time);
+	if (done->rules)
+		warn_of_pairs(done, NULL);
 }
 
 /* ---- own networks ---- */
@@ -269,17 +299,34 @@ static const char *const kind_names[] = {
 	[RF_OWN_GATEWAY] = "gateway",
 };
 
+struct refused {
+	struct rf_prefix prefix;
+	const char *kind, *interface, *override;
+};
+
+static const struct rf_field own_network_fields[] = {
+	RF_FIELD_OF_PREFIX("prefix", struct refused, prefix, "its prefix"),
+	RF_FIELD("kind", struct refused, kind, "ssh_peer, subnet or gateway"),
+	RF_FIELD("interface", struct refused, interface,
+		 "the interface that has it; null: the SSH connection", .if_any = true,
+		 .or_null = true),
+	{},
+};
+
+static const struct rf_field refused_fields[] = {
+	RF_FIELD_GROUP("own_network", own_network_fields, "the network that the change would drop"),
+	RF_FIELD("override", struct refused, override, "the word that makes the change anyway"),
+	{},
+};
+
+RF_RECORD(errors, refused_fields);
+
 static void add_error_keys(const struct rf_own_network *network)
 {
-	char prefix[RF_PREFIX_TEXT_SIZE];
+	const struct refused refused = {network->prefix, kind_names[network->kind],
+					network->interface, "force"};
 
-	rf_format_prefix(&network->prefix, prefix);
-	rf_out_error_key(
-		"own_network",
-		json_pack("{s:s, s:s, s:o}", "prefix", prefix, "kind", kind_names[network->kind],
-			  "interface",
-			  *network->interface ? json_string(network->interface) : json_null()));
-	rf_out_error_key("override", json_string("force"));
+	rf_out_error_more(refused_fields, &refused);
 }
 
 /* The error of one of them, with further keys for --json. */

@@ -3,14 +3,13 @@
 #ifndef RINGFENCE_TRANSACTION_H
 #define RINGFENCE_TRANSACTION_H
 
-#include <jansson.h>
-
 #include "base/own_networks.h"
 #include "cli/command.h"
 #include "fence/fence.h"
 #include "fence/lists.h"
 #include "rules/lockout.h"
 #include "rules/ruleset.h"
+#include "schema/record.h"
 
 struct rf_transaction {
 	struct rf_fence fence;
@@ -52,11 +51,6 @@ int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_opt
 /* Puts `rules` in force. `trial` may be NULL. Shows its progress on a terminal. */
 int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
 			  struct rf_error *error);
-/* Prints, for people, `before` and how long the new rules are on trial; nothing where they are not.
- */
-void rf_transaction_print_trial(const char *before, uint64_t trial_ns);
-/* The same, for programs: "trial_ms". */
-void rf_transaction_add_trial(json_t *root, uint64_t trial_ns);
 void rf_transaction_end(struct rf_transaction *transaction);
 
 /* ---- what a command leaves out ---- */
@@ -98,14 +92,20 @@ void rf_own_check_note(struct rf_transaction *transaction, uint32_t slots);
 /* Prints a note where the rules drop an own network, or a limit applies to the SSH connection. */
 void rf_own_check_note_rules(struct rf_transaction *transaction);
 
-/* ---- shadows whose sources a wider limit of their group has, or no longer has ---- */
+/* ---- what a change reports about the new rules ---- */
 
 #define RF_ALL_SLOTS UINT32_MAX
 
-/*
- * Warns of pairs with a limit of `slots` in it: on standard error, or in `root` where that is not
- * NULL: "warnings": [{"shadow","limit","effect","text"}].
- */
-void rf_shadow_pairs_warn(const struct rf_ruleset *rules, uint32_t slots, json_t *root);
+struct rf_done {
+	uint64_t trial_ns;		/* until the new rules are taken back; 0: they are not */
+	const struct rf_ruleset *rules; /* NULL: no limit was changed */
+	uint32_t slots;			/* warnings are about these limits */
+};
+
+extern const struct rf_field rf_trial_fields[]; /* "trial_ms" */
+/* The same, and "warnings": shadows whose sources a wider limit of their group has, or lost. */
+extern const struct rf_field rf_done_fields[];
+/* Prints `before` and the trial, if there is one, and the warnings on standard error. */
+void rf_done_print(const char *before, const struct rf_done *done);
 
 #endif /* RINGFENCE_TRANSACTION_H */

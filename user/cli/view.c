@@ -35,7 +35,7 @@ struct rf_limit_view rf_limit_view(const struct rf_ruleset *rules, int slot)
 	return (struct rf_limit_view){rules, &rules->bank.limit[slot], slot};
 }
 
-static json_t *make_name(const void *of)
+json_t *rf_make_limit_name(const void *of)
 {
 	return rf_json_text(((const struct rf_limit_view *)of)->limit->name);
 }
@@ -118,7 +118,7 @@ static json_t *make_shadow(const void *of)
 }
 
 const struct rf_field rf_limit_match_fields[] = {
-	RF_FIELD_MADE("name", RF_FIELD_TEXT, make_name, "its name"),
+	RF_FIELD_MADE("name", RF_FIELD_TEXT, rf_make_limit_name, "its name"),
 	RF_FIELD_MADE("match", RF_FIELD_TEXT, make_match, "any, tcp, tcp syn, udp \\&..."),
 	RF_FIELD_MADE("dport", RF_FIELD_LIST, make_dport, "ports, or null: all", .or_null = true),
 	RF_FIELD_MADE("sport", RF_FIELD_LIST, make_sport, "ports that it comes from, or null: all",

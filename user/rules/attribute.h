@@ -26,9 +26,6 @@ struct rf_writing {
 	const char *between; /* that one and the one after it */
 };
 
-#define RF_PLACE_FIRST (-5)
-#define RF_PLACE_LAST 2
-
 struct rf_attribute {
 	void (*write)(struct rf_writing *to); /* the items of the value; NULL: the row is none */
 	const char *none;		      /* what a change says where there is no item */
@@ -39,7 +36,7 @@ struct rf_attribute {
 	const char *name;  /* what a change calls it; NULL: as its option */
 	bool of_algorithm; /* its default goes with the algorithm, so a change is silent about it */
 	bool of_source;	   /* packets without a source have none: not with 'match other' */
-	int place; /* in JSON, by rows where it is equal; below 0: saved before the others */
+	int place;	   /* below 0: saved before the others */
 };
 
 /* By the rows of rf_limit_options; sparse: words that are no attribute have no row. */

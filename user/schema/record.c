@@ -168,6 +168,8 @@ static int add_field(json_t *object, const struct rf_field *field, const void *o
 	const void *at = (const char *)of + field->offset;
 	json_t *value;
 
+	if (field->kind == RF_FIELD_MORE && field->has && !field->has(of))
+		return 0;
 	if (field->kind == RF_FIELD_MORE)
 		return add_fields(object, field->fields, at);
 	if (field->kind == RF_FIELD_VIA)

@@ -131,9 +131,9 @@ struct rf_field {
 #define RF_FIELD_LINK(key, type, member, fields_, meaning, ...)                             \
 	RF_FIELD_AT(RF_FIELD_LINKED, key, type, member, RF_MEMBER_IS_POINTER(type, member), \
 		    meaning, .fields = fields_, ##__VA_ARGS__)
-#define RF_FIELDS_OF(type, member, fields_)                                                   \
+#define RF_FIELDS_OF(type, member, fields_, ...)                                              \
 	RF_FIELD_AT(RF_FIELD_MORE, "", type, member, RF_MEMBER_IS_STRUCT(type, member), NULL, \
-		    .fields = fields_)
+		    .fields = fields_, ##__VA_ARGS__)
 #define RF_FIELDS_VIA(type, member, fields_)                                                  \
 	RF_FIELD_AT(RF_FIELD_VIA, "", type, member, RF_MEMBER_IS_POINTER(type, member), NULL, \
 		    .fields = fields_)
