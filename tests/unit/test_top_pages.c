@@ -194,26 +194,33 @@ static void every_size_is_painted(void **state)
 	rf_model_free(&page.model);
 }
 
+/* A limit of 20k/1s that is used up, by a source that the page shows. */
+static struct rf_limit any = {.name = "any", .rate = 20000, .window_ns = SECOND};
+
+static void paint_source(struct page *page, const char *source, struct rf_shown *shown)
+{
+	shown->limit[0].limit = &any;
+	shown->limit[0].used = shown->limit[0].state.passed = any.rate;
+	shown->its.answers = 1;
+	rf_paint_source(&page->canvas, &page->view, source, NULL, shown, NULL);
+}
+
 /* What does not fit into a line goes to the next one; a word is whole or not there. */
 static void a_source_fits_into_40_columns(void **state)
 {
-	json_error_t unused;
-	json_t *shown = json_loads(
-		"{\"verdict\":\"dropped\",\"by\":{\"kind\":\"deny\",\"prefix\":"
-		"\"198.51.100.0/24\"},\"passes_again_ms\":null,\"allowed\":null,\"denied\":{"
-		"\"prefix\":\"198.51.100.0/24\",\"left_ms\":3600000},\"limits\":[{"
-		"\"limit\":\"any\",\"used\":20000,\"rate\":20000,\"burst\":null,\"unit\":"
-		"\"packets\",\"cells\":[20000],\"passed\":20000,\"would_drop\":1200000,"
-		"\"would_pass_again_ms\":504,\"shadow\":true,\"newcomer\":false,"
-		"\"banned_ms\":0}]}",
-		0, &unused);
+	static struct rf_shown shown = {
+		.decision = {"dropped", "deny", NULL, "198.51.100.0/24", RF_WAIT_FOREVER},
+		.its.list[RF_DENY] = {true, 3600 * SECOND, "198.51.100.0/24"},
+		.limit[0] = {.cells = 1, .passes_again_ms = 504, .wait_ms = RF_WAIT_FOREVER},
+	};
 	struct page page;
 
 	(void)state;
-	assert_non_null(shown);
+	any.flags = RF_SHADOW;
+	shown.limit[0].state.would_drop = 1200000;
 	begin(&page, 12, 40, true);
-	rf_paint_source(&page.canvas, &page.view, "198.51.100.66", NULL, shown, NULL);
-	json_decref(shown);
+	paint_source(&page, "198.51.100.66", &shown);
+	any.flags = 0;
 	shows(&page, "198.51.100.66  LIVE 22:14:20  1 over\n"
 		     "next packet: dropped\n"
 		     "by deny 198.51.100.0/24\n"
@@ -246,21 +253,16 @@ static void the_end_of_what_is_typed_is_shown(void **state)
 
 static void cells_stand_against_count(void **state)
 {
-	json_error_t unused;
-	json_t *shown = json_loads(
-		"{\"verdict\":\"dropped\",\"by\":{\"kind\":\"limit\",\"limit\":\"any\"},"
-		"\"passes_again_ms\":504,\"allowed\":null,\"denied\":null,\"limits\":[{"
-		"\"limit\":\"any\",\"used\":20000,\"rate\":20000,\"burst\":null,\"unit\":"
-		"\"packets\",\"cells\":[0,5000,10000,5000],\"passed\":20000,\"dropped\":1200000,"
-		"\"passes_again_ms\":504,\"shadow\":false,\"newcomer\":false,\"banned_ms\":0}]}",
-		0, &unused);
+	static struct rf_shown shown = {
+		.decision = {"dropped", "limit", "any", NULL, 504},
+		.limit[0] = {.cells = 4, .cell = {0, 5000, 10000, 5000}, .wait_ms = 504},
+	};
 	struct page page;
 
 	(void)state;
-	assert_non_null(shown);
+	shown.limit[0].state.dropped = 1200000;
 	begin(&page, 12, 60, true);
-	rf_paint_source(&page.canvas, &page.view, "192.0.2.66", NULL, shown, NULL);
-	json_decref(shown);
+	paint_source(&page, "192.0.2.66", &shown);
 	shows(&page, "192.0.2.66  LIVE 22:14:20  1 over  0 banned\n"
 		     "next packet: dropped, by limit any; passes again in 504ms\n"
 		     "any 20k/1s            ██████████ 100%  20000 of 20000\n"

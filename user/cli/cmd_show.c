@@ -429,38 +429,21 @@ static int read_recent(const struct rf_fence *fence, const struct rf_prefix *sou
 	return err;
 }
 
-/* With `json` NULL, prints it. */
-static int show_source(const struct rf_fence *fence, const struct rf_address *asked, bool may_wait,
-		       json_t **json, struct rf_error *error)
+static int show_address(const struct rf_fence *fence, const struct rf_address *asked,
+			const struct rf_options *options, struct rf_error *error)
 {
 	const struct rf_prefix source = whole(asked);
 	struct rf_shown *shown = NULL;
 	int err = rf_shown_read(fence, &source, &shown, error);
 
-	if (!err && may_wait)
+	if (!err)
 		err = read_recent(fence, &source, &shown, error);
-	if (!err && json)
-		*json = rf_record_json(rf_shown_fields, shown);
+	if (!err && options->json)
+		err = rf_out_json(rf_record_json(rf_shown_fields, shown), false, error);
 	else if (!err)
 		print_shown(shown);
 	rf_shown_free(shown);
 	return err;
-}
-
-/* The object of `show ADDRESS --json`, which the caller frees. */
-static int show_json(const struct rf_fence *fence, const struct rf_address *source, json_t **json,
-		     struct rf_error *error)
-{
-	return show_source(fence, source, false, json, error);
-}
-
-static int show_address(const struct rf_fence *fence, const struct rf_address *source,
-			const struct rf_options *options, struct rf_error *error)
-{
-	json_t *json = NULL;
-	const int err = show_source(fence, source, true, options->json ? &json : NULL, error);
-
-	return !err && options->json ? rf_out_json(json, false, error) : err;
 }
 
 int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
@@ -732,6 +715,6 @@ int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct 
 	if (!err && top.at_ns)
 		return rf_top_at(options, &top, error);
 	if (!err && is_screen(options, &top))
-		return rf_screen_run(&(struct rf_screen){options->dev, &top, show_json}, error);
+		return rf_screen_run(&(struct rf_screen){options->dev, &top}, error);
 	return err ? err : rf_show_fences(options, show_top, false, &top, NULL, error);
 }

@@ -374,7 +374,7 @@ void rf_change_list(struct rf_session *session, enum rf_list list)
 
 	if (!row)
 		return;
-	before = listed_before(rf_session_fence(session), list, &row->key.source);
+	before = listed_before(&session->own, list, &row->key.source);
 	err = rf_act_list(&session->act, list, &row->key.source, &before, session->dev, &error);
 	ask(session, err, &error);
 	if (err || list != RF_DENY)
@@ -385,7 +385,7 @@ void rf_change_list(struct rf_session *session, enum rf_list list)
 
 static bool is_on_trial(struct rf_session *session, const char *what)
 {
-	const struct rf_standing standing = rf_fence_standing(rf_session_fence(session));
+	const struct rf_standing standing = rf_fence_standing(&session->own);
 	char left[RF_DURATION_TEXT_SIZE];
 
 	if (standing.state != RF_ON_TRIAL)
@@ -409,7 +409,7 @@ static bool has_limit(struct rf_session *session, const struct rf_row *row)
 static int write_raise(struct rf_session *session, struct rf_error *error)
 {
 	struct rf_ruleset rules = RF_RULESET_NONE;
-	int err = rf_fence_ruleset(rf_session_fence(session), &rules, error);
+	int err = rf_fence_ruleset(&session->own, &rules, error);
 	const int slot = err ? -1 : rf_bank_find(&rules.bank, session->raised_limit);
 
 	rf_act_free(&session->act);
@@ -456,7 +456,7 @@ void rf_change_confirm(struct rf_session *session)
 {
 	if (!may_ask(session))
 		return;
-	if (rf_fence_standing(rf_session_fence(session)).state != RF_ON_TRIAL) {
+	if (rf_fence_standing(&session->own).state != RF_ON_TRIAL) {
 		rf_session_say(session, true, "no rules are on trial");
 		return;
 	}
@@ -483,8 +483,8 @@ static bool has_limit_in(const struct rf_session *session, const char *name, rea
 {
 	struct rf_ruleset rules = RF_RULESET_NONE;
 	struct rf_error unused;
-	const bool has = !read(rf_session_fence(session), &rules, &unused) &&
-			 rf_bank_find(&rules.bank, name) >= 0;
+	const bool has =
+		!read(&session->own, &rules, &unused) && rf_bank_find(&rules.bank, name) >= 0;
 
 	rf_ruleset_free(&rules);
 	return has;
@@ -590,7 +590,7 @@ void rf_change_try(struct rf_session *session)
 	}
 	if (!has_limit(session, row))
 		return;
-	err = rf_fence_ruleset(rf_session_fence(session), &rules, &error);
+	err = rf_fence_ruleset(&session->own, &rules, &error);
 	if (!err)
 		err = write_try(&command, &rules.bank, row->limit, session->dev, &error);
 	if (err)

@@ -3,9 +3,8 @@
 #ifndef RINGFENCE_PAINT_H
 #define RINGFENCE_PAINT_H
 
-#include <jansson.h>
-
 #include "screen/model.h"
+#include "snapshot/shown.h"
 
 #define RF_LINE_SIZE 512
 
@@ -42,9 +41,9 @@ struct rf_columns {
 struct rf_columns rf_columns_for(int width, int source_width, int limit_width);
 
 void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view);
-/* `note`: of a source without a window; `shown`: the JSON of `show`; `events`: lines; or NULL. */
+/* `note`: of a source without a window; `events`: lines. Each of the three can be NULL. */
 void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const char *source,
-		     const char *note, const json_t *shown, const char *events);
+		     const char *note, const struct rf_shown *shown, const char *events);
 void rf_paint_dialog(struct rf_canvas *canvas, const struct rf_dialog *dialog);
 /* `skipped`: how many lines are above the screen. */
 void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text, int skipped);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Paints the other pages: a source, dialogs, help. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "base/time.h"
+#include "rules/policy.h"
 #include "screen/canvas.h"
 #include "screen/paint.h"
 
@@ -16,31 +18,18 @@
 #define CHART_HEIGHT 4
 #define BAR_WIDTH 10
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-static double number_of(const json_t *object, const char *key)
-{
-	return json_number_value(json_object_get(object, key));
-}
-
 /* "passes again in 504 ms". */
-static void format_wait(const json_t *wait, const char *verb, char text[64])
+static void format_wait(int64_t wait_ms, const char *verb, char text[64])
 {
 	char time[RF_DURATION_TEXT_SIZE];
 
-	if (!wait || json_is_null(wait)) {
+	rf_format_ms(wait_ms, time);
+	if (wait_ms == RF_WAIT_FOREVER)
 		snprintf(text, 64, "never %s again", verb);
-	} else if (!json_integer_value(wait)) {
+	else if (!wait_ms)
 		snprintf(text, 64, "%s now", verb);
-	} else {
-		rf_format_ms(json_integer_value(wait), time);
+	else
 		snprintf(text, 64, "%s again in %s", verb, time);
-	}
 }
 
 /* ---- lines of several parts ---- */
@@ -71,73 +60,58 @@ put_part(struct rf_canvas *canvas, struct place *at, int style, const char *form
 
 /* ---- the verdict and the lists ---- */
 
-static int put_verdict(struct rf_canvas *canvas, int row, const json_t *shown)
+static int put_verdict(struct rf_canvas *canvas, int row, const struct rf_decision *verdict)
 {
-	const char *verdict = text_of(shown, "verdict");
-	const json_t *by = json_object_get(shown, "by");
-	const bool drops = !strcmp(verdict, "dropped");
+	const bool drops = !strcmp(verdict->outcome, "dropped");
 	struct place at = {row, 0, 0};
 	char wait[64] = "";
 
-	put_part(canvas, &at, drops ? RF_RED | RF_STRONG : RF_STRONG, "next packet: %s", verdict);
-	if (!json_is_null(by))
-		put_part(canvas, &at, RF_NORMAL, ", by %s %s%s", text_of(by, "kind"),
-			 text_of(by, "limit"), text_of(by, "prefix"));
+	put_part(canvas, &at, drops ? RF_RED | RF_STRONG : RF_STRONG, "next packet: %s",
+		 verdict->outcome);
+	if (verdict->kind)
+		put_part(canvas, &at, RF_NORMAL, ", by %s %s%s", verdict->kind,
+			 verdict->limit ?: "", verdict->prefix ?: "");
 	if (drops) {
-		format_wait(json_object_get(shown, "passes_again_ms"), "passes", wait);
+		format_wait(verdict->wait_ms, "passes", wait);
 		put_part(canvas, &at, RF_NORMAL, "; %s", wait);
 	}
 	return at.row + 1;
 }
 
-static int put_list(struct rf_canvas *canvas, int row, const json_t *shown, const char *key,
+static int put_list(struct rf_canvas *canvas, int row, const struct rf_list_answer *entry,
 		    const char *list)
 {
-	const json_t *entry = json_object_get(shown, key), *left;
 	char time[RF_DURATION_TEXT_SIZE] = "", text[RF_LINE_SIZE];
 
-	if (!json_is_object(entry))
+	if (!entry->is_listed)
 		return row;
-	left = json_object_get(entry, "left_ms");
-	if (json_is_integer(left))
-		rf_format_left(json_integer_value(left) * RF_NS_PER_MS, time);
-	snprintf(text, sizeof(text), "on the %s list (%s)%s%s", list, text_of(entry, "prefix"),
+	if (entry->left_ns != RF_FOREVER)
+		rf_format_left(entry->left_ns, time);
+	snprintf(text, sizeof(text), "on the %s list (%s)%s%s", list, entry->prefix,
 		 *time ? ", for another " : "", time);
 	return rf_canvas_put_wrapped(canvas, row, 0, canvas->columns, RF_YELLOW, text);
 }
 
 /* ---- a limit ---- */
 
-static double count_of(const json_t *limit)
+static double count_of(const struct rf_limit *limit)
 {
-	const json_t *burst = json_object_get(limit, "burst");
-
-	return json_is_integer(burst) ? json_number_value(burst) : number_of(limit, "rate");
-}
-
-static const char *rate_of(const struct rf_view *view, const char *name)
-{
-	const struct rf_head *head = &view->model->head;
-
-	for (int i = 0; i < head->limits; i++)
-		if (!strcmp(head->limit[i].name, name))
-			return head->limit[i].rate;
-	return "";
+	return rf_has_burst(limit) ? limit->burst : limit->rate;
 }
 
 /* The first line of a limit: "all 20k/1s  ██████▌    65%  13000 of 20000". */
-static int put_use(struct rf_canvas *canvas, const struct rf_view *view, int row,
-		   const json_t *limit)
+static int put_use(struct rf_canvas *canvas, int row, const struct rf_shown_limit *one)
 {
-	const char *name = text_of(limit, "limit");
-	const double used = number_of(limit, "used"), count = count_of(limit);
-	const double share = count > 0 ? used / count : 0;
+	const struct rf_limit *limit = one->limit;
+	const double count = count_of(limit), share = count > 0 ? one->used / count : 0;
+	char rate[RF_RATE_TEXT_SIZE];
 	struct place at;
-	int column = rf_canvas_put(canvas, row, 0, RF_STRONG, name);
+	int column = rf_canvas_put(canvas, row, 0, RF_STRONG, limit->name);
 
-	column = rf_canvas_putf(canvas, row, column, RF_NORMAL, " %s%s", rate_of(view, name),
-				json_is_true(json_object_get(limit, "shadow")) ? " shadow" : "");
-	if (json_is_true(json_object_get(limit, "newcomer"))) {
+	rf_format_limit_rate(limit, rate);
+	column = rf_canvas_putf(canvas, row, column, RF_NORMAL, " %s%s", rate,
+				limit->flags & RF_SHADOW ? " shadow" : "");
+	if (one->newcomer) {
 		rf_canvas_put(canvas, row, column + 2, RF_DIM, "no window");
 		return row + 1;
 	}
@@ -145,65 +119,59 @@ static int put_use(struct rf_canvas *canvas, const struct rf_view *view, int row
 	rf_put_bar(canvas, row, column, BAR_WIDTH, share >= 0.995 ? RF_RED : RF_NORMAL, share);
 	at = (struct place){row, column + BAR_WIDTH + 1, 2};
 	put_part(canvas, &at, RF_NORMAL, "%3.0f%%", share * 100);
-	put_part(canvas, &at, RF_NORMAL, "  %.0f of %.0f%s", used, count,
-		 !strcmp(text_of(limit, "unit"), "bytes") ? " bytes" : "");
+	put_part(canvas, &at, RF_NORMAL, "  %" PRIu64 " of %.0f%s", one->used, count,
+		 limit->unit == RF_BYTES ? " bytes" : "");
 	return at.row + 1;
 }
 
 /* The cells, the oldest first, against COUNT. Returns the row after them. */
-static int put_cells(struct rf_canvas *canvas, int row, int height, const json_t *limit)
+static int put_cells(struct rf_canvas *canvas, int row, int height,
+		     const struct rf_shown_limit *one)
 {
-	const json_t *cells = json_object_get(limit, "cells");
-	const double count = count_of(limit);
-	const int number = json_array_size(cells);
-	const int width = number && (canvas->columns - 12) / number >= 2 ? 2 : 1;
+	const double count = count_of(one->limit);
+	const int width = one->cells && (canvas->columns - 12) / one->cells >= 2 ? 2 : 1;
 
-	if (number < 2)
+	if (one->cells < 2)
 		return row;
 	rf_canvas_put_right(canvas, row, 9, RF_DIM, height > 1 ? "COUNT" : "cells");
 	if (height > 1)
 		rf_canvas_put_right(canvas, row + height - 1, 9, RF_DIM, "cells");
-	for (int i = 0; i < number; i++) {
-		const double share =
-			count > 0 ? json_number_value(json_array_get(cells, i)) / count : 0;
-
-		for (int k = 0; k < width; k++)
-			rf_put_column(canvas, row, 10 + i * width + k, height, RF_NORMAL, share);
-	}
+	for (int i = 0; i < one->cells * width; i++)
+		rf_put_column(canvas, row, 10 + i, height, RF_NORMAL,
+			      count > 0 ? one->cell[i / width] / count : 0);
 	return row + height;
 }
 
 /* Returns the row after them. */
-static int put_counts(struct rf_canvas *canvas, int row, const json_t *limit)
+static int put_counts(struct rf_canvas *canvas, int row, const struct rf_shown_limit *one)
 {
-	const bool is_shadow = json_is_true(json_object_get(limit, "shadow"));
-	const double banned_ms = number_of(limit, "banned_ms");
+	const bool is_shadow = one->limit->flags & RF_SHADOW;
 	char passed[RF_SHORT_TEXT_SIZE], dropped[RF_SHORT_TEXT_SIZE], wait[64];
 	char ban[RF_DURATION_TEXT_SIZE];
 	struct place at = {row, 2, 2};
 
-	rf_format_short(number_of(limit, "passed"), passed);
-	rf_format_short(number_of(limit, is_shadow ? "would_drop" : "dropped"), dropped);
+	rf_format_short(one->state.passed, passed);
+	rf_format_short(is_shadow ? rf_shown_would_drop(one) : one->state.dropped, dropped);
 	put_part(canvas, &at, RF_NORMAL, "passed %s  %s %s", passed,
 		 is_shadow ? "would have dropped" : "dropped", dropped);
-	format_wait(json_object_get(limit, is_shadow ? "would_pass_again_ms" : "passes_again_ms"),
+	format_wait(is_shadow ? one->passes_again_ms : one->wait_ms,
 		    is_shadow ? "would pass" : "passes", wait);
 	put_part(canvas, &at, RF_STRONG, "  %s", wait);
-	if (banned_ms > 0) {
-		rf_format_left(banned_ms * RF_NS_PER_MS, ban);
+	if (one->banned_ns) {
+		rf_format_left(one->banned_ns, ban);
 		put_part(canvas, &at, RF_RED, "  banned for another %s", ban);
 	}
 	return at.row + 1;
 }
 
-static int put_limit(struct rf_canvas *canvas, const struct rf_view *view, int row, int height,
-		     const json_t *limit)
+static int put_limit(struct rf_canvas *canvas, int row, int height,
+		     const struct rf_shown_limit *one)
 {
-	row = put_use(canvas, view, row, limit);
-	if (json_is_true(json_object_get(limit, "newcomer")))
+	row = put_use(canvas, row, one);
+	if (one->newcomer)
 		return row;
-	row = put_cells(canvas, row, height, limit);
-	return put_counts(canvas, row, limit);
+	row = put_cells(canvas, row, height, one);
+	return put_counts(canvas, row, one);
 }
 
 /* ---- events ---- */
@@ -222,24 +190,24 @@ static void put_events(struct rf_canvas *canvas, int row, const char *events)
 }
 
 void rf_paint_source(struct rf_canvas *canvas, const struct rf_view *view, const char *source,
-		     const char *note, const json_t *shown, const char *events)
+		     const char *note, const struct rf_shown *shown, const char *events)
 {
-	const json_t *limits = json_object_get(shown, "limits");
+	const int limits = shown ? shown->its.answers : 0;
 	const int room = canvas->rows - 6, each = CHART_HEIGHT + 2;
-	const int height = (int)json_array_size(limits) * each <= room ? CHART_HEIGHT : 1;
+	const int height = limits * each <= room ? CHART_HEIGHT : 1;
 	int row = 1;
 
 	rf_canvas_clear(canvas);
 	rf_paint_title(canvas, view, source);
 	if (shown) {
-		row = put_verdict(canvas, row, shown);
-		row = put_list(canvas, row, shown, "allowed", "allow");
-		row = put_list(canvas, row, shown, "denied", "deny");
+		row = put_verdict(canvas, row, &shown->decision);
+		row = put_list(canvas, row, &shown->its.list[RF_ALLOW], "allow");
+		row = put_list(canvas, row, &shown->its.list[RF_DENY], "deny");
 	}
 	if (note)
 		row = rf_canvas_put_wrapped(canvas, row, 0, canvas->columns, RF_NORMAL, note);
-	for (size_t i = 0; i < json_array_size(limits); i++)
-		row = put_limit(canvas, view, row, height, json_array_get(limits, i));
+	for (int i = 0; i < limits; i++)
+		row = put_limit(canvas, row, height, &shown->limit[i]);
 	if (events)
 		put_events(canvas, row + (row + 4 < canvas->rows), events);
 	rf_canvas_blank(canvas, canvas->rows - 2, 0, 2, canvas->columns);

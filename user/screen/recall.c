@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The past, from the history of a fence, as a model like the one of the present. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
-#include "base/text.h"
 #include "base/time.h"
 #include "schema/reasons.h"
-#include "screen/recall.h"
 #include "screen/session.h"
 
 #define INTERVAL_NS (10 * RF_NS_PER_S) /* of the rows of sources in a history */
 #define SHOWN_NS (60 * RF_NS_PER_S)
-#define EVENTS_MAX 50
 
 /* Opens the history of a fence. An error says where none is. */
 static int open_recall(struct rf_reader **reader, const char *fence, struct rf_error *error)
@@ -217,48 +215,13 @@ static int read_recall(struct rf_reader *reader, uint64_t at_ns, struct rf_model
 	return err;
 }
 
-/* ---- events ---- */
-
-/* The newest first. */
-static int visit(void *context, const struct rf_recorded_event *event)
-{
-	char **text = context;
-	char time[RF_TIME_TEXT_SIZE], dropped[RF_SHORT_TEXT_SIZE], *longer;
-
-	rf_format_local(event->time_ns, time);
-	rf_format_short(event->dropped, dropped);
-	if (asprintf(&longer, "%s  %s%s%s  %s dropped\n%s", time, event->type,
-		     *event->limit ? "  " : "", event->limit, dropped, *text ? *text : "") < 0)
-		return 0;
-	free(*text);
-	*text = longer;
-	return 0;
-}
-
-char *rf_recall_events(struct rf_reader *reader, const struct rf_prefix *source, uint64_t from_ns,
-		       uint64_t to_ns)
-{
-	const struct rf_asked asked = {
-		.from_ns = from_ns,
-		.to_ns = to_ns,
-		.of = source,
-		.most = EVENTS_MAX,
-	};
-	struct rf_error unused;
-	char *text = NULL;
-
-	rf_reader_events(reader, RF_ASK_EVENTS, &asked, visit, &text, &unused);
-	return text;
-}
-
 /* ---- travel ---- */
 
 /* The keys that go back in time. */
 
 struct rf_reader *rf_travel_reader(struct rf_session *session, struct rf_error *error)
 {
-	if (!session->reader &&
-	    open_recall(&session->reader, rf_session_fence(session)->name, error))
+	if (!session->reader && open_recall(&session->reader, session->own.name, error))
 		session->reader = NULL;
 	return session->reader;
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Scans of the fence that is shown, one after the other, beside the screen. */
+/* Work in threads next to the screen: scans of the fence, and samples of its packets. */
 #ifndef RINGFENCE_SCANNING_H
 #define RINGFENCE_SCANNING_H
 
-#include "screen/job.h"
 #include "screen/model.h"
+
+/* A job in a thread. */
+struct rf_job;
+
+/* A descriptor that is readable once the work is done; -1: no job. */
+int rf_job_file(const struct rf_job *job);
+
+/* ---- scans, one after the other ---- */
 
 struct rf_scanning {
 	struct rf_scanner *scanner; /* NULL while a job has it, or none is open */
@@ -22,5 +29,21 @@ bool rf_scanning_is_done(const struct rf_scanning *scanning);
 /* Takes it into the model, and says what CPU time it cost. -ENODEV: the fence is gone. */
 int rf_scanning_take(struct rf_scanning *scanning, struct rf_model *model, uint64_t *cost_ns,
 		     struct rf_error *error);
+
+/*
+ * ---- samples of packets, a second at a time ----
+ *
+ * They show sources without a window. Samples that others take are read wherever they exist; the
+ * screen takes its own only if the user wants that.
+ */
+
+struct rf_estimating {
+	struct rf_estimate_work *work; /* NULL: none yet */
+	struct rf_job *job;	       /* NULL: no sampling is under way */
+	bool is_wanted;		       /* by the user, also if no other process takes samples */
+};
+
+/* Ends sampling; waits for some 20 ms at most, so that the fence takes no more samples then. */
+void rf_estimating_close(struct rf_estimating *estimating);
 
 #endif /* RINGFENCE_SCANNING_H */

@@ -147,8 +147,7 @@ static void begin_typing(struct rf_session *session, enum rf_typing typing, cons
 static void write_export(struct rf_session *session)
 {
 	struct rf_error error;
-	const int rows = export_rows(session->model, rf_session_fence(session)->name,
-				     session->typed, &error);
+	const int rows = export_rows(session->model, session->own.name, session->typed, &error);
 
 	if (rows < 0)
 		rf_session_say(session, true, "%s", error.text);
@@ -574,13 +573,12 @@ static bool wait_for_input(struct loop *loop)
 	const uint64_t now_ns = rf_time_awake(), wanted_ns = next_ns(loop);
 	const uint64_t left_ns = wanted_ns > now_ns ? wanted_ns - now_ns : 0;
 	const struct timespec left = {left_ns / RF_NS_PER_S, left_ns % RF_NS_PER_S};
-	const struct rf_job *scan = session->scanning.job, *samples = session->estimating.job;
 	const bool takes = !session->view.is_paused;
 	struct pollfd files[] = {
 		{.fd = STDIN_FILENO, .events = POLLIN},
 		{.fd = session->child.output, .events = POLLIN},
-		{.fd = takes && scan ? rf_job_file(scan) : -1, .events = POLLIN},
-		{.fd = takes && samples ? rf_job_file(samples) : -1, .events = POLLIN},
+		{.fd = takes ? rf_job_file(session->scanning.job) : -1, .events = POLLIN},
+		{.fd = takes ? rf_job_file(session->estimating.job) : -1, .events = POLLIN},
 	};
 
 	if (ppoll(files, ARRAY_SIZE(files), &left, &loop->waiting) < 0)

@@ -6,19 +6,12 @@
 #ifndef RINGFENCE_SCREEN_H
 #define RINGFENCE_SCREEN_H
 
-#include <jansson.h>
-
-#include "fence/fence.h"
+#include "base/error.h"
 #include "rules/grammar.h"
-
-/* What `show ADDRESS --json` has of a source; the caller frees it. */
-typedef int (*rf_screen_show)(const struct rf_fence *fence, const struct rf_address *source,
-			      json_t **json, struct rf_error *error);
 
 struct rf_screen {
 	const char *dev; /* NULL: every fence, one at a time */
 	const struct rf_top *top;
-	rf_screen_show show;
 };
 
 /* An error is one that ended it: the fence is gone, or the terminal is none. */

@@ -13,8 +13,6 @@
 #include "rules/policy.h"
 #include "screen/session.h"
 
-/* ---- fences ---- */
-
 #define WAIT_NS (10 * RF_NS_PER_S)   /* for a fence that was detached */
 #define LOOK_NS (500 * RF_NS_PER_MS) /* so often it is looked for */
 
@@ -23,7 +21,7 @@
 /* An interface may have the name of another fence. */
 static void name_fence(struct rf_session *session)
 {
-	const struct rf_fence *fence = rf_session_fence(session);
+	const struct rf_fence *fence = &session->own;
 	bool is_interface = false;
 
 	for (int i = 0; i < fence->interfaces; i++)
@@ -136,7 +134,7 @@ static int check_limit(struct rf_session *session, struct rf_error *error)
 	int err = 0;
 
 	if (bank)
-		err = rf_fence_bank(rf_session_fence(session), bank, error);
+		err = rf_fence_bank(&session->own, bank, error);
 	if (bank && !err && rf_bank_find(bank, name) < 0)
 		err = rf_fail_no_limit(bank, name, "", error);
 	free(bank);
@@ -280,7 +278,7 @@ void rf_session_close(struct rf_session *session)
 		free(session->undo[i].command);
 	rf_act_free(&session->act);
 	rf_act_free(&session->running);
-	json_decref(session->shown);
+	rf_shown_free(session->shown);
 	free(session->events);
 	free(session->output);
 	free(session->output_title);

@@ -3,9 +3,11 @@
 #ifndef RINGFENCE_SESSION_H
 #define RINGFENCE_SESSION_H
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "fence/find.h"
 #include "screen/act.h"
-#include "screen/estimating.h"
 #include "screen/paint.h"
 #include "screen/scanning.h"
 #include "screen/screen.h"
@@ -62,7 +64,7 @@ struct rf_session {
 	struct rf_prefix source; /* of RF_PAGE_SOURCE */
 	bool is_estimate;	 /* it was opened from a row without a window */
 	char note[RF_LINE_SIZE]; /* what is known of it then */
-	json_t *shown;		 /* NULL: could not be read */
+	struct rf_shown *shown;	 /* NULL: could not be read */
 	char *events;
 	uint64_t events_ns; /* when they were read */
 
@@ -84,13 +86,22 @@ struct rf_session {
 	bool quits;
 };
 
-/* ---- session_say.c ---- */
+static inline const char *rf_session_interface(const struct rf_session *session)
+{
+	return session->fences.fence[session->fence].interface;
+}
 
-const struct rf_fence *rf_session_fence(const struct rf_session *session);
-const char *rf_session_interface(const struct rf_session *session);
 /* Says something until the next key. */
-__attribute__((format(printf, 3, 4))) void rf_session_say(struct rf_session *session,
-							  bool is_failure, const char *format, ...);
+__attribute__((format(printf, 3, 4))) static inline void
+rf_session_say(struct rf_session *session, bool is_failure, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(session->message, sizeof(session->message), format, args);
+	va_end(args);
+	session->view.is_failure = is_failure;
+}
 
 /* ---- session.c ---- */
 
@@ -107,7 +118,7 @@ bool rf_session_take(struct rf_session *session, int *err, struct rf_error *erro
 /* Shows the next fence of those that there are now. */
 void rf_session_next_fence(struct rf_session *session);
 
-/* ---- samples.c ---- */
+/* ---- scanning.c ---- */
 
 /* Takes the samples that are there, and goes on where samples are taken. True: there is news. */
 bool rf_samples_read(struct rf_session *session);

@@ -7,9 +7,9 @@
 
 #include "base/text.h"
 #include "base/time.h"
-#include "screen/recall.h"
 #include "screen/session.h"
 
+#define EVENTS_MAX 50
 #define EVENTS_NS (3600 * RF_NS_PER_S)
 #define EVENTS_EACH_NS (5 * RF_NS_PER_S)
 
@@ -25,6 +25,39 @@ static void look_back(struct rf_session *session)
 		rf_change_look(session, command);
 }
 
+/* The newest first. */
+static int add_event(void *context, const struct rf_recorded_event *event)
+{
+	char **text = context;
+	char time[RF_TIME_TEXT_SIZE], dropped[RF_SHORT_TEXT_SIZE], *longer;
+
+	rf_format_local(event->time_ns, time);
+	rf_format_short(event->dropped, dropped);
+	if (asprintf(&longer, "%s  %s%s%s  %s dropped\n%s", time, event->type,
+		     *event->limit ? "  " : "", event->limit, dropped, *text ? *text : "") < 0)
+		return 0;
+	free(*text);
+	*text = longer;
+	return 0;
+}
+
+/* The events of a source between two times, one a line; the caller frees it. NULL: none. */
+static char *recall_events(struct rf_reader *reader, const struct rf_prefix *source,
+			   uint64_t from_ns, uint64_t to_ns)
+{
+	const struct rf_asked asked = {
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.of = source,
+		.most = EVENTS_MAX,
+	};
+	struct rf_error unused;
+	char *text = NULL;
+
+	rf_reader_events(reader, RF_ASK_EVENTS, &asked, add_event, &text, &unused);
+	return text;
+}
+
 /* Events of the last hour, read again every few seconds. */
 static void read_events(struct rf_session *session)
 {
@@ -36,7 +69,7 @@ static void read_events(struct rf_session *session)
 	session->events_ns = now_ns;
 	free(session->events);
 	session->events =
-		rf_recall_events(session->reader, &session->source, now_ns - EVENTS_NS, now_ns);
+		recall_events(session->reader, &session->source, now_ns - EVENTS_NS, now_ns);
 }
 
 /* What is known of a source without a window, and what is not. */
@@ -63,14 +96,17 @@ static void write_note(struct rf_session *session)
 
 void rf_source_read(struct rf_session *session)
 {
-	struct rf_address address = {.version = session->source.version};
+	/* The address: the length is how the limit of the row groups. */
+	struct rf_prefix address = session->source;
 	struct rf_error error;
 
-	memcpy(address.word, session->source.word, sizeof(address.word));
-	json_decref(session->shown);
-	session->shown = NULL;
-	if (session->asked->show(rf_session_fence(session), &address, &session->shown, &error))
+	address.length = address.version == 6 ? 128 : 32;
+	rf_shown_free(session->shown);
+	if (rf_shown_read(&session->own, &address, &session->shown, &error)) {
 		rf_session_say(session, true, "%s", error.text);
+		rf_shown_free(session->shown);
+		session->shown = NULL;
+	}
 	if (session->is_estimate)
 		write_note(session);
 	read_events(session);
@@ -97,7 +133,7 @@ void rf_source_open(struct rf_session *session)
 void rf_source_close(struct rf_session *session)
 {
 	session->page = RF_PAGE_LIST;
-	json_decref(session->shown);
+	rf_shown_free(session->shown);
 	session->shown = NULL;
 	free(session->events);
 	session->events = NULL;
