@@ -55,8 +55,11 @@ limit=$tree/user/rules/limit.def
 check 'the attributes of a limit compile' assembles rules/attribute.c
 sed -i '/^PART(EXACT,/,/^$/s/, NO("[^"]*")//' "$limit"
 refused rules/attribute.c 'requires 9 arguments' "an attribute of which 'no' makes nothing"
-sed -i '/^PART(EXACT,/,/^$/s/, EACH_HOST//' "$limit"
+sed -i -Ez 's/(JSON\(flag, "exact", "[^"]*"\)),\s+EACH_HOST/\1/' "$limit"
 refused rules/ruleset.c 'requires 9 arguments' 'an attribute that is neither of each host nor of the fleet'
+check 'their keys compile' assembles cli/cmd_limit.c
+sed -i -Ez 's/JSON\(flag, "exact", "[^"]*"\),\s+//' "$limit"
+refused cli/cmd_limit.c MAKE_EACH_HOST 'an attribute without a key'
 
 reasons=$tree/include/ringfence/counters.h
 check 'the reasons compile' assembles schema/reasons.c

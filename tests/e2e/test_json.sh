@@ -25,7 +25,7 @@ keys='[paths as $path | select($path[-1] | type == "string") | {
 note_keys() { # COMMAND: of its output
 	jq -r "$keys" "$scratch/json" | sed -E "/^(fences|schema) /d; s/^fences\[\]\.//
 		s/^(reasons|rates\.reasons|map_errors|memory\.maps)\.[a-z_0-9]+/\1.NAME/
-		s/^link_down_ms\.[^ ]+/link_down_ms.IF/
+		s/^link_down_ms\.[^ ]+/link_down_ms.NAME/
 		s/ array/ list/; s/ string/ text/; s/^/$1: /" >>"$scratch/seen"
 	[ "$(jq -s 'map(.schema) | unique[]' "$scratch/json")" = "$(schema_of "$1")" ] || without_schema+=" $1"
 }

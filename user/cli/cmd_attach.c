@@ -79,11 +79,6 @@ static void print_link_down(const char *name, const struct rf_link_down *down)
 			    name, down->ms);
 }
 
-static json_t *link_down_json(const struct rf_link_down *down)
-{
-	return down->ms ? json_integer(down->ms) : json_null();
-}
-
 static void print_attached(const struct rf_attached *attached)
 {
 	switch (attached->outcome) {
@@ -113,47 +108,67 @@ static void print_attached(const struct rf_attached *attached)
 	print_link_down(attached->interface, &attached->link_down);
 }
 
-static json_t *attached_json(const struct rf_attached *attached)
+static json_t *make_mode(const void *of)
 {
-	json_t *lost = attached->is_lost ? json_pack("[s, s, s]", "rules", "windows", "counters")
-					 : json_array();
-
-	return json_pack(
-		"{s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name",
-		rf_json_text(attached->interface), "fence", rf_json_text(attached->fence), "mode",
-		rf_mode_name(attached->mode), "outcome", outcome_names[attached->outcome],
-		"replaced", *attached->replaced ? rf_json_text(attached->replaced) : json_null(),
-		"replaced_abi", attached->lost_abi ? json_integer(attached->lost_abi) : json_null(),
-		"lost", lost, "memory",
-		attached->memory ? json_integer(attached->memory) : json_null(), "link_down_ms",
-		link_down_json(&attached->link_down));
+	return json_string(rf_mode_name(((const struct rf_attached *)of)->mode));
 }
 
-static int print_json(const struct rf_attached *attached, int count, struct rf_error *error)
+static const void *lost_at(const void *of, size_t i)
 {
-	json_t *list = json_array();
+	static const char *const lost[] = {"rules", "windows", "counters"};
 
-	for (int i = 0; i < count; i++)
-		json_array_append_new(list, attached_json(&attached[i]));
-	return rf_out_json(json_pack("{s:o}", "interfaces", list), false, error);
+	return ((const struct rf_attached *)of)->is_lost && i < ARRAY_SIZE(lost) ? &lost[i] : NULL;
 }
+
+static const struct rf_field attached_fields[] = {
+	RF_FIELD("name", struct rf_attached, interface, "of the interface"),
+	RF_FIELD("fence", struct rf_attached, fence, "its fence"),
+	RF_FIELD_MADE("mode", RF_FIELD_TEXT, make_mode, "native, generic or offload"),
+	RF_FIELD_OF_ENUM("outcome", struct rf_attached, outcome, outcome_names,
+			 "attached, upgraded, repaired \\&..."),
+	RF_FIELD("replaced", struct rf_attached, replaced, "the program before; null: none",
+		 .if_any = true, .or_null = true),
+	RF_FIELD("replaced_abi", struct rf_attached, lost_abi,
+		 "map ABI of the lost fence; null: no number", .if_any = true, .or_null = true),
+	RF_FIELD_MADE("lost", RF_FIELD_LIST, NULL, "what that fence has lost", .item = lost_at,
+		      .element = RF_FIELD_WORD),
+	RF_FIELD("memory", struct rf_attached, memory, "bytes of a new fence; else null",
+		 .if_any = true, .or_null = true),
+	RF_FIELD("link_down_ms", struct rf_attached, link_down.ms, "how long the link was down",
+		 .if_any = true, .or_null = true),
+	{},
+};
+
+struct attached_all {
+	struct rf_attached of[RF_INTERFACES_MAX];
+	uint32_t count;
+};
+
+static const struct rf_field attached_all_fields[] = {
+	RF_FIELD_OBJECTS("interfaces", struct attached_all, of, count, attached_fields,
+			 "those that were named"),
+	{},
+};
+
+RF_RECORD(attach, attached_all_fields);
 
 int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	struct rf_attached attached[RF_INTERFACES_MAX];
+	struct attached_all attached;
 	struct rf_attach attach;
 	int err = refuse_dev(options, rf_syntax[RF_CMD_ATTACH].words, error);
 
 	if (!err)
 		err = rf_parse_attach(words, &attach, error);
 	if (!err)
-		err = rf_fence_attach(&attach, attached, error);
+		err = rf_fence_attach(&attach, attached.of, error);
 	if (err)
 		return err;
+	attached.count = attach.interfaces;
 	if (options->json)
-		return print_json(attached, attach.interfaces, error);
+		return rf_out_record(attached_all_fields, &attached, error);
 	for (int i = 0; i < attach.interfaces; i++)
-		print_attached(&attached[i]);
+		print_attached(&attached.of[i]);
 	if (attach.confirm_ns) {
 		char time[RF_DURATION_TEXT_SIZE];
 
@@ -213,18 +228,6 @@ static void print_lost(const struct rf_lost *lost)
 			    lost->windows == 1 ? "" : "s");
 }
 
-static void add_lost(const struct rf_lost *lost, json_t *list)
-{
-	if (*lost->fence)
-		json_array_append_new(list,
-				      json_pack("{s:o, s:i, s:I, s:I, s:I, s:I}", "fence",
-						rf_json_text(lost->fence), "limits", lost->limits,
-						"allow", (json_int_t)lost->listed[RF_ALLOW], "deny",
-						(json_int_t)lost->listed[RF_DENY], "bans",
-						(json_int_t)lost->bans, "windows",
-						(json_int_t)lost->windows));
-}
-
 static void print_target(const struct rf_detached *target)
 {
 	rf_out_text(target->was_gone ? "%s: was no longer attached; the pins of its fence are "
@@ -235,38 +238,92 @@ static void print_target(const struct rf_detached *target)
 	print_lost(&target->lost);
 }
 
+/* The `i`th of the targets that were detached and for which `is` returns true. */
+static const struct rf_detached *find_target(const struct rf_detach *detach, size_t i,
+					     bool (*is)(const struct rf_detached *target))
+{
+	for (int k = 0; k < detach->count; k++)
+		if (!detach->target[k].err && is(&detach->target[k]) && !i--)
+			return &detach->target[k];
+	return NULL;
+}
+
+static bool is_any(const struct rf_detached *target)
+{
+	(void)target;
+	return true;
+}
+
+static bool has_lost(const struct rf_detached *target)
+{
+	return *target->lost.fence;
+}
+
+static const void *name_at(const void *of, size_t i)
+{
+	const struct rf_detached *target = find_target(of, i, is_any);
+
+	return target ? target->name : NULL;
+}
+
+static const void *detached_lost_at(const void *of, size_t i)
+{
+	const struct rf_detached *target = find_target(of, i, has_lost);
+
+	return target ? &target->lost : NULL;
+}
+
+static json_t *make_link_downs(const void *of)
+{
+	const struct rf_detach *detach = of;
+	json_t *downs = json_object();
+
+	for (int i = 0; i < detach->count; i++)
+		if (!detach->target[i].err && detach->target[i].link_down.ms)
+			json_object_set_new(downs, detach->target[i].name,
+					    json_integer(detach->target[i].link_down.ms));
+	return downs;
+}
+
+static const struct rf_field lost_fields[] = {
+	RF_FIELD("fence", struct rf_lost, fence, "its name"),
+	RF_FIELD("limits", struct rf_lost, limits, "limits"),
+	RF_FIELD("allow", struct rf_lost, listed[RF_ALLOW], "allowed prefixes"),
+	RF_FIELD("deny", struct rf_lost, listed[RF_DENY], "denied prefixes"),
+	RF_FIELD("bans", struct rf_lost, bans, "bans by limits"),
+	RF_FIELD("windows", struct rf_lost, windows, "windows"),
+	{},
+};
+
+static const struct rf_field detached_fields[] = {
+	RF_FIELD_MADE("detached", RF_FIELD_LIST, NULL, "interfaces", .item = name_at,
+		      .element = RF_FIELD_TEXT),
+	RF_FIELD_MADE("link_down_ms", RF_FIELD_NAMED, make_link_downs,
+		      "how long the link of NAME was down, of those whose link went down",
+		      .element = RF_FIELD_U64),
+	RF_FIELD_LIST_OF("lost", detached_lost_at, lost_fields, "fences removed with their rules"),
+	{},
+};
+
+RF_RECORD(detach, detached_fields);
+
 /* Prints what was detached. Of several failures, the last one is left in `error`. */
 static int print_detached(const struct rf_detach *detach, bool json, struct rf_error *error)
 {
-	json_t *list = json_array(), *downs = json_object(), *lost = json_array();
-	int err = 0;
+	struct rf_error unprinted;
+	int err = 0, printed;
 
 	for (int i = 0; i < detach->count; i++) {
 		const struct rf_detached *target = &detach->target[i];
 
 		rf_out_keep_last(target->err, &target->error, &err, error);
-		if (target->err)
-			continue;
-		json_array_append_new(list, rf_json_text(target->name));
-		if (target->link_down.ms)
-			json_object_set_new(downs, target->name,
-					    link_down_json(&target->link_down));
-		add_lost(&target->lost, lost);
-		if (!json)
+		if (!target->err && !json)
 			print_target(target);
 	}
-	if (json) {
-		struct rf_error unprinted;
-		int printed = rf_out_json(json_pack("{s:o, s:o, s:o}", "detached", list,
-						    "link_down_ms", downs, "lost", lost),
-					  false, err ? &unprinted : error);
-
-		return err ? err : printed;
-	}
-	json_decref(list);
-	json_decref(downs);
-	json_decref(lost);
-	return err;
+	if (!json)
+		return err;
+	printed = rf_out_record(detached_fields, detach, err ? &unprinted : error);
+	return err ? err : printed;
 }
 
 int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
@@ -283,24 +340,39 @@ int rf_cmd_detach(const struct rf_options *options, struct rf_words *words, stru
 	return err;
 }
 
+/* An interface whose fence was pinned. */
+struct adopting {
+	const char *name;
+	struct rf_adopted adopted;
+	bool is_shared;
+};
+
+static const struct rf_field adopting_fields[] = {
+	RF_FIELD("name", struct adopting, name, "of the interface"),
+	RF_FIELD("fence", struct adopting, adopted.fence, "its fence"),
+	RF_FIELD("pins", struct adopting, adopted.pins, "their directory"),
+	RF_FIELD("new", struct adopting, adopted.is_new, "false: it was pinned before"),
+	RF_FIELD("shared", struct adopting, is_shared, "pinned for the group as well"),
+	{},
+};
+
+RF_RECORD(adopt, adopting_fields);
+
 int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	const char *dev = take_interface(RF_CMD_ADOPT, options, words, error);
-	struct rf_adopted adopted;
-	int err = dev ? rf_adopt(dev, &adopted, error) : -EINVAL;
+	struct adopting adopting = {.name = take_interface(RF_CMD_ADOPT, options, words, error)};
+	struct rf_adopted *adopted = &adopting.adopted;
+	int err = adopting.name ? rf_adopt(adopting.name, adopted, error) : -EINVAL;
 
 	if (err)
 		return err;
+	adopting.is_shared = !adopted->refusal;
 	if (options->json)
-		return rf_out_json(json_pack("{s:o, s:o, s:s, s:b, s:b}", "name", rf_json_text(dev),
-					     "fence", rf_json_text(adopted.fence), "pins",
-					     adopted.pins, "new", adopted.is_new, "shared",
-					     !adopted.refusal),
-				   false, error);
-	rf_out_text("%s: %s, fence '%s'\n", dev, adopted.is_new ? "adopted" : "has pins already",
-		    adopted.fence);
-	if (adopted.refusal)
-		rf_out_text("group '%s' may not read it: %s\n", RF_GROUP, adopted.refusal);
+		return rf_out_record(adopting_fields, &adopting, error);
+	rf_out_text("%s: %s, fence '%s'\n", adopting.name,
+		    adopted->is_new ? "adopted" : "has pins already", adopted->fence);
+	if (adopted->refusal)
+		rf_out_text("group '%s' may not read it: %s\n", RF_GROUP, adopted->refusal);
 	else
 		rf_out_text("members of group '%s' may read it\n", RF_GROUP);
 	return 0;
@@ -487,41 +559,53 @@ struct pausing {
 	json_t *list;	  /* NULL: print text */
 };
 
-static void print_paused(const struct rf_fence *fence, uint64_t time_ns, uint64_t before_ns)
+/* A fence that was paused or resumed. */
+struct paused {
+	const char *fence;
+	uint64_t time_ns, before_ns;
+};
+
+static const struct rf_field paused_fields[] = {
+	RF_FIELD("fence", struct paused, fence, "its name"),
+	RF_FIELD_OF_NS("paused_ms", struct paused, time_ns, "until the pause ends; 0: not paused"),
+	RF_FIELD_OF_NS("before_ms", struct paused, before_ns, "left of a pause before; 0: none"),
+	{},
+};
+
+RF_RECORD(pause, paused_fields);
+
+static void print_paused(const struct paused *paused)
 {
 	char time[RF_DURATION_TEXT_SIZE];
 
-	rf_format_left(time_ns, time);
-	if (time_ns)
+	rf_format_left(paused->time_ns, time);
+	if (paused->time_ns)
 		rf_out_text(
 			"fence %s: paused: drops nothing for %s; 'ringfence resume' ends that\n",
-			fence->name, time);
-	else if (before_ns)
-		rf_out_text("fence %s: resumed: the rules drop again\n", fence->name);
+			paused->fence, time);
+	else if (paused->before_ns)
+		rf_out_text("fence %s: resumed: the rules drop again\n", paused->fence);
 	else
-		rf_out_text("fence %s: it is not paused\n", fence->name);
+		rf_out_text("fence %s: it is not paused\n", paused->fence);
 }
 
 static int pause_one(const struct pausing *pausing, const char *dev, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
 	int err = pausing->open(&fence, dev, error);
-	uint64_t before_ns;
 
 	if (!err)
 		err = rf_fence_check_may_change(&fence, dev, error);
 	if (!err) {
-		before_ns = rf_fence_standing(&fence).paused_ns;
+		const struct paused paused = {fence.name, pausing->time_ns,
+					      rf_fence_standing(&fence).paused_ns};
+
 		rf_fence_pause(&fence, pausing->time_ns);
 		if (pausing->list)
-			json_array_append_new(
-				pausing->list,
-				json_pack("{s:o, s:I, s:I}", "fence", rf_json_text(fence.name),
-					  "paused_ms",
-					  (json_int_t)(pausing->time_ns / RF_NS_PER_MS),
-					  "before_ms", (json_int_t)(before_ns / RF_NS_PER_MS)));
+			json_array_append_new(pausing->list,
+					      rf_record_json(paused_fields, &paused));
 		else
-			print_paused(&fence, pausing->time_ns, before_ns);
+			print_paused(&paused);
 	}
 	rf_fence_close(&fence);
 	return err;

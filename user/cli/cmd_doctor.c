@@ -16,13 +16,22 @@
 #include "fence/bypass.h"
 #include "fence/fence.h"
 
+struct examined {
+	const struct rf_interface_facts *facts;
+	struct rf_findings findings;
+	const char *program; /* the XDP program on it; NULL: none */
+	int problems, notes;
+	bool is_asked;
+};
+
 /* The facts, and the findings from them. */
 struct report {
 	struct rf_findings machine;
 	struct rf_interface_facts *facts;
-	struct rf_findings *interface; /* of each of `facts` */
+	struct examined *interface; /* of each of `facts` */
 	int count;
 	int asked; /* the interface that was asked for; -1: none */
+	int problems;
 };
 
 /* ---- looking ---- */
@@ -90,6 +99,24 @@ static void add_working(struct rf_interface_facts *facts)
 	rf_fence_close(&fence);
 }
 
+static const char *program_word(const struct rf_interface_facts *facts)
+{
+	if (!facts->program_id)
+		return "none";
+	if (facts->ours)
+		return "ringfence";
+	return *facts->program_name ? facts->program_name : "unknown";
+}
+
+static void examine_interface(const struct rf_interface_facts *facts, struct examined *examined)
+{
+	examined->facts = facts;
+	rf_diagnose_interface(facts, &examined->findings);
+	examined->program = program_word(facts);
+	examined->problems = rf_findings_count(&examined->findings, RF_PROBLEM);
+	examined->notes = rf_findings_count(&examined->findings, RF_NOTE);
+}
+
 static int examine_interfaces(struct report *report, struct rf_error *error)
 {
 	report->count = rf_facts_interfaces(&report->facts, error);
@@ -104,7 +131,7 @@ static int examine_interfaces(struct report *report, struct rf_error *error)
 	if (!report->interface)
 		return rf_error_failed(error, -ENOMEM, "not enough memory");
 	for (int i = 0; i < report->count; i++)
-		rf_diagnose_interface(&report->facts[i], &report->interface[i]);
+		examine_interface(&report->facts[i], &report->interface[i]);
 	return 0;
 }
 
@@ -121,8 +148,10 @@ static int find_asked(struct report *report, const char *given, struct rf_error 
 		for (int i = 0; i < report->count; i++)
 			if (strcmp(report->facts[i].name, name) == 0)
 				report->asked = i;
-	if (report->asked >= 0)
+	if (report->asked >= 0) {
+		report->interface[report->asked].is_asked = true;
 		return 0;
+	}
 	return rf_error_failed(error, -ENODEV,
 			       "%s: no such interface; 'ip link' lists the interfaces", given);
 }
@@ -137,26 +166,15 @@ static int count_problems(const struct report *report)
 
 	for (int i = 0; i < report->count; i++)
 		if (report->asked == i || (report->asked < 0 && report->facts[i].ours))
-			count += rf_findings_count(&report->interface[i], RF_PROBLEM);
+			count += report->interface[i].problems;
 	return count;
 }
 
-/* ---- an interface in a word ---- */
+/* ---- printing ---- */
 
-static const char *program_word(const struct rf_interface_facts *facts)
+static void print_summary(const struct examined *examined)
 {
-	if (!facts->program_id)
-		return "none";
-	if (facts->ours)
-		return "ringfence";
-	return *facts->program_name ? facts->program_name : "unknown";
-}
-
-static void print_summary(const struct rf_interface_facts *facts,
-			  const struct rf_findings *findings)
-{
-	const int problems = rf_findings_count(findings, RF_PROBLEM);
-	const int notes = rf_findings_count(findings, RF_NOTE);
+	const struct rf_interface_facts *facts = examined->facts;
 
 	rf_out_text("  %-15s ", facts->name);
 	if (!rf_has_ethernet(facts->hardware))
@@ -169,57 +187,68 @@ static void print_summary(const struct rf_interface_facts *facts,
 		rf_out_text("has a fence, which is paused");
 	else if (facts->ours)
 		rf_out_text("has a fence, in %s mode", facts->generic ? "generic" : "native");
-	else if (problems)
+	else if (examined->problems)
 		rf_out_text("not ready for native mode");
 	else
 		rf_out_text("ready");
-	if (problems || notes)
+	if (examined->problems || examined->notes)
 		rf_out_text("; 'ringfence doctor %s' says more", facts->name);
 	rf_out_text("\n");
 }
-
-/* ---- printing ---- */
 
 static void print_report(const struct report *report)
 {
 	rf_findings_print("machine", &report->machine);
 	if (report->asked >= 0) {
 		rf_findings_print(report->facts[report->asked].name,
-				  &report->interface[report->asked]);
+				  &report->interface[report->asked].findings);
 		return;
 	}
 	rf_out("interfaces\n");
 	for (int i = 0; i < report->count; i++)
-		print_summary(&report->facts[i], &report->interface[i]);
+		print_summary(&report->interface[i]);
 }
 
-/* `whole`: include all findings. */
-static json_t *interface_json(const struct report *report, int i, bool whole)
+static bool is_asked(const void *of)
 {
-	const struct rf_interface_facts *facts = &report->facts[i];
-	const struct rf_findings *findings = &report->interface[i];
-	json_t *object =
-		json_pack("{s:o, s:o, s:s, s:i, s:i}", "name", rf_json_text(facts->name), "driver",
-			  *facts->driver ? rf_json_text(facts->driver) : json_null(), "program",
-			  program_word(facts), "problems", rf_findings_count(findings, RF_PROBLEM),
-			  "notes", rf_findings_count(findings, RF_NOTE));
-
-	if (whole)
-		json_object_set_new(object, "checks", rf_findings_json(findings));
-	return object;
+	return ((const struct examined *)of)->is_asked;
 }
 
-static json_t *report_json(const struct report *report)
+static const struct rf_field facts_fields[] = {
+	RF_FIELD("name", struct rf_interface_facts, name, "of the interface"),
+	RF_FIELD("driver", struct rf_interface_facts, driver, "null: unknown", .if_any = true,
+		 .or_null = true),
+	{},
+};
+
+static const struct rf_field examined_fields[] = {
+	RF_FIELDS_VIA(struct examined, facts, facts_fields),
+	RF_FIELD("program", struct examined, program, "the XDP program on it", .or_null = true),
+	RF_FIELD("problems", struct examined, problems, "of the interface"),
+	RF_FIELD("notes", struct examined, notes, "of the interface"),
+	RF_FIELDS_OF(struct examined, findings, rf_findings_fields, .has = is_asked),
+	{},
+};
+
+/* All, or the one that was asked for. */
+static const void *examined_at(const void *of, size_t i)
 {
-	json_t *interfaces = json_array();
+	const struct report *report = of;
 
-	for (int i = 0; i < report->count; i++)
-		if (report->asked < 0 || report->asked == i)
-			json_array_append_new(interfaces,
-					      interface_json(report, i, report->asked == i));
-	return json_pack("{s:i, s:{s:o}, s:o}", "problems", count_problems(report), "machine",
-			 "checks", rf_findings_json(&report->machine), "interfaces", interfaces);
+	if (report->asked >= 0)
+		return i ? NULL : &report->interface[report->asked];
+	return i < (size_t)report->count ? &report->interface[i] : NULL;
 }
+
+static const struct rf_field report_fields[] = {
+	RF_FIELD("problems", struct report, problems, "that prevent a fence"),
+	RF_FIELD_IN("machine", struct report, machine, rf_findings_fields,
+		    "what every fence needs"),
+	RF_FIELD_LIST_OF("interfaces", examined_at, examined_fields, "that could have a fence"),
+	{},
+};
+
+RF_RECORD(doctor, report_fields);
 
 int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
@@ -236,12 +265,13 @@ int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, stru
 		err = find_asked(&report, name, error);
 	if (!err) {
 		examine_machine(&report.machine);
+		report.problems = count_problems(&report);
 		if (options->json)
-			err = rf_out_json(report_json(&report), false, error);
+			err = rf_out_record(report_fields, &report, error);
 		else
 			print_report(&report);
 	}
-	problems = err ? 0 : count_problems(&report);
+	problems = err ? 0 : report.problems;
 	if (problems)
 		err = rf_error_failed(error, -ENOEXEC, "%s%s%d problem%s", name ? name : "",
 				      name ? ": " : "", problems,

@@ -21,11 +21,6 @@
 #include "rules/policy.h"
 #include "rules/settings.h"
 
-#define RF_FLEET_FILE_SIZE 64
-
-/* Where it is. */
-void rf_fleet_file_path(const char *fence, char path[RF_FLEET_FILE_SIZE]);
-
 /* ---- the settings of an agent ---- */
 
 /* The text of the file; the caller frees it. NULL: no memory. */
@@ -172,13 +167,25 @@ static int join_fleet(struct rf_transaction *transaction, struct rf_join *join, 
 	return err ? err : fleet_file_write(join, path, error);
 }
 
+struct joined {
+	const char *fence, *file;
+	uint32_t hosts;
+};
+
+static const struct rf_field joined_fields[] = {
+	RF_FIELD("fence", struct joined, fence, "its name"),
+	RF_FIELD("file", struct joined, file, "the settings of its agent"),
+	RF_FIELD("hosts", struct joined, hosts, "hosts of the fleet"),
+	{},
+};
+
+RF_RECORD(fleet_join, joined_fields);
+
 static int print_joined(const struct rf_options *options, const char *fence, const char *path,
 			uint32_t hosts, struct rf_error *error)
 {
 	if (options->json)
-		return rf_out_json(json_pack("{s:s, s:s, s:I}", "fence", fence, "file", path,
-					     "hosts", (json_int_t)hosts),
-				   false, error);
+		return rf_out_record(joined_fields, &(struct joined){fence, path, hosts}, error);
 	rf_out_text("%s: written; 'systemctl enable --now " UNIT
 		    "' starts the agent, 'systemctl restart " UNIT "' tells it\n",
 		    path, fence, fence);
@@ -210,6 +217,14 @@ int rf_cmd_fleet_join(const struct rf_options *options, struct rf_words *words,
 
 /* ---- leave ---- */
 
+static const struct rf_field left_fields[] = {
+	RF_FIELD("fence", struct joined, fence, "its name"),
+	RF_FIELD("file", struct joined, file, "that was removed"),
+	{},
+};
+
+RF_RECORD(fleet_leave, left_fields);
+
 /* The fence may be gone, and its settings still be there. */
 int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 		       struct rf_error *error)
@@ -234,8 +249,8 @@ int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 	if (err)
 		return err;
 	if (options->json)
-		return rf_out_json(json_pack("{s:s, s:s}", "fence", fence, "file", path), false,
-				   error);
+		return rf_out_record(left_fields, &(struct joined){.fence = fence, .file = path},
+				     error);
 	rf_out_text("%s: removed; 'systemctl disable --now " UNIT
 		    "' stops the agent, and each host holds its limits alone\n",
 		    path, fence);
@@ -243,6 +258,14 @@ int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 }
 
 /* ---- hosts ---- */
+
+static const struct rf_field hosts_fields[] = {
+	RF_FIELD("hosts", struct rf_bank, hosts, "hosts of the fleet; null: not told",
+		 .if_any = true, .or_null = true),
+	{},
+};
+
+RF_RECORD(fleet_hosts, hosts_fields);
 
 static int print_hosts(const struct rf_options *options, struct rf_error *error)
 {
@@ -256,9 +279,7 @@ static int print_hosts(const struct rf_options *options, struct rf_error *error)
 	if (err)
 		return err;
 	if (options->json)
-		return rf_out_json(json_pack("{s:o}", "hosts",
-					     bank.hosts ? json_integer(bank.hosts) : json_null()),
-				   false, error);
+		return rf_out_record(hosts_fields, &bank, error);
 	if (bank.hosts)
 		rf_out_text("the fleet has %" PRIu32 " hosts\n", bank.hosts);
 	else
@@ -276,10 +297,10 @@ static int set_hosts(const struct rf_options *options, uint32_t hosts, struct rf
 		rf_bank_set_hosts(&transaction.rules.bank, hosts);
 		err = rf_transaction_commit(&transaction, NULL, error);
 	}
+	if (!err && options->json)
+		err = rf_out_record(hosts_fields, &transaction.rules.bank, error);
 	rf_transaction_end(&transaction);
-	if (err || !options->json)
-		return err;
-	return rf_out_json(json_pack("{s:I}", "hosts", (json_int_t)hosts), false, error);
+	return err;
 }
 
 int rf_cmd_fleet_hosts(const struct rf_options *options, struct rf_words *words,
@@ -353,18 +374,30 @@ static int refuse(const json_t *host, json_int_t left_ms, struct rf_error *error
 		label, silent, left);
 }
 
+struct gone {
+	const char *fence;
+	char host[RF_HOST_LABEL_SIZE];
+	int64_t slot;
+};
+
+static const struct rf_field gone_fields[] = {
+	RF_FIELD("fence", struct gone, fence, "its name"),
+	RF_FIELD("host", struct gone, host, "that was forgotten"),
+	RF_FIELD("slot", struct gone, slot, "it had"),
+	{},
+};
+
+RF_RECORD(fleet_gone, gone_fields);
+
 static int print_gone(const struct rf_options *options, const char *fence, const json_t *host,
 		      struct rf_error *error)
 {
-	char label[RF_HOST_LABEL_SIZE];
+	struct gone gone = {.fence = fence, .slot = rf_fleet_number(host, "slot")};
 
-	rf_fleet_label(host, label);
+	rf_fleet_label(host, gone.host);
 	if (options->json)
-		return rf_out_json(json_pack("{s:o, s:o, s:O}", "fence", rf_json_text(fence),
-					     "host", rf_json_text(label), "slot",
-					     json_object_get(host, "slot")),
-				   false, error);
-	rf_out_text("%s: forgotten; its claims were void\n", label);
+		return rf_out_record(gone_fields, &gone, error);
+	rf_out_text("%s: forgotten; its claims were void\n", gone.host);
 	return 0;
 }
 

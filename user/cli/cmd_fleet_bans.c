@@ -2,6 +2,7 @@
 /* fleet bans: the bans of other hosts that this one has taken, and those that it tells them */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -87,58 +88,89 @@ static uint64_t left_ns(const struct listing *listing, const struct rf_listed *l
 	return rf_fence_left_ns(listing->fence, listing->now, ban_until(listed));
 }
 
-static int print_json(const struct listing *listing, struct rf_error *error)
+/* A ban of another host. */
+struct ban {
+	struct rf_prefix prefix;
+	uint64_t left_ns;
+	int64_t host; /* below 0: not known */
+};
+
+struct bans {
+	struct ban *ban;
+	size_t count;
+	bool has_agent, takes;
+};
+
+static bool knows_host(const void *of)
+{
+	return ((const struct ban *)of)->host >= 0;
+}
+
+static bool has_agent(const void *of)
+{
+	return ((const struct bans *)of)->has_agent;
+}
+
+static const struct rf_field ban_fields[] = {
+	RF_FIELD_OF_PREFIX("prefix", struct ban, prefix, "that is dropped"),
+	RF_FIELD_OF_NS("left_ms", struct ban, left_ns, "left of its time"),
+	RF_FIELD("host", struct ban, host, "its slot; null: the agent does not know",
+		 .has = knows_host, .or_null = true),
+	{},
+};
+
+static const struct rf_field bans_fields[] = {
+	RF_FIELD("takes", struct bans, takes, "the agent takes bans; null: no agent",
+		 .has = has_agent, .or_null = true),
+	RF_FIELD_OBJECTS("bans", struct bans, ban, count, ban_fields,
+			 "of other hosts, in the order of addresses"),
+	{},
+};
+
+RF_RECORD(fleet_bans, bans_fields);
+
+static int read_bans(const struct listing *listing, struct bans *bans, struct rf_error *error)
 {
 	const json_t *takes = json_object_get(listing->agent, "takes");
-	json_t *bans = json_array();
 
+	bans->has_agent = takes;
+	bans->takes = json_is_true(takes);
+	bans->ban = calloc(rf_view_count_fleet(listing->rules) + 1, sizeof(*bans->ban));
+	if (!bans->ban)
+		return rf_error_failed(error, -ENOMEM, "out of memory for the bans");
 	for (size_t i = 0; i < listing->rules->listed_count; i++) {
 		const struct rf_listed *listed = &listing->rules->listed[i];
 		char text[RF_PREFIX_TEXT_SIZE];
-		json_int_t host;
 
 		if (!ban_until(listed))
 			continue;
 		rf_format_prefix(&listed->prefix, text);
-		host = rf_fleet_ban_host(listing->agent, text);
-		json_array_append_new(
-			bans, json_pack("{s:s, s:I, s:o}", "prefix", text, "left_ms",
-					(json_int_t)(left_ns(listing, listed) / RF_NS_PER_MS),
-					"host", host < 0 ? json_null() : json_integer(host)));
+		bans->ban[bans->count++] = (struct ban){listed->prefix, left_ns(listing, listed),
+							rf_fleet_ban_host(listing->agent, text)};
 	}
-	return rf_out_json(json_pack("{s:o, s:o}", "takes",
-				     takes ? json_boolean(json_is_true(takes)) : json_null(),
-				     "bans", bans),
-			   false, error);
+	return 0;
 }
 
-static void print_one(const struct listing *listing, const struct rf_listed *listed)
+static void print_bans(const struct bans *bans)
 {
-	char text[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
-	json_int_t host;
+	for (size_t i = 0; i < bans->count; i++) {
+		const struct ban *ban = &bans->ban[i];
+		char text[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
 
-	rf_format_prefix(&listed->prefix, text);
-	rf_format_left(left_ns(listing, listed), left);
-	host = rf_fleet_ban_host(listing->agent, text);
-	if (host < 0)
-		rf_out("%s for another %s, by another host\n", text, left);
-	else
-		rf_out("%s for another %s, by host %lld\n", text, left, (long long)host);
-}
-
-static void print_text(const struct listing *listing)
-{
-	const json_t *takes = json_object_get(listing->agent, "takes");
-
-	for (size_t i = 0; i < listing->rules->listed_count; i++)
-		if (ban_until(&listing->rules->listed[i]))
-			print_one(listing, &listing->rules->listed[i]);
-	if (rf_view_count_fleet(listing->rules))
-		return;
-	rf_out("no ban of another host is here%s\n",
-	       json_is_false(takes) ? ": the agent takes none; 'ringfence fleet join' with the "
-				      "words 'bans take' makes it"
-				    : "");
+		rf_format_prefix(&ban->prefix, text);
+		rf_format_left(ban->left_ns, left);
+		if (ban->host < 0)
+			rf_out("%s for another %s, by another host\n", text, left);
+		else
+			rf_out("%s for another %s, by host %lld\n", text, left,
+			       (long long)ban->host);
+	}
+	if (!bans->count)
+		rf_out("no ban of another host is here%s\n",
+		       bans->has_agent && !bans->takes
+			       ? ": the agent takes none; 'ringfence fleet join' with the "
+				 "words 'bans take' makes it"
+			       : "");
 }
 
 static int list_bans(const struct rf_options *options, struct rf_error *error)
@@ -147,6 +179,7 @@ static int list_bans(const struct rf_options *options, struct rf_error *error)
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct listing listing = {.fence = &fence, .rules = &rules};
 	struct rf_error ignored = {};
+	struct bans bans = {};
 	int err = rf_fence_open(&fence, options->dev, error);
 
 	if (!err)
@@ -156,10 +189,13 @@ static int list_bans(const struct rf_options *options, struct rf_error *error)
 	rf_ruleset_expire(&rules, listing.now);
 	if (!err && rf_agent_ask(fence.name, "bans", &listing.agent, &ignored))
 		listing.agent = NULL;
+	if (!err)
+		err = read_bans(&listing, &bans, error);
 	if (!err && options->json)
-		err = print_json(&listing, error);
+		err = rf_out_record(bans_fields, &bans, error);
 	else if (!err)
-		print_text(&listing);
+		print_bans(&bans);
+	free(bans.ban);
 	json_decref(listing.agent);
 	rf_ruleset_free(&rules);
 	rf_fence_close(&fence);
@@ -168,11 +204,22 @@ static int list_bans(const struct rf_options *options, struct rf_error *error)
 
 /* ---- flush ---- */
 
+struct flushed {
+	size_t count;
+};
+
+static const struct rf_field flushed_fields[] = {
+	RF_FIELD("ended", struct flushed, count, "bans of other hosts"),
+	{},
+};
+
+RF_RECORD(fleet_bans_flush, flushed_fields);
+
 static int print_ended(const struct rf_options *options, size_t count, bool has_agent,
 		       struct rf_error *error)
 {
 	if (options->json)
-		return rf_out_json(json_pack("{s:I}", "ended", (json_int_t)count), false, error);
+		return rf_out_record(flushed_fields, &(struct flushed){count}, error);
 	rf_out_text("%zu ban%s of other hosts ended\n", count, count == 1 ? "" : "s");
 	if (!has_agent)
 		rf_out_note("no agent serves the fence; one that is started takes the bans that "

@@ -752,28 +752,39 @@ static void look_at_all(const char *fence, struct look *look, struct facts *fact
 	facts->hosts = look->hosts;
 }
 
-static int print_findings(const struct rf_options *options, const char *fence,
-			  const struct rf_findings *findings, struct rf_error *error)
-{
-	const int problems = rf_findings_count(findings, RF_PROBLEM);
-	char title[RF_NAME_SIZE + 16];
-	int err;
+struct checked {
+	const char *fence;
+	int problems;
+	struct rf_findings findings;
+};
 
-	snprintf(title, sizeof(title), "fence '%s'", fence);
-	if (options->json) {
-		err = rf_out_json(json_pack("{s:o, s:i, s:o}", "fence", rf_json_text(fence),
-					    "problems", problems, "checks",
-					    rf_findings_json(findings)),
-				  false, error);
-		if (err)
-			return err;
-	} else
-		rf_findings_print(title, findings);
-	if (!problems)
-		return 0;
-	return rf_error_failed(error, -ENOEXEC, "fence '%s': %d problem%s", fence, problems,
-			       problems == 1 ? "; its line says what to do"
-					     : "s; their lines say what to do");
+static const struct rf_field checked_fields[] = {
+	RF_FIELD("fence", struct checked, fence, "its name"),
+	RF_FIELD("problems", struct checked, problems, "of the checks"),
+	RF_FIELDS_OF(struct checked, findings, rf_findings_fields),
+	{},
+};
+
+RF_RECORD(fleet_check, checked_fields);
+
+static int print_checked(const struct rf_options *options, struct checked *checked,
+			 struct rf_error *error)
+{
+	char title[RF_NAME_SIZE + 16];
+	int err = 0;
+
+	checked->problems = rf_findings_count(&checked->findings, RF_PROBLEM);
+	snprintf(title, sizeof(title), "fence '%s'", checked->fence);
+	if (options->json)
+		err = rf_out_record(checked_fields, checked, error);
+	else
+		rf_findings_print(title, &checked->findings);
+	if (err || !checked->problems)
+		return err;
+	return rf_error_failed(error, -ENOEXEC, "fence '%s': %d problem%s", checked->fence,
+			       checked->problems,
+			       checked->problems == 1 ? "; its line says what to do"
+						      : "s; their lines say what to do");
 }
 
 int rf_cmd_fleet_check(const struct rf_options *options, struct rf_words *words,
@@ -782,8 +793,9 @@ int rf_cmd_fleet_check(const struct rf_options *options, struct rf_words *words,
 	const char *given = rf_words_peek(words) ? rf_words_next(words) : NULL;
 	struct look look = {.fence = RF_FENCE_NONE};
 	struct facts facts = {};
-	struct rf_findings findings = {};
 	char fence[RF_NAME_SIZE];
+	struct checked checked = {.fence = fence};
+	struct rf_findings *findings = &checked.findings;
 	int err = rf_words_end(words, error);
 
 	if (!err)
@@ -791,13 +803,13 @@ int rf_cmd_fleet_check(const struct rf_options *options, struct rf_words *words,
 	if (err)
 		return err;
 	look_at_all(fence, &look, &facts);
-	fleet_check_settings(&facts, &findings);
-	fleet_check_fence(&facts, &findings);
-	fleet_check_agent(&facts, &findings);
-	fleet_check_engine(&facts, &findings);
-	fleet_check_hosts(&facts, &findings);
-	fleet_check_bans(&facts, &findings);
-	err = print_findings(options, fence, &findings, error);
+	fleet_check_settings(&facts, findings);
+	fleet_check_fence(&facts, findings);
+	fleet_check_agent(&facts, findings);
+	fleet_check_engine(&facts, findings);
+	fleet_check_hosts(&facts, findings);
+	fleet_check_bans(&facts, findings);
+	err = print_checked(options, &checked, error);
 	json_decref(look.probe);
 	json_decref(look.status);
 	json_decref(look.hosts);

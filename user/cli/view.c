@@ -309,19 +309,22 @@ void rf_findings_print(const char *title, const struct rf_findings *findings)
 	}
 }
 
-json_t *rf_findings_json(const struct rf_findings *findings)
+static json_t *make_level(const void *of)
 {
-	json_t *list = json_array();
-
-	for (int i = 0; i < findings->count; i++) {
-		const struct rf_finding *finding = &findings->finding[i];
-
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:o, s:o}", "check", finding->check,
-						"level", rf_level_name(finding->level), "text",
-						rf_json_text(finding->text), "command",
-						*finding->command ? rf_json_text(finding->command)
-								  : json_null()));
-	}
-	return list;
+	return json_string(rf_level_name(((const struct rf_finding *)of)->level));
 }
+
+static const struct rf_field finding_fields[] = {
+	RF_FIELD("check", struct rf_finding, check, "its name"),
+	RF_FIELD_MADE("level", RF_FIELD_TEXT, make_level, "ok, note or problem"),
+	RF_FIELD("text", struct rf_finding, text, "what was found"),
+	RF_FIELD("command", struct rf_finding, command, "how to fix it; null: no command does",
+		 .if_any = true, .or_null = true),
+	{},
+};
+
+const struct rf_field rf_findings_fields[] = {
+	RF_FIELD_OBJECTS("checks", struct rf_findings, finding, count, finding_fields,
+			 "one after another"),
+	{},
+};

@@ -63,7 +63,6 @@ struct rf_findings;
 
 /* Prints what was checked, a line for each, with the remedy. */
 void rf_findings_print(const char *title, const struct rf_findings *findings);
-/* [{"check","level","text","command"}] */
-json_t *rf_findings_json(const struct rf_findings *findings);
+extern const struct rf_field rf_findings_fields[]; /* struct rf_findings */
 
 #endif /* RINGFENCE_VIEW_H */
