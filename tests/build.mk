@@ -173,7 +173,7 @@ build/tests/recorder: build/tests/record/main.o build/tests/record/made.o $(COMM
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 # Made anew whenever build/ringfence is, so whenever a source of the program or of the command line is.
-$(VARIANTS): build/variants/%/build/ringfence: build/ringfence tests/e2e/variant.sh tests/other_tag.sed
+$(VARIANTS): build/variants/%/build/ringfence: build/ringfence tests/e2e/variant.sh tests/e2e/edit_object.py
 	$(call say,VARIANT,$*)
 	$(Q)tests/e2e/variant.sh $* build/variants/$*
 

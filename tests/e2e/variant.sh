@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # variant.sh NAME DIRECTORY: builds a variant of the command line as DIRECTORY/build/ringfence, from
 # a copy of the tree, as the Makefile builds it. Objects that do not depend on what is changed are
-# reused.
+# reused. The program is edited as compiled, where that suffices: compiling it takes twelve seconds.
 #
 # Most of an attach is the verifier's work on the two entries of the program, so each variant leaves
 # some of that work out:
@@ -18,33 +18,25 @@
 set -eu
 cd "$(dirname "$0")/../.."
 variant=$1 directory=$2
-program=bpf/ringfence.bpf.c
 
-# change FILE SED: changes a file of the copy.
-change() {
-	sed -i "$2" "$directory/$1"
-	! cmp -s "$1" "$directory/$1" || {
-		echo "variant.sh: $variant: nothing to change in $1" >&2
+# edit EDIT…: changes the program as compiled.
+edit() {
+	tests/e2e/edit_object.py "$directory/build/ringfence.bpf.o" "$@"
+	tests/e2e/edit_object.py "$directory/build/ringfence_fleet.bpf.o" "$@"
+}
+
+# Changes abi.h in a way that only sources see that have one of NAMES: all other objects stay.
+change_abi() { # NAMES, a regular expression; SED; PROGRAM… that see it as well
+	local header=include/ringfence/abi.h names=$1
+
+	sed -i "$2" "$directory/$header"
+	if cmp -s "$header" "$directory/$header"; then
+		echo "variant.sh: $variant: nothing to change in $header" >&2
 		exit 1
-	}
-}
-
-# Makes entries of the program pass every packet, so that the verifier finishes at once.
-pass_at_once() { # ENTRIES, a regular expression
-	# shellcheck disable=SC2016 # dollars are sed's
-	change $program "$(printf '/^int %s(struct xdp_md \*ctx)$/ { n\n%s\n}\n' "$1" \
-		's/{/{\n\tif (!rf_rodata.injected_clock)\n\t\treturn XDP_PASS;/')"
-}
-
-change_tag() {
-	change $program "$(<tests/other_tag.sed)"
-}
-
-# Changes abi.h in a way that only code sees that has one of NAMES: all other objects stay.
-change_abi() { # NAMES, a regular expression; SED
-	change include/ringfence/abi.h "$2"
-	touch -r include/ringfence/abi.h "$directory/include/ringfence/abi.h"
-	(cd "$directory" && grep -rlE --include='*.c' "$1" user | xargs touch bpf/*.bpf.c)
+	fi
+	touch -r "$header" "$directory/$header"
+	shift 2
+	(cd "$directory" && grep -rlE --include='*.c' "$names" user | xargs touch "${@/%/.bpf.c}")
 }
 
 rm -rf "$directory"
@@ -52,21 +44,25 @@ mkdir -p "$directory/build"
 cp -a Makefile bpf include user "$directory"
 cp -a build/user build/lib build/schema build/*.[dho] build/ringfence.lua "$directory/build"
 case $variant in
-quick) pass_at_once 'ringfence.*' ;;
-half) pass_at_once ringfence_frags ;;
-newer) pass_at_once ringfence_frags && change_tag ;;
+quick) edit pass=xdp pass=xdp.frags ;;
+half) edit pass=xdp.frags ;;
+newer) edit pass=xdp.frags tag=xdp tag=xdp.frags ;;
 alien)
-	pass_at_once 'ringfence.*' &&
-		change_abi RF_ABI_VERSION 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/'
+	edit pass=xdp pass=xdp.frags word=4:999
+	change_abi RF_ABI_VERSION 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/' bpf/fleet_calls bpf/show
 	;;
-# At its end: what has only a part of it finds that where it was.
+# At its end: what has only a part of it finds that where it was. Compiled, since much follows from the size.
 drifted)
-	pass_at_once 'ringfence.*' &&
-		change_abi rf_config 's/^\tstruct rf_owners owners;.*/&\n\t__u32 forgotten[64];/'
+	# shellcheck disable=SC2016 # dollars are sed's
+	sed -i '/^int ringfence.*(struct xdp_md \*ctx)$/ { n; s/{/{\n\tif (!rf_rodata.injected_clock)\n\t\treturn XDP_PASS;/ }' \
+		"$directory/bpf/ringfence.bpf.c"
+	change_abi rf_config 's/^\tstruct rf_owners owners;.*/&\n\t__u32 forgotten[64];/' \
+		bpf/{ringfence,ringfence_fleet,fleet_calls,show}
 	;;
 early)
-	pass_at_once 'ringfence.*' && change_abi 'RF_ABI_MAGIC|rf_magic_is_ours|rf_program_take_abi' \
-		's/^#define RF_ABI_MAGIC .*/#define RF_ABI_MAGIC RF_ABI_MAGIC_EARLY/'
+	edit pass=xdp pass=xdp.frags word=0:"$(sed -n 's/^#define RF_ABI_MAGIC_EARLY \(.*\)U$/\1/p' include/ringfence/abi.h)"
+	change_abi 'RF_ABI_MAGIC|rf_magic_is_ours|rf_program_take_abi' \
+		's/^#define RF_ABI_MAGIC .*/#define RF_ABI_MAGIC RF_ABI_MAGIC_EARLY/' bpf/fleet_calls bpf/show
 	;;
 *)
 	echo "variant.sh: there is no variant '$variant'" >&2

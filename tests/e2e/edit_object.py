@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""edit_object.py OBJECT EDIT...: changes a BPF object in place, without compiling it again.
+
+  pass=SECTION     the entry of that section passes every packet; the verifier walks three
+                   instructions of it
+  tag=SECTION      one more instruction in the entry, without effect: another tag
+  word=OFFSET:VALUE  32 bits of .rodata
+
+Instructions are put before the entry's first one. All that refers to an instruction by its offset in
+the section moves along: relocations, symbols, and the records of .BTF.ext.
+"""
+import struct
+import sys
+
+XDP_PASS = 2
+INSTRUCTIONS = {
+    "pass": [  # the verifier knows r0, and never goes on to what follows
+        struct.pack("<BBhi", 0xB7, 0, 0, XDP_PASS),  # r0 = XDP_PASS
+        struct.pack("<BBhi", 0x55, 0, 1, XDP_PASS),  # if r0 != XDP_PASS goto +1
+        struct.pack("<BBhi", 0x95, 0, 0, 0),  # exit
+    ],
+    "tag": [struct.pack("<BBhi", 0xB7, 0, 0, 0)],  # r0 = 0
+}
+SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+RELOCATION = struct.Struct("<QQ")
+STT_FUNC = 2
+
+
+class Object:
+    """An ELF object of 64 bits, little-endian: its sections by name."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = bytearray(file.read())
+        if self.data[:6] != b"\x7fELF\x02\x01":
+            sys.exit(f"{path}: no ELF object of 64 bits, little-endian")
+        self.headers_at = struct.unpack_from("<Q", self.data, 40)[0]
+        count, names = struct.unpack_from("<HH", self.data, 60)
+        self.index = {}
+        for i in range(count):
+            name_at = self.header(names)[4] + self.header(i)[0]
+            self.index[self.data[name_at:self.data.index(0, name_at)].decode()] = i
+
+    def header(self, index):
+        """Name, type, flags, address, offset, size, ..."""
+        return SECTION_HEADER.unpack_from(self.data, self.headers_at + index * SECTION_HEADER.size)
+
+    def place(self, name):
+        """Offset and size of a section."""
+        return self.header(self.index[name])[4:6]
+
+    def records(self, name, record):
+        """The offset and the members of each record of a section."""
+        at, size = self.place(name)
+        for offset in range(at, at + size, record.size):
+            yield offset, record.unpack_from(self.data, offset)
+
+    def prepend(self, name, code):
+        """Puts code before that of a section."""
+        at, size = self.place(name)
+        grown = code + self.data[at:at + size]
+        self.data += bytes(-len(self.data) % 8)
+        header = list(self.header(self.index[name]))
+        header[4:6] = [len(self.data), len(grown)]
+        SECTION_HEADER.pack_into(self.data, self.headers_at + self.index[name] * SECTION_HEADER.size, *header)
+        self.data += grown
+        for offset, (where, info) in self.records(".rel" + name, RELOCATION):
+            RELOCATION.pack_into(self.data, offset, where + len(code), info)
+        for offset, symbol in self.records(".symtab", SYMBOL):
+            self.move_symbol(offset, list(symbol), self.index[name], len(code))
+        self.move_records(name, len(code))
+
+    def move_symbol(self, offset, symbol, section, by):
+        """The function begins where it did, and is longer; labels in it are further back."""
+        if symbol[3] != section:
+            return
+        if symbol[1] & 15 == STT_FUNC and symbol[4] == 0:
+            symbol[5] += by
+        elif symbol[4]:
+            symbol[4] += by
+        SYMBOL.pack_into(self.data, offset, *symbol)
+
+    def move_records(self, name, by):
+        """Of functions, lines and relocations by BTF. The first of a function stays at its beginning."""
+        strings = self.place(".BTF")[0]
+        header_size, strings_at = struct.unpack_from("<I", self.data, strings + 4)[0], \
+            struct.unpack_from("<I", self.data, strings + 16)[0]
+        at = self.place(".BTF.ext")[0]
+        length = struct.unpack_from("<I", self.data, at + 4)[0]
+        for part in range(8, length, 8):
+            offset, size = struct.unpack_from("<II", self.data, at + part)
+            begin = at + length + offset
+            if not size:
+                continue
+            record_size = struct.unpack_from("<I", self.data, begin)[0]
+            position = begin + 4
+            while position < begin + size:
+                section, count = struct.unpack_from("<II", self.data, position)
+                section += strings + header_size + strings_at
+                position += 8
+                is_wanted = self.data[section:self.data.index(0, section)].decode() == name
+                for record in range(position, position + count * record_size, record_size):
+                    where = struct.unpack_from("<I", self.data, record)[0]
+                    if is_wanted and where:
+                        struct.pack_into("<I", self.data, record, where + by)
+                position += count * record_size
+
+
+def main(path, *edits):
+    """Applies the edits in their order."""
+    made = Object(path)
+    for edit in edits:
+        kind, value = edit.split("=", 1)
+        if kind == "word":
+            offset, word = value.split(":")
+            struct.pack_into("<I", made.data, made.place(".rodata")[0] + int(offset), int(word, 0))
+        else:
+            made.prepend(value, b"".join(INSTRUCTIONS[kind]))
+    with open(path, "wb") as file:
+        file.write(made.data)
+
+
+main(*sys.argv[1:])
