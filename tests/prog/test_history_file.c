@@ -552,7 +552,7 @@ static void empty_index(void)
 
 /* Its exit status: whether it could read. It is begun first: a fork would share the writer's index.
  */
-static void read_as_nobody(int turn)
+static void read_as_nobody(int turn, bool has_index)
 {
 	struct rf_reader *reader;
 	struct rf_error error;
@@ -560,7 +560,8 @@ static void read_as_nobody(int turn)
 
 	if (read(turn, &byte, 1) != 1)
 		_exit(2);
-	empty_index();
+	if (has_index)
+		empty_index();
 	if (write(turn, "", 1) != 1 || setresuid(65534, 65534, 65534))
 		_exit(2);
 	_exit(rf_reader_open(&reader, directory, "eth0", &error) != 0);
@@ -574,28 +575,46 @@ static void give_turn(int turn)
 	assert_int_equal(read(turn, &byte, 1), 1);
 }
 
-/* The writer has the index of its log open, and has not filled it yet, as when it begins. */
+static void rename_log(int files, const char *from, const char *to)
+{
+	static const char *const names[] = {"shm", "wal"};
+
+	for (int i = 0; i < files; i++) {
+		char before[128], after[128];
+
+		snprintf(before, sizeof(before), "%s/eth0.db%s%s", directory, from, names[i]);
+		snprintf(after, sizeof(after), "%s/eth0.db%s%s", directory, to, names[i]);
+		assert_int_equal(rename(before, after), 0);
+	}
+}
+
+/*
+ * The writer has just begun: the index of its log is empty yet, or missing, or its log is missing
+ * as well.
+ */
 static void reader_beside_a_beginning_writer(void **state)
 {
+	const int missing = (intptr_t)*state;
 	static const char *const names[] = {"eth0.db", "eth0.db-wal", "eth0.db-shm"};
 	struct rf_history *history;
 	struct made made;
 	int turn[2], status;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, turn), 0);
 	child = fork();
 	assert_true(child >= 0);
 	if (!child)
-		read_as_nobody(turn[1]);
+		read_as_nobody(turn[1], !missing);
 	history = open_history();
 	made_begin(&made, 2, 10);
 	record(&made, history, 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(chmod(path_of(names[i]), 0644), 0);
+	rename_log(missing, "-", ".later-");
 	give_turn(turn[0]);
 	usleep(300000);
+	rename_log(missing, ".later-", "-");
 	record_seconds(&made, history, 1, 100);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
@@ -622,7 +641,11 @@ static const struct CMUnitTest tests[] = {
 	ROW("a thousand statements", any_number_of_statements),
 	ROW("a disk that fills", disk_fills_at_once),
 	ROW("a reader that does not end", reader_that_stays),
-	ROW("a reader beside a writer that begins", reader_beside_a_beginning_writer),
+	ROW_OF("a reader beside a writer whose index is empty yet",
+	       reader_beside_a_beginning_writer, 0),
+	ROW_OF("a reader beside a writer without an index yet", reader_beside_a_beginning_writer,
+	       1),
+	ROW_OF("a reader beside a writer without a log yet", reader_beside_a_beginning_writer, 2),
 };
 
 int main(void)

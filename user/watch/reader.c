@@ -145,11 +145,21 @@ int rf_reader_fail(struct rf_reader *reader, struct rf_error *error)
 	return rf_db_fail(&reader->db, reader->path, error);
 }
 
-/* SQLite fails where another reader, who may write, would fill the index of the log by itself. */
+/*
+ * SQLite fails if the log or its index is missing or empty, and the reader must not write them. A
+ * writer that has just begun makes them.
+ */
 static bool writer_begins(const struct rf_reader *reader)
 {
-	return reader->db.failed == SQLITE_READONLY_RECOVERY ||
-	       reader->db.failed == SQLITE_READONLY_CANTINIT;
+	switch (reader->db.failed) {
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY_CANTINIT:
+	case SQLITE_READONLY_DIRECTORY:
+	case SQLITE_READONLY_RECOVERY:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* reader->db.failed if it cannot be read. */
