@@ -87,6 +87,14 @@ static const struct rf_db_column count[] = {
 };
 #undef STRUCT
 
+#define STRUCT struct rf_series_sum
+static const struct rf_db_column series_sum[] = {
+	COLUMN(series, "series", INTEGER),
+	COLUMN(packets, "packets", INTEGER),
+	COLUMN(bytes, "bytes", INTEGER),
+};
+#undef STRUCT
+
 #define STRUCT struct rf_recorded_most
 static const struct rf_db_column most[] = {
 	COLUMN(rate, "rate", REAL),
@@ -186,18 +194,20 @@ static const struct rf_db_column series[] = {
 };
 #undef STRUCT
 
-#define STRUCT struct rf_graph_point
-static const struct rf_db_column point[] = {
-	COLUMN(point, "point", INTEGER),
-	COLUMN(seconds, "seconds", REAL),
+#define STRUCT struct rf_graph_part
+static const struct rf_db_column part[] = {
+	COLUMN(number, "number", INTEGER),   COLUMN(point, "point", INTEGER),
+	COLUMN(seconds, "seconds", REAL),    COLUMN(share, "share", REAL),
 	COLUMN(sources, "sources", INTEGER),
 };
+#undef STRUCT
 
-static const struct rf_db_column point_count[] = {
-	COLUMN(point, "point", INTEGER),
+#define STRUCT struct rf_graph_count
+static const struct rf_db_column interval_count[] = {
+	COLUMN(number, "number", INTEGER),
 	COLUMN(series, "series", INTEGER),
-	COLUMN(packets, "packets", REAL),
-	COLUMN(peak, "peak", REAL),
+	COLUMN(packets, "packets", INTEGER),
+	COLUMN(peak, "peak", INTEGER),
 };
 #undef STRUCT
 
@@ -244,19 +254,17 @@ static const struct rf_db_column checked_sums[] = {
  * ends would look like a gap. Scans are a minute apart, unless one is late, so an interval covers
  * four minutes at most. What is in the last point may have ended after it.
  */
-#define IN_GRAPH "time > :from AND time <= :to + :step + 240000 "
-#define BEGAN "CASE WHEN ms > :step THEN time - min(ms, 240000) ELSE time - 1 END "
-#define COVERED                                                                                 \
+#define LONGEST "240000"
+#define IN_GRAPH "time > :from AND time <= :to + :step + " LONGEST " "
+#define BEGAN "CASE WHEN ms > :step THEN time - min(ms, " LONGEST ") ELSE time - 1 END "
+#define PARTS                                                                                   \
 	"WITH RECURSIVE interval(number, time, ms, sources, began) AS (SELECT scan, time, ms, " \
 	"sources, " BEGAN "FROM totals WHERE NOT :is_minute AND " IN_GRAPH                      \
 	"UNION ALL SELECT minute, time, ms, sources, " BEGAN                                    \
 	"FROM minutes WHERE :is_minute AND " IN_GRAPH                                           \
 	"), part(number, time, ms, sources, began, point) AS (SELECT *, max(began - :from, 0) " \
 	"/ :step FROM interval UNION ALL SELECT number, time, ms, sources, began, point + 1 "   \
-	"FROM part WHERE :from + (point + 1) * :step < time), covered(number, ms, sources, "    \
-	"point, share) AS (SELECT number, ms, sources, point, CASE WHEN ms > :step THEN "       \
-	"(min(time, :from + (point + 1) * :step) - max(began, :from + point * :step)) * 1.0 "   \
-	"/ (time - began) ELSE 1.0 END FROM part WHERE point < :points) "
+	"FROM part WHERE :from + (point + 1) * :step < time) "
 
 /* What an hour sums up of its rows; they are compared by the check. */
 #define HOUR_SUMS                                                                            \
@@ -317,15 +325,18 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 		"UNION ALL SELECT ms FROM chosen CROSS JOIN minutes WHERE NOT seconds AND " IN_RANGE
 		"UNION ALL SELECT ms FROM chosen CROSS JOIN totals WHERE NOT seconds AND " LATE
 		")"),
-	QUESTION(COUNTS_BETWEEN, count, struct rf_recorded_count,
+	/* Not grouped: SQLite would sort all rows first. */
+	QUESTION(COUNTS_BETWEEN, series_sum, struct rf_series_sum,
 		 CHOSEN
-		 "SELECT kind, name, outcome, sum(packets) AS packets, sum(bytes) AS bytes "
-		 "FROM (SELECT id & 65535 AS series, packets, bytes FROM chosen CROSS JOIN " SECONDS
+		 "SELECT id & 65535 AS series, packets, bytes FROM chosen CROSS JOIN " SECONDS
 		 "WHERE seconds AND " IN_RANGE
 		 "UNION ALL SELECT id & 65535, packets, bytes FROM chosen CROSS JOIN " MINUTES
 		 "WHERE NOT seconds AND " IN_RANGE
 		 "UNION ALL SELECT id & 65535, packets, bytes FROM chosen CROSS JOIN " SECONDS
-		 "WHERE NOT seconds AND " LATE ") JOIN series USING (series) GROUP BY series"),
+		 "WHERE NOT seconds AND " LATE),
+	QUESTION(SERIES, count, struct rf_recorded_count,
+		 "SELECT kind, name, outcome, 0 AS packets, 0 AS bytes FROM series WHERE series = "
+		 ":number"),
 	QUESTION(PEAK, most, struct rf_recorded_most,
 		 CHOSEN "SELECT rate, time FROM (SELECT sum(packets) * 1000.0 / ms AS rate, time "
 			"FROM chosen CROSS JOIN " SECONDS "JOIN series ON series = id & 65535 "
@@ -352,17 +363,22 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 		 "1 THEN passed + dropped END DESC, dropped + would_drop DESC, passed DESC"),
 	/*
 	 * Of the hours that lie in the range their sums; between these, from one hour to the next,
-	 * the rows. In one statement, since the writer may make or delete sums at any time.
+	 * the rows. In one statement, since the writer may make or delete sums at any time. Only
+	 * the scans that end in the range, or are the next to end, can have a part of it.
 	 */
 	QUESTION(
 		SOURCES_BETWEEN, source_sum, struct rf_source_sum,
 		"WITH inside AS MATERIALIZED (SELECT first, last FROM sums WHERE kept AND min_time "
 		"> :from AND max_start < :to), outside(past, next) AS (SELECT coalesce(lag(last) "
 		"OVER (ORDER BY first), -1), first FROM inside UNION ALL SELECT "
-		"coalesce(max(last), -1), 9223372036854775807 FROM inside) SELECT " SUMMED
+		"coalesce(max(last), -1), 9223372036854775807 FROM inside), ends(lo, hi) AS "
+		"MATERIALIZED (SELECT min(scan), max(scan) FROM samples WHERE time > :from AND "
+		"time <= coalesce((SELECT min(time) FROM samples WHERE time >= :to + " LONGEST
+		"), 9223372036854775807)) SELECT " SUMMED
 		"FROM inside CROSS JOIN source_sums USING (first) UNION ALL SELECT " SUMMED
-		"FROM outside CROSS JOIN samples ON scan > past AND scan < next CROSS JOIN "
-		"sources ON " OF_SCAN "WHERE +time > :from AND time - ms < :to"),
+		"FROM ends CROSS JOIN outside CROSS JOIN samples ON scan >= max(past + 1, lo) AND "
+		"scan <= min(next - 1, hi) CROSS JOIN sources ON " OF_SCAN
+		"WHERE +time > :from AND time - ms < :to"),
 	QUESTION(LIMIT_NAME, limit_name, struct rf_recorded_source,
 		 "SELECT name FROM limits WHERE number = :number"),
 
@@ -441,17 +457,17 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 	QUESTION(GRAPH_LINES, series, struct rf_graph_series,
 		 "SELECT series, kind, name, outcome FROM series WHERE kind IN ('passed', "
 		 "'dropped', 'limit') ORDER BY series"),
-	QUESTION(GRAPH_POINTS, point, struct rf_graph_point,
-		 COVERED "SELECT point, ms / 1000.0 * share AS seconds, min(sources, 4294967295) "
-			 "AS sources FROM covered"),
-	QUESTION(GRAPH_COUNTS, point_count, struct rf_graph_point,
-		 COVERED
-		 "SELECT point, id & 65535 AS series, packets * share AS packets, CASE "
-		 "WHEN ms > 0 THEN packets * 1000.0 / ms ELSE 0 END AS peak FROM covered "
-		 "CROSS JOIN counts ON id >= number << 16 AND id < (number + 1) << 16 WHERE "
-		 "NOT :is_minute UNION ALL SELECT point, id & 65535, packets * share, peak "
-		 "FROM covered CROSS JOIN minute_counts ON id >= number << 16 AND id < "
-		 "(number + 1) << 16 WHERE :is_minute"),
+	QUESTION(GRAPH_PARTS, part, struct rf_graph_part,
+		 PARTS "SELECT number, point, ms / 1000.0 AS seconds, CASE WHEN ms > :step THEN "
+		       "(min(time, :from + (point + 1) * :step) - max(began, :from + point * "
+		       ":step)) * 1.0 / (time - began) ELSE 1.0 END AS share, min(sources, "
+		       "4294967295) AS sources FROM part WHERE point < :points"),
+	/* Of all intervals between two: to seek each of them takes longer than to pass others. */
+	QUESTION(GRAPH_COUNTS, interval_count, struct rf_graph_count,
+		 "SELECT id >> 16 AS number, id & 65535 AS series, packets, 0 AS peak FROM counts "
+		 "WHERE NOT :is_minute AND id >= :number << 16 AND id < (:last + 1) << 16 UNION "
+		 "ALL SELECT id >> 16, id & 65535, packets, peak FROM minute_counts WHERE "
+		 ":is_minute AND id >= :number << 16 AND id < (:last + 1) << 16"),
 	/* Of a long range every second interval is read, every third one …: `most` at most. */
 	QUESTION(GRAPH_SHARE, number, struct rf_recorded_number,
 		 "SELECT max((count(*) + :most - 1) / :most, 1) AS number FROM samples WHERE time "

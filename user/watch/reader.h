@@ -66,6 +66,7 @@ enum rf_question {
 	RF_ASK_COUNTS_OF,
 	RF_ASK_MS_BETWEEN,
 	RF_ASK_COUNTS_BETWEEN,
+	RF_ASK_SERIES,
 	RF_ASK_PEAK, /* struct rf_recorded_most: from, to; the most dropped packets a second */
 	RF_ASK_SAMPLE_AT,
 	RF_ASK_ANY_SAMPLE,
@@ -87,7 +88,7 @@ enum rf_question {
 	RF_ASK_ATTACK,	    /* struct rf_recorded_attack: id */
 	RF_ASK_GRAPH_STEP,
 	RF_ASK_GRAPH_LINES,
-	RF_ASK_GRAPH_POINTS,
+	RF_ASK_GRAPH_PARTS,
 	RF_ASK_GRAPH_COUNTS,
 	RF_ASK_GRAPH_SHARE,
 	RF_ASK_GRAPH_SOURCES,

@@ -71,6 +71,12 @@ struct rf_source_sum {
 
 #define RF_SOURCE_KEY_SIZE offsetof(struct rf_source_sum, passed)
 
+/* Packets of a series: of an interval, or summed up. */
+struct rf_series_sum {
+	int64_t series;
+	uint64_t packets, bytes;
+};
+
 /* ---- of graphs ---- */
 
 struct rf_graph_series {
@@ -78,10 +84,16 @@ struct rf_graph_series {
 	char kind[RF_WORD_SIZE], name[RF_NAME_SIZE], outcome[RF_WORD_SIZE];
 };
 
-struct rf_graph_point { /* what one interval adds to one point */
-	int64_t point, series;
-	double packets, peak, seconds;
+struct rf_graph_part { /* of an interval, and the point that it belongs to */
+	int64_t number, point;
+	double seconds; /* of the interval */
+	double share;	/* of the interval that the part has */
 	uint64_t sources;
+};
+
+struct rf_graph_count { /* of an interval */
+	int64_t number, series;
+	uint64_t packets, peak; /* in a second of a minute */
 };
 
 /* A row of one interval, or the sum of several. */

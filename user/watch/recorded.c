@@ -89,15 +89,9 @@ void rf_recorded_free(struct rf_recorded *recorded)
 	*recorded = (struct rf_recorded){};
 }
 
-static int take_counts(struct rf_reader *reader, enum rf_question question,
-		       const struct rf_asked *asked, struct rf_recorded *recorded,
-		       struct rf_error *error)
+static void sum_up(struct rf_recorded *recorded)
 {
-	size_t count;
-	int err = rf_ask_all(reader, question, asked, &recorded->count, &count, error);
-
-	recorded->counts = count;
-	for (size_t i = 0; i < count; i++) {
+	for (int i = 0; i < recorded->counts; i++) {
 		const struct rf_recorded_count *one = &recorded->count[i];
 		struct rf_count *sum = !strcmp(one->kind, "passed")    ? &recorded->passed
 				       : !strcmp(one->kind, "dropped") ? &recorded->dropped
@@ -108,7 +102,6 @@ static int take_counts(struct rf_reader *reader, enum rf_question question,
 			sum->bytes += one->bytes;
 		}
 	}
-	return err;
 }
 
 int rf_reader_at(struct rf_reader *reader, uint64_t time_ns, struct rf_recorded *recorded,
@@ -117,6 +110,8 @@ int rf_reader_at(struct rf_reader *reader, uint64_t time_ns, struct rf_recorded 
 	struct rf_asked asked = {.time_ns = time_ns};
 	struct rf_interval interval;
 	const int found = rf_ask_one(reader, RF_ASK_INTERVAL_AT, &asked, &interval, error);
+	size_t count;
+	int err;
 
 	*recorded = (struct rf_recorded){};
 	if (found <= 0)
@@ -126,7 +121,48 @@ int rf_reader_at(struct rf_reader *reader, uint64_t time_ns, struct rf_recorded 
 	recorded->seconds = interval.seconds;
 	asked.is_minute = interval.is_minute;
 	asked.number = interval.number;
-	return take_counts(reader, RF_ASK_COUNTS_OF, &asked, recorded, error);
+	err = rf_ask_all(reader, RF_ASK_COUNTS_OF, &asked, &recorded->count, &count, error);
+	recorded->counts = count;
+	sum_up(recorded);
+	return err;
+}
+
+static void add_count(void *into, const void *row)
+{
+	const struct rf_series_sum *count = row;
+	struct rf_series_sum *sum = into;
+
+	sum->packets += count->packets;
+	sum->bytes += count->bytes;
+}
+
+static int compare_series(const void *a, const void *b)
+{
+	const struct rf_series_sum *left = a, *right = b;
+
+	return (left->series > right->series) - (left->series < right->series);
+}
+
+/* Takes the sums in the order of their numbers, under their names. */
+static int name_counts(struct rf_reader *reader, struct rf_series_sum *sum, size_t count,
+		       struct rf_recorded *recorded, struct rf_error *error)
+{
+	int found = 0;
+
+	rf_sort(sum, count, sizeof(*sum), compare_series);
+	recorded->count = calloc(count + 1, sizeof(*recorded->count));
+	if (!recorded->count)
+		return rf_reader_fail_memory(error);
+	for (size_t i = 0; i < count && found >= 0; i++) {
+		const struct rf_asked asked = {.number = sum[i].series};
+		struct rf_recorded_count *named = &recorded->count[recorded->counts];
+
+		found = rf_ask_one(reader, RF_ASK_SERIES, &asked, named, error);
+		named->packets = sum[i].packets;
+		named->bytes = sum[i].bytes;
+		recorded->counts += found == 1;
+	}
+	return found < 0 ? found : 0;
 }
 
 int rf_reader_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
@@ -134,11 +170,21 @@ int rf_reader_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns
 {
 	const struct rf_asked asked = {.from_ns = from_ns, .to_ns = to_ns};
 	struct rf_recorded_number seen = {};
-	const int err = rf_ask_one(reader, RF_ASK_MS_BETWEEN, &asked, &seen, error);
+	struct rf_series_sum *sum = NULL;
+	size_t count;
+	int err = rf_ask_one(reader, RF_ASK_MS_BETWEEN, &asked, &seen, error);
 
 	*recorded = (struct rf_recorded){
 		.from_ns = from_ns, .to_ns = to_ns, .seconds = seen.number / 1000.0};
-	return err < 0 ? err : take_counts(reader, RF_ASK_COUNTS_BETWEEN, &asked, recorded, error);
+	if (err < 0)
+		return err;
+	err = rf_ask_folded(reader, RF_ASK_COUNTS_BETWEEN, &asked, sizeof(sum->series), SIZE_MAX,
+			    add_count, &sum, &count, error);
+	if (!err)
+		err = name_counts(reader, sum, count, recorded, error);
+	free(sum);
+	sum_up(recorded);
+	return err;
 }
 
 uint64_t rf_recorded_packets(const struct rf_recorded *recorded, const char *kind, const char *name,
@@ -477,6 +523,8 @@ struct making {
 	struct rf_reader *reader;
 	struct rf_graph *graph;
 	struct rf_asked asked;
+	struct rf_graph_part *part; /* by the numbers of their intervals */
+	size_t parts;
 	int line_of[NUMBER_MASK + 1]; /* by the number of the series; -1: not shown */
 };
 
@@ -542,39 +590,82 @@ static int add_lines(struct making *making, struct rf_error *error)
 	return failed ?: err;
 }
 
-/* What was seen, and how many sources there were. */
-static int add_points(struct making *making, struct rf_error *error)
+static int compare_parts(const void *a, const void *b)
 {
-	struct rf_graph *graph = making->graph;
-	struct rf_graph_point point;
-	struct rf_cursor cursor;
+	const struct rf_graph_part *left = a, *right = b;
 
-	rf_ask(&cursor, making->reader, RF_ASK_GRAPH_POINTS, &making->asked);
-	while (rf_cursor_next(&cursor, &point)) {
-		graph->seconds[point.point] += point.seconds;
-		if (point.sources > graph->sources[point.point])
-			graph->sources[point.point] = point.sources;
-	}
-	return rf_cursor_end(&cursor, error);
+	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* The packets of each line. Drops have their most a second as well. */
-static int add_counts(struct making *making, struct rf_error *error)
+/* What was seen, and how many sources there were. */
+static int add_parts(struct making *making, struct rf_error *error)
 {
 	struct rf_graph *graph = making->graph;
-	struct rf_graph_point point;
+	const int err = rf_ask_all(making->reader, RF_ASK_GRAPH_PARTS, &making->asked,
+				   &making->part, &making->parts, error);
+
+	if (making->parts)
+		rf_sort(making->part, making->parts, sizeof(*making->part), compare_parts);
+	for (size_t i = 0; i < making->parts; i++) {
+		const struct rf_graph_part *part = &making->part[i];
+
+		graph->seconds[part->point] += part->seconds * part->share;
+		if (part->sources > graph->sources[part->point])
+			graph->sources[part->point] = part->sources;
+	}
+	return err;
+}
+
+/* The first part of the interval; where it has none, of the next one. */
+static size_t find_part(const struct making *making, int64_t number)
+{
+	size_t first = 0, end = making->parts;
+
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (making->part[middle].number < number)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+/* Drops have their most a second as well. */
+static void add_count_of(struct making *making, const struct rf_graph_count *count,
+			 const struct rf_graph_part *part)
+{
+	struct rf_graph_line *line = &making->graph->line[making->line_of[count->series]];
+	double *peak = &making->graph->peak[part->point], its = count->peak;
+
+	line->packets[part->point] += count->packets * part->share;
+	if (!making->asked.is_minute)
+		its = part->seconds > 0 ? count->packets / part->seconds : 0;
+	if (its > *peak && !strcmp(line->kind, "dropped"))
+		*peak = its;
+}
+
+/* The packets of each line. */
+static int add_counts(struct making *making, struct rf_error *error)
+{
+	struct rf_graph_count count;
 	struct rf_cursor cursor;
+	size_t first = 0;
 
+	if (!making->parts)
+		return 0;
+	making->asked.number = making->part[0].number;
+	making->asked.last = making->part[making->parts - 1].number;
 	rf_ask(&cursor, making->reader, RF_ASK_GRAPH_COUNTS, &making->asked);
-	while (rf_cursor_next(&cursor, &point)) {
-		const int number = making->line_of[point.series];
-
-		if (number < 0)
+	while (rf_cursor_next(&cursor, &count)) {
+		if (making->line_of[count.series] < 0)
 			continue;
-		graph->line[number].packets[point.point] += point.packets;
-		if (point.peak > graph->peak[point.point] &&
-		    !strcmp(graph->line[number].kind, "dropped"))
-			graph->peak[point.point] = point.peak;
+		if (first == making->parts || making->part[first].number != count.number)
+			first = find_part(making, count.number);
+		for (size_t i = first; i < making->parts && making->part[i].number == count.number;
+		     i++)
+			add_count_of(making, &count, &making->part[i]);
 	}
 	return rf_cursor_end(&cursor, error);
 }
@@ -596,9 +687,10 @@ int rf_reader_graph(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
 	if (!err)
 		err = add_lines(making, error);
 	if (!err)
-		err = add_points(making, error);
+		err = add_parts(making, error);
 	if (!err)
 		err = add_counts(making, error);
+	free(making->part);
 	free(making);
 	return err;
 }
