@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/prefix.h"
@@ -16,10 +17,120 @@
 #include "fence/fence.h"
 #include "rules/grammar_option.h"
 
+/* ---- records of what the agent has answered, which is passed on ---- */
+
+#define ANSWERED(key, kind, meaning, ...) RF_FIELD_MADE(key, kind, NULL, meaning, ##__VA_ARGS__)
+#define NUMBER(key, meaning, ...) ANSWERED(key, RF_FIELD_I64, meaning, ##__VA_ARGS__)
+#define FLAG(key, meaning, ...) ANSWERED(key, RF_FIELD_BOOL, meaning, ##__VA_ARGS__)
+#define TEXT(key, meaning, ...) ANSWERED(key, RF_FIELD_TEXT, meaning, ##__VA_ARGS__)
+#define LIST(key, fields_, meaning, ...) \
+	ANSWERED(key, RF_FIELD_LIST, meaning, .fields = fields_, ##__VA_ARGS__)
+
+static const struct rf_field key_fields[] = {
+	TEXT("fingerprint", "of the key of this host; null: it has none", .or_null = true),
+	FLAG("refused", "the members have another key, so the host is alone"),
+	TEXT("fleet", "of the members' key, if the host is refused; null: they have none",
+	     .or_null = true),
+	{},
+};
+
+static const struct rf_field bucket_fields[] = {
+	NUMBER("heard_until_ns", "alone from then on; null: nothing was heard yet",
+	       .or_null = true),
+	NUMBER("alone_times", "how often that was"),
+	NUMBER("alone_ns", "the time alone since the agent started"),
+	NUMBER("alone_since_ns", "CLOCK_MONOTONIC when it went alone last; null: never",
+	       .or_null = true),
+	NUMBER("alone_until_ns", "the end of that; null: it lasts, or never was", .or_null = true),
+	{},
+};
+
+static const struct rf_field differs_fields[] = {
+	TEXT("name", "the limit"),
+	TEXT("how", "other, missing here or missing there"),
+	{},
+};
+
+static const struct rf_field other_fields[] = {
+	NUMBER("slot", "of the host"),
+	TEXT("name", "of the host, as it reports", .or_null = true),
+	FLAG("this", "this host"),
+	FLAG("complete", "it has reported all its claims"),
+	NUMBER("silent_ms", "not heard by the engine for that long"),
+	NUMBER("grace_ms", "there; null: not reported", .or_null = true),
+	NUMBER("hosts", "the same", .or_null = true),
+	TEXT("version", "of its agent", .or_null = true),
+	LIST("differs", differs_fields, "limits that are not the same there"),
+	{},
+};
+
+static const struct rf_field here_fields[] = {
+	NUMBER("used", "in TIME; null: there is no window", .or_null = true),
+	NUMBER("share", "what it may pass beyond first"),
+	NUMBER("claim", "its last claim at the engine"),
+	NUMBER("wants", "the share that it would like"),
+	FLAG("in_vain", "it wants more than there is"),
+	NUMBER("since_ms", "it has a claim for that long; null: it has none", .or_null = true),
+	{},
+};
+
+static const struct rf_field ledger_host_fields[] = {
+	NUMBER("slot", "of the host"),
+	TEXT("name", "of the host, as it reports", .or_null = true),
+	FLAG("this", "this host"),
+	NUMBER("claim", "what it may pass, or has passed, beyond first"),
+	FLAG("in_vain", "it wants more than there is"),
+	NUMBER("silent_ms", "not heard by the engine for that long"),
+	{},
+};
+
+static const struct rf_field ledger_fields[] = {
+	NUMBER("claimed", "by all hosts"),
+	NUMBER("contested_ms", "hosts get less for that long; 0: they do not"),
+	FLAG("learning", "it grants nothing"),
+	LIST("hosts", ledger_host_fields, "those with a claim"),
+	{},
+};
+
+static const struct rf_field shown_limit_fields[] = {
+	TEXT("name", "the limit"),
+	TEXT("source", "the network that the limit groups the address into"),
+	NUMBER("count", "COUNT"),
+	NUMBER("window_ms", "TIME"),
+	NUMBER("first", "what a host passes by default"),
+	NUMBER("pool", "the most that claims can hold"),
+	ANSWERED("here", RF_FIELD_OBJECT, "this host", .fields = here_fields),
+	ANSWERED("ledger", RF_FIELD_OBJECT, "the engine; null: not read", .fields = ledger_fields,
+		 .or_null = true),
+	{},
+};
+
+static const struct rf_field top_source_fields[] = {
+	TEXT("source", "address, or network"),
+	TEXT("limit", "its name"),
+	NUMBER("passed", "packets, since the windows were made"),
+	NUMBER("dropped", "packets, since the windows were made"),
+	NUMBER("rate", "packets a second, now"),
+	NUMBER("hosts", "hosts that report it"),
+	{},
+};
+
 /* ---- status ---- */
 
+#define ENGINE_SIZE 300
+
+struct node {
+	char engine[ENGINE_SIZE];
+	json_int_t buckets;
+};
+
+struct shared_limit {
+	const char *name, *definition;
+};
+
 struct status {
-	const char *fence, *host, *port, *trouble; /* `trouble` NULL: none */
+	const char *fence, *trouble; /* `trouble` NULL: none */
+	char engine[ENGINE_SIZE];
 	json_int_t hosts, slot, buckets, alone, learning, claims, grace_ms;
 	json_int_t alone_ms; /* since when; -1: it is not */
 	json_int_t alone_times, alone_ns;
@@ -27,37 +138,72 @@ struct status {
 	size_t members;
 	int attached;
 	struct rf_fleet_bans_seen bans;
-	json_t *nodes; /* of the engine, each with its buckets */
+	struct node *node; /* of the engine, each with its buckets */
+	size_t nodes;
 	json_t *key;
-	json_t *limits;
-	json_t *others; /* all hosts, as they say of themselves; NULL: the engine did not answer */
+	struct shared_limit *limit;
+	size_t limits;
+	json_t *others; /* all hosts, as they report; NULL: the engine did not answer */
 };
+
+static void format_engine(const json_t *node, char engine[ENGINE_SIZE])
+{
+	char host[256], port[8];
+
+	rf_fleet_text(node, "host", host, sizeof(host));
+	rf_fleet_text(node, "port", port, sizeof(port));
+	snprintf(engine, ENGINE_SIZE, "%s:%s", host, port);
+}
+
+static int read_lists(const json_t *nodes, const json_t *limits, struct status *status,
+		      struct rf_error *error)
+{
+	json_t *each;
+	size_t i;
+
+	status->nodes = json_array_size(nodes);
+	status->limits = json_array_size(limits);
+	status->node = calloc(status->nodes + 1, sizeof(*status->node));
+	status->limit = calloc(status->limits + 1, sizeof(*status->limit));
+	if (!status->node || !status->limit)
+		return rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
+	json_array_foreach (nodes, i, each) {
+		format_engine(each, status->node[i].engine);
+		status->node[i].buckets = rf_fleet_number(each, "buckets");
+	}
+	json_array_foreach (limits, i, each) {
+		status->limit[i].name = json_string_value(json_object_get(each, "name"));
+		status->limit[i].definition =
+			json_string_value(json_object_get(each, "definition"));
+	}
+	return 0;
+}
 
 static int read_status(json_t *answer, struct status *status, struct rf_error *error)
 {
-	json_t *members = NULL, *trouble = NULL, *alone_ms = NULL;
+	json_t *members = NULL, *trouble = NULL, *alone_ms = NULL, *nodes, *limits;
 
-	if (json_unpack(
-		    answer,
-		    "{s:s, s:b, s:I, s:I, s:{s:s, s:s, s:o, s:{s:o}}, s:{s:I, s:I, s:I, s:I, s:o, "
-		    "s:o}, s:I, s:I, s:o, s:o, s:{s:I}}",
-		    "fence", &status->fence, "attached", &status->attached, "hosts", &status->hosts,
-		    "grace_ms", &status->grace_ms, "engine", "host", &status->host, "port",
-		    &status->port, "nodes", &status->nodes, "heartbeats", "trouble", &trouble,
-		    "membership", "slot", &status->slot, "buckets", &status->buckets, "alone",
-		    &status->alone, "learning", &status->learning, "alone_ms", &alone_ms, "members",
-		    &members, "alone_times", &status->alone_times, "alone_ns", &status->alone_ns,
-		    "buckets", &status->parts, "limits", &status->limits, "counts", "claims",
-		    &status->claims))
+	if (json_unpack(answer,
+			"{s:s, s:b, s:I, s:I, s:{s:o, s:{s:o}}, s:{s:I, s:I, s:I, s:I, s:o, "
+			"s:o}, s:I, s:I, s:o, s:o, s:{s:I}}",
+			"fence", &status->fence, "attached", &status->attached, "hosts",
+			&status->hosts, "grace_ms", &status->grace_ms, "engine", "nodes", &nodes,
+			"heartbeats", "trouble", &trouble, "membership", "slot", &status->slot,
+			"buckets", &status->buckets, "alone", &status->alone, "learning",
+			&status->learning, "alone_ms", &alone_ms, "members", &members,
+			"alone_times", &status->alone_times, "alone_ns", &status->alone_ns,
+			"buckets", &status->parts, "limits", &limits, "counts", "claims",
+			&status->claims))
 		return rf_error_failed(error, -EPROTO,
 				       "the agent is of another version; restart it, by "
 				       "'systemctl restart ringfence-fleet@FENCE'");
+	format_engine(json_object_get(answer, "engine"), status->engine);
 	status->members = json_array_size(members);
 	status->trouble = json_string_value(trouble);
 	status->key = json_object_get(answer, "key");
 	rf_fleet_read_bans(answer, &status->bans);
 	status->alone_ms = json_is_integer(alone_ms) ? json_integer_value(alone_ms) : -1;
-	return 0;
+	return read_lists(nodes, limits, status, error);
 }
 
 static const char *state_of(const struct status *status)
@@ -76,8 +222,8 @@ static void print_alone(const struct status *status)
 	char since[RF_DURATION_TEXT_SIZE];
 
 	rf_format_ms(status->alone_ms < 0 ? 0 : status->alone_ms, since);
-	rf_out_text("fence '%s': %s for %s; the engine is %s:%s\n", status->fence, state_of(status),
-		    since, status->host, status->port);
+	rf_out_text("fence '%s': %s for %s; the engine is %s\n", status->fence, state_of(status),
+		    since, status->engine);
 }
 
 static void print_state(const struct status *status)
@@ -90,9 +236,9 @@ static void print_state(const struct status *status)
 			    status->fence);
 	else if (!status->alone)
 		rf_out_text("fence '%s': shares its limits with %zu of %lld hosts, as number %lld, "
-			    "by the engine %s:%s\n",
+			    "by the engine %s\n",
 			    status->fence, status->members, (long long)status->hosts,
-			    (long long)status->slot, status->host, status->port);
+			    (long long)status->slot, status->engine);
 	else
 		print_alone(status);
 	if (!status->trouble)
@@ -117,20 +263,9 @@ static void print_time_alone(const struct status *status)
 /* Of a cluster. */
 static void print_nodes(const struct status *status)
 {
-	size_t i;
-	json_t *node;
-
-	if (json_array_size(status->nodes) < 2)
-		return;
-	json_array_foreach (status->nodes, i, node) {
-		char host[256], port[8];
-
-		rf_fleet_text(node, "host", host, sizeof(host));
-		rf_fleet_text(node, "port", port, sizeof(port));
-		rf_out_text("node %s:%s: %lld of %lld buckets\n", host, port,
-			    (long long)rf_fleet_number(node, "buckets"),
-			    (long long)status->buckets);
-	}
+	for (size_t i = 0; i < status->nodes && status->nodes > 1; i++)
+		rf_out_text("node %s: %lld of %lld buckets\n", status->node[i].engine,
+			    (long long)status->node[i].buckets, (long long)status->buckets);
 }
 
 static void print_no_limit(void)
@@ -142,19 +277,14 @@ static void print_no_limit(void)
 
 static void print_limits(const struct status *status)
 {
-	size_t i;
-	json_t *limit;
-
-	json_array_foreach (status->limits, i, limit) {
+	for (size_t i = 0; i < status->limits; i++) {
 		char name[RF_NAME_SIZE];
 
-		snprintf(name, sizeof(name), "%s",
-			 json_string_value(json_object_get(limit, "name")));
+		snprintf(name, sizeof(name), "%s", status->limit[i].name);
 		rf_hide_controls(name, false);
-		rf_out_text("limit '%s': definition %s\n", name,
-			    json_string_value(json_object_get(limit, "definition")));
+		rf_out_text("limit '%s': definition %s\n", name, status->limit[i].definition);
 	}
-	if (!i && status->attached)
+	if (!status->limits && status->attached)
 		print_no_limit();
 	rf_out_text("sources with a claim here: %lld\n", (long long)status->claims);
 }
@@ -197,64 +327,70 @@ static void print_others(const struct status *status)
 		rf_out_text("another grace than here on %s\n", list);
 }
 
-static json_t *limits_json(const struct status *status)
-{
-	json_t *limits = json_array(), *limit;
-	size_t i;
+/* ---- status: for programs ---- */
 
-	json_array_foreach (status->limits, i, limit)
-		json_array_append_new(
-			limits, json_pack("{s:O, s:O}", "name", json_object_get(limit, "name"),
-					  "definition", json_object_get(limit, "definition")));
-	return limits;
+static json_t *make_state(const void *of)
+{
+	return json_string(state_of(of));
 }
 
-static json_t *bans_json(const struct rf_fleet_bans_seen *bans)
+static bool is_alone(const void *of)
 {
-	return json_pack("{s:b, s:I, s:I, s:I, s:o}", "takes", bans->takes, "taken", bans->taken,
-			 "told", bans->told, "refused", bans->refused, "trouble",
-			 *bans->trouble ? rf_json_text(bans->trouble) : json_null());
+	return ((const struct status *)of)->alone_ms >= 0;
 }
 
-static json_t *nodes_json(const struct status *status)
-{
-	json_t *nodes = json_array(), *node;
-	size_t i;
+static const struct rf_field node_fields[] = {
+	RF_FIELD("engine", struct node, engine, "HOST:PORT"),
+	RF_FIELD("buckets", struct node, buckets, "of 16, those whose claims it has"),
+	{},
+};
 
-	json_array_foreach (status->nodes, i, node) {
-		char host[256], port[8], engine[300];
+static const struct rf_field shared_limit_fields[] = {
+	RF_FIELD("name", struct shared_limit, name, "the limit"),
+	RF_FIELD("definition", struct shared_limit, definition,
+		 "the same on all hosts that share the limit"),
+	{},
+};
 
-		rf_fleet_text(node, "host", host, sizeof(host));
-		rf_fleet_text(node, "port", port, sizeof(port));
-		snprintf(engine, sizeof(engine), "%s:%s", host, port);
-		json_array_append_new(nodes,
-				      json_pack("{s:o, s:I}", "engine", rf_json_text(engine),
-						"buckets", rf_fleet_number(node, "buckets")));
-	}
-	return nodes;
-}
+static const struct rf_field bans_fields[] = {
+	RF_FIELD("takes", struct rf_fleet_bans_seen, takes, "it takes bans of other hosts"),
+	RF_FIELD("taken", struct rf_fleet_bans_seen, taken, "of other hosts, in force here"),
+	RF_FIELD("told", struct rf_fleet_bans_seen, told, "to the others, since its start"),
+	RF_FIELD("refused", struct rf_fleet_bans_seen, refused, "of other hosts, not taken"),
+	RF_FIELD("trouble", struct rf_fleet_bans_seen, trouble, "why bans are not sent or taken",
+		 .if_any = true, .or_null = true),
+	{},
+};
 
-static int print_json(const struct status *status, struct rf_error *error)
-{
-	char engine[300];
+static const struct rf_field status_fields[] = {
+	RF_FIELD("fence", struct status, fence, "its name"),
+	RF_FIELD_MADE("state", RF_FIELD_TEXT, make_state,
+		      "shared, alone, partly alone, learning, or waiting for the fence"),
+	RF_FIELD("alone_ms", struct status, alone_ms, "alone for that long; null: it is not",
+		 .has = is_alone, .or_null = true),
+	RF_FIELD("alone_times", struct status, alone_times, "how often that was"),
+	RF_FIELD("alone_ns", struct status, alone_ns, "the time alone since the agent started"),
+	RF_FIELD_READ("buckets", struct status, parts, RF_FIELD_LIST, bucket_fields,
+		      "the 16 parts of the sources, each heard or alone separately"),
+	RF_FIELD("engine", struct status, engine, "HOST:PORT, the first one of the settings"),
+	RF_FIELD_OBJECTS("nodes", struct status, node, nodes, node_fields,
+			 "servers with keys of the fleet; of a cluster, several"),
+	RF_FIELD("trouble", struct status, trouble, "an error of the engine", .or_null = true),
+	RF_FIELD_READ("key", struct status, key, RF_FIELD_OBJECT, key_fields, "the bucket key"),
+	RF_FIELD("hosts", struct status, hosts, "hosts that the fleet may have"),
+	RF_FIELD("grace_ms", struct status, grace_ms, "silence after which the host is alone"),
+	RF_FIELD("members", struct status, members, "hosts that hear the engine"),
+	RF_FIELD("slot", struct status, slot, "of this host"),
+	RF_FIELD("claims", struct status, claims, "sources with a claim on this host"),
+	RF_FIELD_OBJECTS("limits", struct status, limit, limits, shared_limit_fields,
+			 "limits of the fleet that are in force"),
+	RF_FIELD_IN("bans", struct status, bans, bans_fields, "as the agent reports them"),
+	RF_FIELD_READ("others", struct status, others, RF_FIELD_LIST, other_fields,
+		      "all members; null: the engine did not answer", .or_null = true),
+	{},
+};
 
-	snprintf(engine, sizeof(engine), "%s:%s", status->host, status->port);
-	return rf_out_json(
-		json_pack(
-			"{s:o, s:s, s:o, s:I, s:I, s:O, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
-			"s:I, s:o, s:o, s:o}",
-			"fence", rf_json_text(status->fence), "state", state_of(status), "alone_ms",
-			status->alone_ms < 0 ? json_null() : json_integer(status->alone_ms),
-			"alone_times", status->alone_times, "alone_ns", status->alone_ns, "buckets",
-			status->parts, "engine", engine, "nodes", nodes_json(status), "trouble",
-			status->trouble ? rf_json_text(status->trouble) : json_null(), "key",
-			status->key ? json_incref(status->key) : json_null(), "hosts",
-			status->hosts, "grace_ms", status->grace_ms, "members",
-			(json_int_t)status->members, "slot", status->slot, "claims", status->claims,
-			"limits", limits_json(status), "bans", bans_json(&status->bans), "others",
-			status->others ? json_incref(status->others) : json_null()),
-		false, error);
-}
+RF_RECORD(fleet_status, status_fields);
 
 /* Where the engine does not answer, the status says why. */
 static void ask_for_others(const char *fence, struct status *status, json_t **answer)
@@ -269,7 +405,7 @@ static int print_status(const struct rf_options *options, const struct status *s
 			struct rf_error *error)
 {
 	if (options->json)
-		return print_json(status, error);
+		return rf_out_record(status_fields, status, error);
 	print_state(status);
 	print_time_alone(status);
 	print_nodes(status);
@@ -298,6 +434,8 @@ int rf_cmd_fleet_status(const struct rf_options *options, struct rf_words *words
 		ask_for_others(fence, &status, &others);
 		err = print_status(options, &status, error);
 	}
+	free(status.node);
+	free(status.limit);
 	json_decref(answer);
 	json_decref(others);
 	return err;
@@ -305,10 +443,81 @@ int rf_cmd_fleet_status(const struct rf_options *options, struct rf_words *words
 
 /* ---- show: the bans of a source on this host ---- */
 
-/* Adds an object for each owner of an entry. */
+/* An entry of the deny list by its owner, or a ban by a limit. */
+struct source_ban {
+	struct rf_prefix prefix;
+	uint64_t left_ns;	     /* RF_FOREVER: no end */
+	char by[RF_OWNER_SIZE]; /* "": a limit */
+	int64_t host;		     /* of the fleet's; below 0: not known */
+	char limit[RF_NAME_SIZE];    /* "": the deny list */
+};
+
+struct shown {
+	const char *fence, *address;
+	json_t *limits; /* as the agent answered */
+	bool is_allowed;
+	struct source_ban *ban;
+	size_t bans;
+};
+
+static bool knows_host(const void *of)
+{
+	return ((const struct source_ban *)of)->host >= 0;
+}
+
+static const struct rf_field source_ban_fields[] = {
+	RF_FIELD_OF_PREFIX("prefix", struct source_ban, prefix, "what is banned"),
+	RF_FIELD_LEFT_OF("left_ms", struct source_ban, left_ns, "until it ends; null: no end",
+			 .or_null = true),
+	RF_FIELD("by", struct source_ban, by,
+		 "the owner of the entry of the deny list; null: a limit", .if_any = true,
+		 .or_null = true),
+	RF_FIELD("host", struct source_ban, host,
+		 "with the owner \"fleet\", its host; null: not known", .has = knows_host,
+		 .or_null = true),
+	RF_FIELD("limit", struct source_ban, limit,
+		 "the limit that bans it; null: the deny list does", .if_any = true,
+		 .or_null = true),
+	{},
+};
+
+static const struct rf_field shown_fields[] = {
+	RF_FIELD("fence", struct shown, fence, "its name"),
+	RF_FIELD("address", struct shown, address, "as given"),
+	RF_FIELD_READ("limits", struct shown, limits, RF_FIELD_LIST, shown_limit_fields,
+		      "limits of the fleet that are in force"),
+	RF_FIELD("allowed", struct shown, is_allowed,
+		 "it is on the allow list, so its bans do not apply"),
+	RF_FIELD_OBJECTS("bans", struct shown, ban, bans, source_ban_fields,
+			 "what bans it on this host"),
+	{},
+};
+
+RF_RECORD(fleet_show, shown_fields);
+
+/* A further ban, which the caller fills in; NULL: no memory. */
+static struct source_ban *add_ban(struct shown *shown, const struct rf_prefix *prefix,
+				  uint64_t left_ns)
+{
+	struct source_ban *ban = reallocarray(shown->ban, shown->bans + 1, sizeof(*ban));
+
+	if (!ban)
+		return NULL;
+	shown->ban = ban;
+	ban += shown->bans++;
+	*ban = (struct source_ban){.prefix = *prefix, .left_ns = left_ns, .host = -1};
+	return ban;
+}
+
+static uint64_t left_until(const struct rf_fence *fence, uint64_t now, uint64_t until)
+{
+	return until == RF_FOREVER ? RF_FOREVER : rf_fence_left_ns(fence, now, until);
+}
+
+/* Adds a ban for each owner of an entry. */
 static void add_entry(const struct rf_fence *fence, const struct rf_ruleset *rules,
 		      const struct rf_listed *listed, uint64_t now, const json_t *bans,
-		      json_t *list)
+		      struct shown *shown)
 {
 	uint8_t owner[RF_LIST_CLAIMS];
 	const int owners = rf_listed_owners(listed, RF_DENY, &RF_OWNERS_ALL, owner);
@@ -317,19 +526,19 @@ static void add_entry(const struct rf_fence *fence, const struct rf_ruleset *rul
 	rf_format_prefix(&listed->prefix, prefix);
 	for (int i = 0; i < owners; i++) {
 		const uint64_t until = rf_listed_until_by(listed, RF_DENY, owner[i]);
-		const json_int_t host =
-			owner[i] == RF_OWNER_FLEET ? rf_fleet_ban_host(bans, prefix) : -1;
+		struct source_ban *ban =
+			add_ban(shown, &listed->prefix, left_until(fence, now, until));
 
-		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:s, s:o, s:n}", "prefix", prefix, "left_ms",
-					rf_view_left(fence, now, until), "by",
-					rf_owner_name(&rules->owners, owner[i]), "host",
-					host < 0 ? json_null() : json_integer(host), "limit"));
+		if (!ban)
+			return;
+		snprintf(ban->by, sizeof(ban->by), "%s", rf_owner_name(&rules->owners, owner[i]));
+		if (owner[i] == RF_OWNER_FLEET)
+			ban->host = rf_fleet_ban_host(bans, prefix);
 	}
 }
 
 static int add_denied(const struct rf_fence *fence, const struct rf_prefix *source,
-		      const json_t *bans, json_t *list, bool *allowed, struct rf_error *error)
+		      const json_t *bans, struct shown *shown, struct rf_error *error)
 {
 	const uint64_t now = rf_fence_jiffies(fence);
 	struct rf_ruleset rules = RF_RULESET_NONE;
@@ -342,91 +551,52 @@ static int add_denied(const struct rf_fence *fence, const struct rf_prefix *sour
 
 		if (!rf_prefix_contains(&listed->prefix, source))
 			continue;
-		*allowed |= rf_listed_until(listed, RF_ALLOW) != 0;
-		add_entry(fence, &rules, listed, now, bans, list);
+		shown->is_allowed |= rf_listed_until(listed, RF_ALLOW) != 0;
+		add_entry(fence, &rules, listed, now, bans, shown);
 	}
 	rf_ruleset_free(&rules);
 	return err;
 }
 
-static int add_banned(const struct rf_fence *fence, const struct rf_prefix *source, json_t *list,
-		      struct rf_error *error)
+static int add_banned(const struct rf_fence *fence, const struct rf_prefix *source,
+		      struct shown *shown, struct rf_error *error)
 {
 	struct rf_bans bans = {};
 	int err = rf_fence_bans(fence, &bans, error);
 
 	for (size_t i = 0; i < bans.count && !err; i++) {
-		const struct rf_ban_row *ban = &bans.row[i];
-		const struct rf_prefix prefix = rf_ban_prefix(ban);
-		char text[RF_PREFIX_TEXT_SIZE];
+		const struct rf_ban_row *row = &bans.row[i];
+		const struct rf_prefix prefix = rf_ban_prefix(row);
+		struct source_ban *ban;
 
 		if (!rf_prefix_contains(&prefix, source))
 			continue;
-		rf_format_prefix(&prefix, text);
-		json_array_append_new(list, json_pack("{s:s, s:o, s:n, s:n, s:s}", "prefix", text,
-						      "left_ms",
-						      rf_view_left(fence, bans.now, ban->until),
-						      "by", "host", "limit", ban->limit->name));
+		ban = add_ban(shown, &prefix, left_until(fence, bans.now, row->until));
+		if (ban)
+			snprintf(ban->limit, sizeof(ban->limit), "%s", row->limit->name);
 	}
 	rf_bans_free(&bans);
 	return err;
 }
 
-/*
- * Adds to `into`: "allowed", whether the allow list comes before the bans, and "bans", a list of
- * {"prefix","left_ms","by","host","limit"}: of an entry of the deny list its owner, and of the
- * fleet's the number of the host, by the agent's `bans`; of a ban by a limit that limit; else null.
- */
-static int source_bans_read(const struct rf_fence *fence, const struct rf_address *source,
-			    const json_t *bans, json_t *into, struct rf_error *error)
-{
-	struct rf_prefix prefix = {.version = source->version,
-				   .length = source->version == 4 ? 32 : 128};
-	json_t *list = json_array();
-	bool allowed = false;
-	int err;
-
-	memcpy(prefix.word, source->word, sizeof(prefix.word));
-	err = add_denied(fence, &prefix, bans, list, &allowed, error);
-	if (!err)
-		err = add_banned(fence, &prefix, list, error);
-	json_object_set_new(into, "allowed", json_boolean(allowed));
-	json_object_set_new(into, "bans", list);
-	return err;
-}
-
 /* ---- show: the bans, for people ---- */
 
-static void print_one(const json_t *ban)
+static void print_ban(const struct source_ban *ban)
 {
-	const json_t *left = json_object_get(ban, "left_ms"), *host = json_object_get(ban, "host");
-	const char *limit = json_string_value(json_object_get(ban, "limit"));
-	char time[RF_DURATION_TEXT_SIZE] = "";
+	char prefix[RF_PREFIX_TEXT_SIZE], time[RF_DURATION_TEXT_SIZE] = "";
 
-	if (json_is_integer(left))
-		rf_format_left(json_integer_value(left) * RF_NS_PER_MS, time);
-	rf_out_text("%s: %s%s%s", limit ? "banned" : "denied",
-		    json_string_value(json_object_get(ban, "prefix")), *time ? " for another " : "",
-		    time);
-	if (limit)
-		rf_out_text(" by limit '%s'", limit);
+	rf_format_prefix(&ban->prefix, prefix);
+	if (ban->left_ns != RF_FOREVER)
+		rf_format_left(ban->left_ns / RF_NS_PER_MS * RF_NS_PER_MS, time);
+	rf_out_text("%s: %s%s%s", *ban->limit ? "banned" : "denied", prefix,
+		    *time ? " for another " : "", time);
+	if (*ban->limit)
+		rf_out_text(" by limit '%s'", ban->limit);
 	else
-		rf_out_text(" by %s", json_string_value(json_object_get(ban, "by")));
-	if (json_is_integer(host))
-		rf_out_text(", of host %lld", (long long)json_integer_value(host));
+		rf_out_text(" by %s", ban->by);
+	if (ban->host >= 0)
+		rf_out_text(", of host %lld", (long long)ban->host);
 	rf_out_text("\n");
-}
-
-/* Prints them for people; nothing where there is none. */
-static void source_bans_print(const json_t *from)
-{
-	const json_t *bans = json_object_get(from, "bans"), *ban;
-	size_t i;
-
-	json_array_foreach (bans, i, ban)
-		print_one(ban);
-	if (i && json_is_true(json_object_get(from, "allowed")))
-		rf_out_text("it passes all the same: it is on the allow list\n");
 }
 
 /* ---- show: the hosts with a claim ---- */
@@ -514,43 +684,45 @@ static void print_limit(const json_t *limit)
 	print_hosts(json_object_get(ledger, "hosts"));
 }
 
-/* What the fence on this host has of its bans is added to the answer. */
-static int add_bans(const char *name, const struct rf_address *source, json_t *answer,
-		    struct rf_error *error)
+/*
+ * What bans the source on this host, and whether the allow list comes before that. Of the fleet's
+ * bans the agent knows the hosts.
+ */
+static int read_bans(const char *name, const struct rf_address *source, struct shown *shown,
+		     struct rf_error *error)
 {
+	struct rf_prefix prefix = {.version = source->version,
+				   .length = source->version == 4 ? 32 : 128};
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_error ignored = {};
 	json_t *bans = NULL;
 	int err = rf_fleet_open(name, &fence, error);
 
+	memcpy(prefix.word, source->word, sizeof(prefix.word));
 	if (!err && rf_agent_ask(name, "bans", &bans, &ignored))
 		bans = NULL;
 	if (!err)
-		err = source_bans_read(&fence, source, bans, answer, error);
+		err = add_denied(&fence, &prefix, bans, shown, error);
+	if (!err)
+		err = add_banned(&fence, &prefix, shown, error);
 	json_decref(bans);
 	rf_fence_close(&fence);
 	return err;
 }
 
-static int print_source(const struct rf_options *options, const char *fence, const char *address,
-			const json_t *answer, struct rf_error *error)
+static void print_source(const struct shown *shown)
 {
-	json_t *limits = json_object_get(answer, "limits");
-	size_t i;
 	json_t *limit;
+	size_t i;
 
-	if (options->json)
-		return rf_out_json(json_pack("{s:o, s:s, s:O, s:O, s:O}", "fence",
-					     rf_json_text(fence), "address", address, "limits",
-					     limits, "allowed", json_object_get(answer, "allowed"),
-					     "bans", json_object_get(answer, "bans")),
-				   false, error);
-	source_bans_print(answer);
-	json_array_foreach (limits, i, limit)
+	for (i = 0; i < shown->bans; i++)
+		print_ban(&shown->ban[i]);
+	if (shown->bans && shown->is_allowed)
+		rf_out_text("it passes all the same: it is on the allow list\n");
+	json_array_foreach (shown->limits, i, limit)
 		print_limit(limit);
 	if (!i)
 		print_no_limit();
-	return 0;
 }
 
 int rf_cmd_fleet_show(const struct rf_options *options, struct rf_words *words,
@@ -560,6 +732,7 @@ int rf_cmd_fleet_show(const struct rf_options *options, struct rf_words *words,
 	char fence[RF_NAME_SIZE], question[96];
 	struct rf_address parsed;
 	json_t *answer = NULL;
+	struct shown shown = {.fence = fence, .address = address};
 	int err = address ? rf_words_end(words, error) : -EINVAL;
 
 	if (!err)
@@ -571,9 +744,13 @@ int rf_cmd_fleet_show(const struct rf_options *options, struct rf_words *words,
 	snprintf(question, sizeof(question), "source %s", address);
 	err = rf_fleet_ask(fence, question, &answer, error);
 	if (!err)
-		err = add_bans(fence, &parsed, answer, error);
-	if (!err)
-		err = print_source(options, fence, address, answer, error);
+		err = read_bans(fence, &parsed, &shown, error);
+	shown.limits = json_object_get(answer, "limits");
+	if (!err && options->json)
+		err = rf_out_record(shown_fields, &shown, error);
+	else if (!err)
+		print_source(&shown);
+	free(shown.ban);
 	json_decref(answer);
 	return err;
 }
@@ -607,20 +784,34 @@ static void print_sources(const json_t *sources)
 		rf_out_text("no host tells of a source that is near a limit of the fleet\n");
 }
 
+struct top {
+	const char *fence;
+	json_int_t members, told;
+	json_t *sources;
+};
+
+static const struct rf_field top_fields[] = {
+	RF_FIELD("fence", struct top, fence, "its name"),
+	RF_FIELD("members", struct top, members, "hosts that were asked"),
+	RF_FIELD("told", struct top, told, "hosts that answered"),
+	RF_FIELD_READ("sources", struct top, sources, RF_FIELD_LIST, top_source_fields,
+		      "the worst ones"),
+	{},
+};
+
+RF_RECORD(fleet_top, top_fields);
+
 static int print_top(const struct rf_options *options, const char *fence, const json_t *answer,
 		     struct rf_error *error)
 {
-	const json_t *sources = json_object_get(answer, "sources");
-	const long long told = rf_fleet_number(answer, "told");
-	const long long members = rf_fleet_number(answer, "members");
+	const struct top top = {fence, rf_fleet_number(answer, "members"),
+				rf_fleet_number(answer, "told"),
+				json_object_get(answer, "sources")};
 
 	if (options->json)
-		return rf_out_json(json_pack("{s:o, s:I, s:I, s:O}", "fence", rf_json_text(fence),
-					     "members", (json_int_t)members, "told",
-					     (json_int_t)told, "sources", sources),
-				   false, error);
-	print_sources(sources);
-	rf_out_text("told by %lld of %lld hosts\n", told, members);
+		return rf_out_record(top_fields, &top, error);
+	print_sources(top.sources);
+	rf_out_text("told by %lld of %lld hosts\n", (long long)top.told, (long long)top.members);
 	return 0;
 }
 

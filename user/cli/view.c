@@ -152,13 +152,6 @@ const char *const rf_view_list_names[RF_LIST_COUNT] = {
 	[RF_DENY] = "deny",
 };
 
-json_t *rf_view_left(const struct rf_fence *fence, uint64_t now, uint64_t until)
-{
-	return until == RF_FOREVER
-		       ? json_null()
-		       : json_integer(rf_fence_left_ns(fence, now, until) / RF_NS_PER_MS);
-}
-
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list)
 {
 	size_t count = 0;

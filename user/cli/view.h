@@ -36,8 +36,6 @@ extern const char *const rf_view_list_names[RF_LIST_COUNT];
 /* How many prefixes a list has by this host, and by other hosts. */
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
 size_t rf_view_count_fleet(const struct rf_ruleset *rules);
-/* Milliseconds until an entry ends, in jiffies; null: never. */
-json_t *rf_view_left(const struct rf_fence *fence, uint64_t now, uint64_t until);
 
 /* ---- one fence, or all of them ---- */
 
