@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "rules/grammar.h"
 #include "schema/events.h"
+#include "schema/record.h"
 #include "watch/event.h"
 #include "watch/event_file.h"
 
@@ -110,137 +111,122 @@ static json_t *prefix_json(const struct rf_prefix *prefix)
 	return json_string(full);
 }
 
-static void set_text(json_t *json, const char *key, const char *text)
+static json_t *make_schema(const void *of)
 {
-	if (*text)
-		json_object_set_new(json, key, rf_json_text(text));
+	(void)of;
+	return json_integer(RF_EVENT_SCHEMA);
 }
 
-static void set_time(json_t *json, const char *key, uint64_t time_ns)
+static json_t *make_type(const void *of)
 {
-	char text[RF_TIME_TEXT_SIZE];
-
-	rf_format_utc(time_ns, text);
-	json_object_set_new(json, key, json_string(text));
+	return json_string(rf_event_type_name(((const struct rf_event *)of)->type));
 }
 
-static json_t *worst_json(const struct rf_event *event)
+static json_t *make_source(const void *of)
 {
-	json_t *list = json_array();
-
-	for (unsigned int i = 0; i < event->worst_count; i++) {
-		const struct rf_event_worst *worst = &event->worst[i];
-		json_t *one = json_object();
-
-		if (worst->has_source)
-			json_object_set_new(one, "source", prefix_json(&worst->source));
-		set_text(one, "limit", worst->limit);
-		json_object_set_new(one, "dropped", json_integer(worst->dropped));
-		json_array_append_new(list, one);
-	}
-	return list;
+	return prefix_json(&((const struct rf_event *)of)->source);
 }
 
-static json_t *counts_json(const struct rf_event *event)
+static bool has_source(const void *of)
 {
-	json_t *counts = json_object();
-
-	for (int type = 0; type < RF_EVENT_TYPES; type++)
-		if (event->left_out[type])
-			json_object_set_new(counts, rf_event_rows[type].name,
-					    json_integer(event->left_out[type]));
-	return counts;
+	return ((const struct rf_event *)of)->has_source;
 }
 
-static uint64_t sum_left_out(const struct rf_event *event)
+/* To a millisecond. */
+static json_t *make_interval(const void *of)
+{
+	return json_real((double)(((const struct rf_event *)of)->interval_ns / RF_NS_PER_MS) /
+			 1000);
+}
+
+static bool has_interval(const void *of)
+{
+	return ((const struct rf_event *)of)->interval_ns;
+}
+
+static json_t *make_sum(const void *of)
 {
 	uint64_t sum = 0;
 
 	for (int type = 0; type < RF_EVENT_TYPES; type++)
-		sum += event->left_out[type];
-	return sum;
+		sum += ((const struct rf_event *)of)->left_out[type];
+	return json_integer(sum);
 }
 
-struct field {
-	const char *key;
-	enum rf_event_kind kind;
-	enum rf_event_when when;
-	size_t at; /* in struct rf_event */
+static json_t *make_counts(const void *of)
+{
+	const struct rf_event *event = of;
+	json_t *counts = json_object();
+
+	for (int type = 0; type < RF_EVENT_TYPES; type++)
+		if (event->left_out[type])
+			json_object_set_new(counts, rf_event_type_name(type),
+					    json_integer(event->left_out[type]));
+	return counts;
+}
+
+static json_t *make_worst_source(const void *of)
+{
+	return prefix_json(&((const struct rf_event_worst *)of)->source);
+}
+
+static bool has_worst_source(const void *of)
+{
+	return ((const struct rf_event_worst *)of)->has_source;
+}
+
+static const struct rf_field worst_fields[] = {
+	RF_FIELD_MADE("source", RF_FIELD_TEXT, make_worst_source, "", .has = has_worst_source),
+	RF_FIELD("limit", struct rf_event_worst, limit, "", .if_any = true),
+	RF_FIELD("dropped", struct rf_event_worst, dropped, ""),
+	{},
 };
+
+static bool is_seen(const void *of)
+{
+	return ((const struct rf_event *)of)->first_seen_ns;
+}
+
+static bool is_suppressed(const void *of)
+{
+	return ((const struct rf_event *)of)->type == RF_EVENT_SUPPRESSED;
+}
+
+/* clang-format off */
+#define ROW_IF_ALWAYS
+#define ROW_IF_GIVEN
+#define ROW_IF_SEEN , .has = is_seen
+#define ROW_IF_SUPPRESSED_ONLY , .has = is_suppressed
+
+#define ROW_OF_SCHEMA(key, member, ...) RF_FIELD_MADE(key, RF_FIELD_INT, make_schema, ##__VA_ARGS__)
+#define ROW_OF_TYPE(key, member, ...) RF_FIELD_MADE(key, RF_FIELD_TEXT, make_type, ##__VA_ARGS__)
+#define ROW_OF_TEXT(key, member, ...) \
+	RF_FIELD(key, struct rf_event, member, ##__VA_ARGS__, .if_any = true)
+#define ROW_OF_COUNT(key, member, ...) RF_FIELD(key, struct rf_event, member, ##__VA_ARGS__)
+#define ROW_OF_TIME(key, member, ...) RF_FIELD_OF_TIME(key, struct rf_event, member, ##__VA_ARGS__)
+#define ROW_OF_SECONDS(key, member, ...) \
+	RF_FIELD_MADE(key, RF_FIELD_REAL, make_interval, ##__VA_ARGS__, .has = has_interval)
+#define ROW_OF_SOURCE(key, member, ...) \
+	RF_FIELD_MADE(key, RF_FIELD_TEXT, make_source, ##__VA_ARGS__, .has = has_source)
+#define ROW_OF_SUM(key, member, ...) RF_FIELD_MADE(key, RF_FIELD_U64, make_sum, ##__VA_ARGS__)
+#define ROW_OF_COUNTS(key, member, ...) \
+	RF_FIELD_MADE(key, RF_FIELD_OBJECT, make_counts, ##__VA_ARGS__)
+#define ROW_OF_WORST(key, member, ...) \
+	RF_FIELD_OBJECTS(key, struct rf_event, member, worst_count, worst_fields, ##__VA_ARGS__)
 
 #define EVENT_FIELD(key, kind, when, member, help) \
-	{#key, RF_EVENT_IS_##kind, RF_EVENT_##when, offsetof(struct rf_event, member)},
+	ROW_OF_##kind(#key, member, help ROW_IF_##when),
 #define RECORDED_FIELD EVENT_FIELD
-static const struct field fields[] = {
+/* clang-format on */
+
+static const struct rf_field fields[] = {
 #include "schema/events.def"
+	{},
 };
-
-static bool is_told(const struct rf_event *event, const struct field *field)
-{
-	switch (field->when) {
-	case RF_EVENT_SEEN:
-		return event->first_seen_ns;
-	case RF_EVENT_SUPPRESSED_ONLY:
-		return event->type == RF_EVENT_SUPPRESSED;
-	case RF_EVENT_GIVEN:
-		if (field->kind == RF_EVENT_IS_SOURCE)
-			return event->has_source;
-		return field->kind != RF_EVENT_IS_SECONDS || event->interval_ns;
-	case RF_EVENT_ALWAYS:
-		break;
-	}
-	return true;
-}
-
-static void set_field(json_t *json, const struct rf_event *event, const struct field *field)
-{
-	const void *at = (const char *)event + field->at;
-	const char *key = field->key;
-
-	switch (field->kind) {
-	case RF_EVENT_IS_SCHEMA:
-		json_object_set_new(json, key, json_integer(RF_EVENT_SCHEMA));
-		break;
-	case RF_EVENT_IS_TYPE:
-		set_text(json, key, rf_event_rows[event->type].name);
-		break;
-	case RF_EVENT_IS_TEXT:
-		set_text(json, key, at);
-		break;
-	case RF_EVENT_IS_COUNT:
-		json_object_set_new(json, key, json_integer(*(const uint64_t *)at));
-		break;
-	case RF_EVENT_IS_TIME:
-		set_time(json, key, *(const uint64_t *)at);
-		break;
-	case RF_EVENT_IS_SECONDS:
-		json_object_set_new(
-			json, key,
-			json_real((double)(*(const uint64_t *)at / RF_NS_PER_MS) / 1000));
-		break;
-	case RF_EVENT_IS_SOURCE:
-		json_object_set_new(json, key, prefix_json(at));
-		break;
-	case RF_EVENT_IS_SUM:
-		json_object_set_new(json, key, json_integer(sum_left_out(event)));
-		break;
-	case RF_EVENT_IS_COUNTS:
-		json_object_set_new(json, key, counts_json(event));
-		break;
-	case RF_EVENT_IS_WORST:
-		json_object_set_new(json, key, worst_json(event));
-		break;
-	}
-}
 
 json_t *rf_event_json(const struct rf_event *event)
 {
-	json_t *json = json_object();
-
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (is_told(event, &fields[i]))
-			set_field(json, event, &fields[i]);
-	return json;
+	return rf_record_json(fields, event);
 }
 
 /* ---- the file: opening ---- */
