@@ -648,22 +648,17 @@ static int pause_named(const struct pausing *pausing, struct rf_error *error)
 
 static int run(const struct rf_options *options, struct pausing *pausing, struct rf_error *error)
 {
-	struct rf_error unprinted;
-	int err, printed;
+	struct rf_each each = {.error = error};
 
-	if (options->json)
-		pausing->list = json_array();
+	pausing->list = options->json ? json_array() : NULL;
 	pausing->open = pausing->count ? rf_fence_open : rf_fence_open_on;
-	err = pausing->count ? pause_named(pausing, error) : pause_all(pausing, error);
-	if (!pausing->list)
-		return err;
-	if (err && !json_array_size(pausing->list)) {
-		json_decref(pausing->list);
-		return err;
+	each.result = pausing->count ? pause_named(pausing, error) : pause_all(pausing, error);
+	each.list = pausing->list;
+	if (each.list && each.result && !json_array_size(each.list)) {
+		json_decref(each.list);
+		each.list = NULL;
 	}
-	printed = rf_out_json(json_pack("{s:o}", "fences", pausing->list), false,
-			      err ? &unprinted : error);
-	return err ? err : printed;
+	return rf_each_end(&each, NULL);
 }
 
 /* The names, up to the first option. */

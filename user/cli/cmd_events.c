@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
+#include "cli/view.h"
 #include "fence/fence.h"
 #include "watch/event_file.h"
 
@@ -309,20 +310,16 @@ static int list_one(struct listing *listing, const char *fence, json_t **json,
 static int list_all(struct listing *listing, const struct names *names, bool is_json,
 		    struct rf_error *error)
 {
-	json_t *list = is_json ? json_array() : NULL;
-	int err = 0;
+	struct rf_each each = {.list = is_json ? json_array() : NULL, .error = error};
 
-	for (int i = 0; i < names->count && !err; i++) {
+	for (int i = 0; i < names->count && !each.result; i++) {
+		struct rf_error failure = {};
 		json_t *json = NULL;
+		const int err = list_one(listing, names->name[i], is_json ? &json : NULL, &failure);
 
-		err = list_one(listing, names->name[i], is_json ? &json : NULL, error);
-		if (json)
-			json_array_append_new(list, json);
+		rf_each_add(&each, names->name[i], json, err, &failure);
 	}
-	if (is_json && !err)
-		err = rf_out_json(json_pack("{s:O}", "fences", list), false, error);
-	json_decref(list);
-	return err;
+	return rf_each_end(&each, NULL);
 }
 
 static int list_dev(struct listing *listing, const struct names *names, const char *dev,

@@ -446,10 +446,10 @@ int rf_cmd_fleet_status(const struct rf_options *options, struct rf_words *words
 /* An entry of the deny list by its owner, or a ban by a limit. */
 struct source_ban {
 	struct rf_prefix prefix;
-	uint64_t left_ns;	     /* RF_FOREVER: no end */
-	char by[RF_OWNER_SIZE]; /* "": a limit */
-	int64_t host;		     /* of the fleet's; below 0: not known */
-	char limit[RF_NAME_SIZE];    /* "": the deny list */
+	uint64_t left_ns;	  /* RF_FOREVER: no end */
+	char by[RF_OWNER_SIZE];	  /* "": a limit */
+	int64_t host;		  /* of the fleet's; below 0: not known */
+	char limit[RF_NAME_SIZE]; /* "": the deny list */
 };
 
 struct shown {

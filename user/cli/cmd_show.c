@@ -480,11 +480,6 @@ int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct
 #define TIME_WITH_OTHERS_NS RF_NS_PER_S /* where others take the samples */
 #define MANY_DROPS 1000			/* and a tenth of all drops */
 
-static size_t shown(const struct rf_unseen *unseen, const struct rf_top *top)
-{
-	return unseen->count < top->rows ? unseen->count : top->rows;
-}
-
 static void fill_unseen(const void *context, size_t i, struct rf_cells *cells)
 {
 	const struct rf_unseen_row *row = &((const struct rf_unseen *)context)->row[i];
@@ -498,7 +493,27 @@ static void fill_unseen(const void *context, size_t i, struct rf_cells *cells)
 		 rf_reason_text(row->reason));
 }
 
-static void print_unseen(const struct rf_unseen *unseen, const struct rf_top *top)
+/* What `top` shows of a fence: the first rows. */
+struct shown_top {
+	const struct rf_fence *fence;
+	struct rf_source_rows rows;
+	size_t all_rows;
+	struct rf_unseen *unseen; /* NULL: no samples */
+	size_t all_unseen;
+};
+
+static const struct rf_field top_fields[] = {
+	RF_FIELDS_VIA(struct shown_top, fence, rf_fence_name_fields),
+	RF_FIELDS_OF(struct shown_top, rows, rf_sources_fields),
+	RF_FIELD_LINK("unseen", struct shown_top, unseen, rf_unseen_fields,
+		      "sources without a window; null: no samples", .or_null = true),
+	{},
+};
+
+RF_RECORD(top, top_fields);
+
+/* Rows marked `~`. */
+static void print_unseen(const struct shown_top *shown)
 {
 	static const struct rf_column columns[] = {
 		{"  source", false, 0},
@@ -506,7 +521,8 @@ static void print_unseen(const struct rf_unseen *unseen, const struct rf_top *to
 		{"samples", true, 0},
 		{"why", false, 0},
 	};
-	const struct rf_table table = {columns, 4, 1, shown(unseen, top), unseen, fill_unseen};
+	const struct rf_unseen *unseen = shown->unseen;
+	const struct rf_table table = {columns, 4, 1, unseen->count, unseen, fill_unseen};
 	char time[RF_DURATION_TEXT_SIZE], share[32] = "each packet";
 
 	if (unseen->one_in > 1)
@@ -520,8 +536,8 @@ static void print_unseen(const struct rf_unseen *unseen, const struct rf_top *to
 	rf_out_text("\nsources without a window, estimated from samples of %s, over %s:\n", share,
 		    time);
 	rf_table_print(&table);
-	if (shown(unseen, top) < unseen->count)
-		rf_out("… and %zu more; 'top N' shows N\n", unseen->count - shown(unseen, top));
+	if (unseen->count < shown->all_unseen)
+		rf_out("… and %zu more; 'top N' shows N\n", shown->all_unseen - unseen->count);
 }
 
 /* ---- top: what to do ---- */
@@ -544,49 +560,26 @@ static int hint(const struct rf_fence *fence, struct rf_error *error)
 	return err;
 }
 
-static const struct rf_field unseen_fields[] = {
-	RF_FIELD_GROUP("unseen", rf_unseen_fields, "sources without a window; null: no samples",
-		       .or_null = true),
-	{},
-};
-
-RF_RECORD(top, rf_fence_name_fields, rf_sources_fields, unseen_fields);
-
-static json_t *unseen_json(const struct rf_unseen *unseen, const struct rf_top *top)
-{
-	struct rf_unseen first = *unseen;
-
-	first.count = shown(unseen, top);
-	return rf_record_json(unseen_fields, &first);
-}
-
-/*
- * Prints rows marked `~`, or adds `unseen` to `json`, if that is not NULL. Without `sample TIME`
- * only where somebody takes samples; else `unseen` is null, and a line says which words show the
- * sources of many drops.
- */
-static int top_unseen(const struct rf_fence *fence, const struct rf_top *top, json_t *json,
-		      struct rf_error *error)
+/* Without `sample TIME`, only where another process takes samples: else leaves `unseen` out. */
+static int read_unseen(const struct rf_fence *fence, const struct rf_top *top,
+		       struct rf_unseen *unseen, struct shown_top *shown, struct rf_error *error)
 {
 	const struct rf_unseen_asked asked = {
 		.time_ns = top->sample_ns ?: TIME_WITH_OTHERS_NS,
 		.within = top->is_within ? &top->within : NULL,
 	};
-	struct rf_unseen unseen = {};
 	int err;
 
-	if (top->limit || (!top->sample_ns && !rf_unseen_is_sampled(fence))) {
-		if (json)
-			json_object_set_new(json, "unseen", json_null());
-		return json || top->limit ? 0 : hint(fence, error);
-	}
-	err = rf_unseen_read(fence, &asked, &unseen, error);
-	if (!err && json)
-		rf_view_merged(json, unseen_json(&unseen, top));
-	else if (!err)
-		print_unseen(&unseen, top);
-	rf_unseen_free(&unseen);
-	return err;
+	if (top->limit || (!top->sample_ns && !rf_unseen_is_sampled(fence)))
+		return 0;
+	err = rf_unseen_read(fence, &asked, unseen, error);
+	if (err)
+		return err;
+	shown->all_unseen = unseen->count;
+	if (unseen->count > top->rows)
+		unseen->count = top->rows;
+	shown->unseen = unseen;
+	return 0;
 }
 
 /* ---- top ---- */
@@ -634,15 +627,6 @@ static int compare_by_drops(const void *a, const void *b)
 	return order ? order : compare_by_rate(a, b);
 }
 
-static json_t *make_json(const struct rf_fence *fence, const struct rf_source_rows *rows,
-			 size_t count)
-{
-	const struct rf_source_rows first = {.row = rows->row, .count = count};
-
-	return rf_view_merged(rf_record_json(rf_fence_name_fields, fence),
-			      rf_record_json(rf_sources_fields, &first));
-}
-
 /* Without a limit no source has a window, so no source can be seen. */
 static void print_none(const struct rf_bank *rules, const struct rf_top *asked)
 {
@@ -654,18 +638,25 @@ static void print_none(const struct rf_bank *rules, const struct rf_top *asked)
 			    asked->limit || asked->is_within ? "of these " : "");
 }
 
-static void print_rows(const struct rf_source_rows *rows, size_t count, enum rf_order order)
-{
-	source_rows_print(rows, count, order == RF_BY_RATE ? SOURCES_BY_RATE : SOURCES_OF_LIMIT);
-	if (count < rows->count)
-		rf_out("… and %zu more; 'top N' shows N\n", rows->count - count);
-}
-
 static int (*const orders[])(const void *, const void *) = {
 	[RF_BY_DROPS] = compare_by_drops,
 	[RF_BY_RATE] = compare_by_rate,
 	[RF_BY_USED] = compare_by_used,
 };
+
+static int print_top(const struct shown_top *shown, const struct rf_bank *rules,
+		     const struct rf_top *top, struct rf_error *error)
+{
+	source_rows_print(&shown->rows, shown->rows.count,
+			  top->order == RF_BY_RATE ? SOURCES_BY_RATE : SOURCES_OF_LIMIT);
+	if (shown->rows.count < shown->all_rows)
+		rf_out("… and %zu more; 'top N' shows N\n", shown->all_rows - shown->rows.count);
+	if (!shown->all_rows)
+		print_none(rules, top);
+	if (shown->unseen)
+		print_unseen(shown);
+	return shown->unseen || top->limit ? 0 : hint(shown->fence, error);
+}
 
 static int show_top(const struct rf_fence *fence, const void *context, json_t **json,
 		    struct rf_error *error)
@@ -673,30 +664,30 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 	const struct rf_top *top = context;
 	const struct rf_source_filter filter = {top->limit, top->is_within ? &top->within : NULL,
 						false, true};
-	struct rf_source_rows rows = {};
+	struct shown_top shown = {.fence = fence};
+	struct rf_source_rows *rows = &shown.rows;
+	struct rf_unseen unseen = {};
 	struct rf_bans bans = {};
 	int err = rf_fence_bans(fence, &bans, error);
 
 	if (!err)
 		err = check_limit(&bans.rules, top->limit, error);
 	if (!err)
-		err = rf_source_rows_read(fence, &bans, &filter, &rows, error);
-	if (!err) {
-		const size_t count = rows.count < top->rows ? rows.count : top->rows;
-
-		if (rows.count)
-			rf_sort(rows.row, rows.count, sizeof(*rows.row), orders[top->order]);
-		if (json)
-			*json = make_json(fence, &rows, count);
-		else
-			print_rows(&rows, count, top->order);
-		if (!json && !rows.count)
-			print_none(&bans.rules, top);
-	}
+		err = rf_source_rows_read(fence, &bans, &filter, rows, error);
+	if (!err && rows->count)
+		rf_sort(rows->row, rows->count, sizeof(*rows->row), orders[top->order]);
+	shown.all_rows = rows->count;
+	if (rows->count > top->rows)
+		rows->count = top->rows;
 	if (!err)
-		err = top_unseen(fence, top, json ? *json : NULL, error);
+		err = read_unseen(fence, top, &unseen, &shown, error);
+	if (!err && json)
+		*json = rf_record_json(top_fields, &shown);
+	else if (!err)
+		err = print_top(&shown, &bans.rules, top, error);
 	rf_bans_free(&bans);
-	rf_source_rows_free(&rows);
+	rf_source_rows_free(rows);
+	rf_unseen_free(&unseen);
 	return err;
 }
 

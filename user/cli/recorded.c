@@ -114,68 +114,45 @@ static int show_one(const struct rf_options *options, rf_show_recorded show, con
 	return err;
 }
 
-/* A history that cannot be shown has {"fence","error"} in the list. */
 static int show_listed(const char *directory, const char *fence, rf_show_recorded show,
-		       const void *context, json_t *list, struct rf_error *error)
+		       const void *context, json_t **json, struct rf_error *error)
 {
 	struct rf_reader *reader;
-	json_t *json = NULL;
 	int err = rf_reader_open(&reader, directory, fence, error);
 
 	if (!err)
-		err = show(reader, fence, context, list ? &json : NULL, error);
+		err = show(reader, fence, context, json, error);
 	rf_reader_close(reader);
-	if (!list)
-		return err;
-	if (err) {
-		json_decref(json);
-		json = json_pack("{s:o, s:o}", "fence", rf_json_text(fence), "error",
-				 rf_json_text(error->text));
-	}
-	return json_array_append_new(list, json)
-		       ? rf_error_failed(error, -ENOMEM, "cannot make JSON")
-		       : err;
-}
-
-static int show_each(const struct rf_recorded_fences *fences, rf_show_recorded show,
-		     bool has_heading, const void *context, json_t *list, struct rf_error *error)
-{
-	int result = 0;
-
-	for (int i = 0; i < fences->count; i++) {
-		struct rf_error failure = {};
-		int err;
-
-		if (i && !list && !has_heading)
-			rf_out("\n");
-		if (!list && !has_heading && fences->count > 1)
-			rf_out("fence %s\n", fences->name[i]);
-		err = show_listed(fences->directory, fences->name[i], show, context, list,
-				  &failure);
-		rf_out_keep_last(err, &failure, &result, error);
-	}
-	return result;
+	return err;
 }
 
 int rf_show_histories(const struct rf_options *options, rf_show_recorded show, bool has_heading,
 		      const void *context, struct rf_error *error)
 {
+	struct rf_each each = {.error = error};
 	struct rf_recorded_fences fences;
-	struct rf_error unprinted;
-	json_t *list;
-	int err, printed;
+	int err;
 
 	if (options->dev)
 		return show_one(options, show, context, error);
 	err = rf_recorded_fences(&fences, error);
 	if (err)
 		return err;
-	list = options->json ? json_array() : NULL;
-	err = show_each(&fences, show, has_heading, context, list, error);
-	if (!list)
-		return err;
-	printed = rf_out_json(json_pack("{s:o}", "fences", list), false, err ? &unprinted : error);
-	return err ? err : printed;
+	each.list = options->json ? json_array() : NULL;
+	for (int i = 0; i < fences.count; i++) {
+		const char *fence = fences.name[i];
+		struct rf_error failure = {};
+		json_t *json = NULL;
+
+		if (i && !each.list && !has_heading)
+			rf_out("\n");
+		if (!each.list && !has_heading && fences.count > 1)
+			rf_out("fence %s\n", fence);
+		err = show_listed(fences.directory, fence, show, context, each.list ? &json : NULL,
+				  &failure);
+		rf_each_add(&each, fence, json, err, &failure);
+	}
+	return rf_each_end(&each, NULL);
 }
 
 /* ---- parts of a history that several commands print ---- */

@@ -187,87 +187,92 @@ static int show_one(const struct rf_options *options, rf_show show, const void *
 	return err;
 }
 
-/* All fences, while they are shown one after the other. */
-struct all {
-	rf_show show;
-	const void *context;
-	bool has_heading;
-	bool is_only; /* there is one fence */
-	json_t *list; /* NULL: print text */
+struct failed {
+	const char *fence, *error;
 };
 
-/* Which of several fences could not be shown. */
-static int name_fence(const struct rf_found *found, int err, struct rf_error *error)
-{
-	const struct rf_error failure = *error;
+static const struct rf_field failed_fields[] = {
+	RF_FIELD("fence", struct failed, fence, "its name"),
+	RF_FIELD("error", struct failed, error, "why it is not shown"),
+	{},
+};
 
-	return rf_error_failed(error, err, "fence '%s': %.440s", found->name, failure.text);
+static const struct rf_field each_fields[] = {
+	RF_FIELD_READ("fences", struct rf_each, list, RF_FIELD_LIST, NULL, ""),
+	{},
+};
+
+void rf_each_add(struct rf_each *each, const char *fence, json_t *json, int err,
+		 const struct rf_error *failure)
+{
+	const struct failed failed = {fence, failure->text};
+	struct rf_error named = *failure;
+
+	if (err && each->list) {
+		json_decref(json);
+		json = rf_record_json(failed_fields, &failed);
+	}
+	if (err && each->names_fence)
+		rf_error_failed(&named, err, "fence '%s': %.440s", fence, failure->text);
+	if (each->list && json_array_append_new(each->list, json))
+		err = rf_error_failed(&named, -ENOMEM, "cannot make JSON");
+	rf_out_keep_last(err, &named, &each->result, each->error);
 }
 
-static int show_found(const struct all *all, const struct rf_found *found, struct rf_error *error)
+int rf_each_end(struct rf_each *each, json_t *more)
+{
+	struct rf_error unprinted;
+	json_t *json;
+	int printed;
+
+	if (!each->list)
+		return each->result;
+	json = rf_record_json(each_fields, each);
+	json_decref(each->list);
+	if (more)
+		json = rf_view_merged(json, more);
+	printed = rf_out_json(json, false, each->result ? &unprinted : each->error);
+	return each->result ? each->result : printed;
+}
+
+static int show_found(const struct rf_found *found, rf_show show, bool has_heading,
+		      const void *context, json_t **json, struct rf_error *error)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
-	json_t *json = NULL;
 	int err = rf_fence_open_on(&fence, found->interface, error);
 
-	if (!err && !all->list && !all->has_heading && !all->is_only)
+	if (!err && has_heading)
 		rf_out("fence %s\n", found->name);
 	if (!err)
-		err = all->show(&fence, all->context, all->list ? &json : NULL, error);
-	if (err)
-		json = json_pack("{s:o, s:o}", "fence", rf_json_text(found->name), "error",
-				 rf_json_text(error->text));
-	if (all->list && json_array_append_new(all->list, json))
-		err = rf_error_failed(error, -ENOMEM, "cannot make JSON");
-	else if (!all->list)
-		json_decref(json);
+		err = show(&fence, context, json, error);
 	rf_fence_close(&fence);
-	return err && !all->is_only ? name_fence(found, err, error) : err;
-}
-
-static int show_each(const struct all *all, const struct rf_fences *fences, struct rf_error *error)
-{
-	int result = 0;
-
-	for (int i = 0; i < fences->count; i++) {
-		struct rf_error failure = {};
-		int err;
-
-		if (i && !all->list)
-			rf_out("\n");
-		err = show_found(all, &fences->fence[i], &failure);
-		rf_out_keep_last(err, &failure, &result, error);
-	}
-	return result;
+	return err;
 }
 
 static int show_all(const struct rf_options *options, rf_show show, bool has_heading,
 		    const void *context, json_t *more, struct rf_error *error)
 {
-	struct all all = {.show = show, .context = context, .has_heading = has_heading};
+	struct rf_each each = {.error = error};
 	struct rf_fences fences;
-	struct rf_error unprinted;
-	int err = rf_fences_find(&fences, error);
-	const bool found = !err;
+	const int err = rf_fences_find(&fences, error);
 
-	all.is_only = fences.count == 1;
-	if (options->json)
-		all.list = json_array();
-	if (found)
-		err = show_each(&all, &fences, error);
-	if (found && options->json) {
-		json_t *json = json_pack("{s:o}", "fences", all.list);
-		int printed;
+	each.names_fence = fences.count > 1;
+	if (!err && options->json)
+		each.list = json_array();
+	for (int i = 0; i < fences.count && !err; i++) {
+		const struct rf_found *found = &fences.fence[i];
+		struct rf_error failure = {};
+		json_t *json = NULL;
+		int failed;
 
-		if (more)
-			json_object_update(json, more);
-		printed = rf_out_json(json, false, err ? &unprinted : error);
-		err = err ? err : printed;
-	} else {
-		json_decref(all.list);
+		if (i && !each.list)
+			rf_out("\n");
+		failed = show_found(found, show, !each.list && !has_heading && each.names_fence,
+				    context, each.list ? &json : NULL, &failure);
+		rf_each_add(&each, found->name, json, failed, &failure);
 	}
 	rf_fences_free(&fences);
-	return err;
+	return err ? err : rf_each_end(&each, json_incref(more));
 }
 
 int rf_show_fences(const struct rf_options *options, rf_show show, bool has_heading,

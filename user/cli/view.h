@@ -39,6 +39,20 @@ size_t rf_view_count_fleet(const struct rf_ruleset *rules);
 
 /* ---- one fence, or all of them ---- */
 
+/* Several fences, one after the other: text, or {"fences":[…]}. The last failure is the result. */
+struct rf_each {
+	json_t *list;	  /* NULL: text */
+	bool names_fence; /* an error gets the name of its fence */
+	int result;
+	struct rf_error *error;
+};
+
+/* What came of one fence: its object, or with `err` {"fence","error"}. */
+void rf_each_add(struct rf_each *each, const char *fence, json_t *json, int err,
+		 const struct rf_error *failure);
+/* Prints the list, with the keys of `more`, which is freed and can be NULL. Returns the result. */
+int rf_each_end(struct rf_each *each, json_t *more);
+
 /*
  * Shows one fence. Prints it, or, where `json` is not NULL, sets `*json` to its object. `context`
  * is the command's.
