@@ -40,7 +40,8 @@ packages() {
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev bpftool linux-libc-dev libelf-dev zlib1g-dev \
 		libjansson-dev libjs-dygraphs libhiredis-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev \
 		pkg-config ;;
-	apt-test) echo libcmocka-dev xdp-tools iproute2 jq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
+	# gojq: for the jq of Debian 12, which starts slowly
+	apt-test) echo libcmocka-dev xdp-tools iproute2 jq gojq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
 		systemd tcpdump tshark zsh fish redis-server stunnel4 openssl ;;
 	apt-demo | zypper-demo) echo iproute2 jq procps util-linux ;;
 	apt-demo-fleet) echo redis-server ;;

@@ -30,6 +30,10 @@ pins=/sys/fs/bpf/ringfence
 scratch=$(mktemp -d)
 declare -A started # processes in the background that are not yet waited for
 declare -a port	   # of each wire, its interface inside
+exec {never}<> <(:) # a pipe that is never written to, for pause
+# jq 1.6 needs 30 ms to start, gojq 2 ms. But gojq sorts the keys of an object, and has no -S: a row that depends on
+# their order calls `command jq`.
+! type -P gojq >/dev/null || jq() { gojq "$@"; }
 results=0 failures=0
 
 # ---- results ----
@@ -84,26 +88,63 @@ check() {
 	if "${@:2}"; then pass "$1"; else fail "$1"; fi
 }
 
-# Each line of a text as it was before it was wrapped to 80 columns; of JSON, nothing is joined. Where
-# a line is wrapped depends on the names in it; test_width.sh checks that.
-unwrapped() {
-	sed -E '1 { /^[{[]/ { :json; n; b json } }; :join; $!N; s/\n {4,}/ /; t join; P; D'
+# Most of what a test costs is the processes that the shell starts, so the functions that every row calls use
+# the shell's own means, and store what they found in a variable: $(…) is a process as well.
+
+# Stores what comes from standard input in $text, without the newlines at its end.
+read_text() {
+	IFS= read -rd '' text
+	while [[ $text = *$'\n' ]]; do
+		text=${text%$'\n'}
+	done
 }
 
-# The output of a command, without the memory that a new fence takes, which depends on the kernel and
-# the number of CPUs, and without what is lost with a fence; test_memory.sh and test_fences.sh check these.
-describe() {
-	local status
+# Joins the lines of $text that were wrapped to 80 columns; of JSON, none. Where a line is wrapped depends on
+# the names in it; test_width.sh checks that.
+join_lines() {
+	[[ $text != ["{["]* && $text = *$'\n    '* ]] || return 0
+	text=${text//$'\n    '/$'\001'}
+	while [[ $text = *$'\001 '* ]]; do
+		text=${text//$'\001 '/$'\001'}
+	done
+	text=${text//$'\001'/ }
+}
+
+# The same for a pipeline.
+unwrapped() {
+	local text
+
+	read_text
+	join_lines
+	printf '%s\n' "$text"
+}
+
+# Stores the exit status and the output of a command in $described, without the memory that a new fence takes,
+# which depends on the kernel and the number of CPUs, and without the summary of a removed fence;
+# test_memory.sh and test_fences.sh check these.
+run_described() { # CMD…
+	local status text
 
 	"$@" >"$scratch/stdout" 2>"$scratch/stderr"
 	status=$?
-	printf 'exit %d\n%s\nstderr: %s' "$status" "$(unwrapped <"$scratch/stdout" | sed -E "/^fence '[^']+' (takes [0-9.]+ MiB of memory$|was removed with )/d")" \
-		"$(<"$scratch/stderr")"
+	read_text <"$scratch/stdout"
+	join_lines
+	[[ $text != *"fence '"*"' "@(takes|was removed)' '* ]] ||
+		text=$(sed -E "/^fence '[^']+' (takes [0-9.]+ MiB of memory$|was removed with )/d" <<<"$text")
+	described="exit $status"$'\n'"$text"$'\nstderr: '
+	read_text <"$scratch/stderr"
+	described+=$text
+}
+
+describe() { # CMD…
+	run_described "$@"
+	printf '%s' "$described"
 }
 
 # does NAME OUTPUT CMD…: the command succeeds, prints exactly OUTPUT, and writes nothing to stderr.
 does() {
-	is "$(describe "${@:3}")" "exit 0"$'\n'"$2"$'\n'"stderr: " "$1"
+	run_described "${@:3}"
+	is "$described" "exit 0"$'\n'"$2"$'\n'"stderr: " "$1"
 }
 
 # What limit add says beside the first limit of a fence, which has a sliding window.
@@ -113,7 +154,8 @@ steady() { # NAME
 
 # fails NAME STATUS MESSAGE CMD…: the command ends with STATUS and MESSAGE, and prints nothing else.
 fails() {
-	is "$(describe "${@:4}")" "exit $2"$'\n\n'"stderr: $3" "$1"
+	run_described "${@:4}"
+	is "$described" "exit $2"$'\n\n'"stderr: $3" "$1"
 }
 
 done_testing() {
@@ -232,15 +274,20 @@ start() {
 	started[$started_pid]=1
 }
 
+# A sleep without a process.
+pause() { # SECONDS
+	read -rt "$1" -u "$never" || :
+}
+
 # Repeats a command until it succeeds; less often when it takes long, since asking takes CPU time from
 # what is waited for. It gives up after three minutes: on a busy machine a single attach can take one.
 eventually() {
-	local end=$((SECONDS + 180)) pause=0.02 tries=0
+	local end=$((SECONDS + 180)) seconds=0.02 tries=0
 
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1
-		[ $((++tries)) -lt 10 ] || pause=0.1
-		sleep "$pause"
+		[ $((++tries)) -lt 10 ] || seconds=0.1
+		pause "$seconds"
 	done
 }
 
@@ -322,43 +369,82 @@ stats() {
 	ringfence stats --json dev "${port[$1]}" | jq -r "$2"
 }
 
-# The packets that a fence has counted in all, named by its wire. Without jq, which takes longer than
-# all the rest: every delivery waits for this number.
-counted() {
-	ringfence stats dev "${port[$1]}" |
-		awk '/^(passed|dropped) / { sum += $2 } END { printf "%.0f\n", sum }'
+# Stores the packets that a fence has counted in all in $packets.
+count_packets() { # WIRE
+	local line
+
+	packets=0
+	ringfence stats dev "${port[$1]}" >"$scratch/counts.$BASHPID"
+	while IFS= read -r line; do
+		[[ ! $line =~ ^(passed|dropped)\ +([0-9]+) ]] || packets=$((packets + BASH_REMATCH[2]))
+	done <"$scratch/counts.$BASHPID"
 }
 
-has_counted() {
-	[ "$(counted "$1")" -ge "$2" ]
+counted() { # WIRE
+	local packets
+
+	count_packets "$1"
+	echo "$packets"
 }
 
-# "PACKETS BYTES", summed over the lines.
+has_counted() { # WIRE PACKETS
+	local packets
+
+	count_packets "$1"
+	[ "$packets" -ge "$2" ]
+}
+
+# Stores the sums over lines "SOURCE PACKETS BYTES" in $packets and $bytes.
+add_up() { # LINES
+	local more_packets more_bytes _
+
+	packets=0 bytes=0
+	while read -r _ more_packets more_bytes _; do
+		packets=$((packets + more_packets)) bytes=$((bytes + more_bytes))
+	done <<<"$1"
+}
+
 sum() { # LINES
-	awk '{ packets += $2; bytes += $3 } END { printf "%.0f %.0f", packets, bytes }' <<<"$1"
+	local packets bytes
+
+	add_up "$1"
+	printf '%s %s' "$packets" "$bytes"
+}
+
+# Stores the lines of `traffic` in $text: sorted, without the word that each begins with.
+read_sources() { # FILE WORD
+	read_text <"$1"
+	text=${text#"$2 "}
+	text=${text//$'\n'"$2 "/$'\n'}
+	[[ $text != *$'\n'* ]] || text=$(sort <<<"$text")
 }
 
 # observe WIRE MAX CMD…: runs a sender, waits until the fence has counted each of its frames, and
 # records the frames that came out behind the program. MAX is L/W, or empty.
 observe() {
-	local wire=$1 max=$2 before packets bytes
+	local wire=$1 max=$2 before packets bytes text
 
-	before=$(counted "$wire")
+	count_packets "$wire"
+	before=$packets
 	start inside build/tests/traffic recv dev "${port[$wire]}" for 5m ${max:+max "$max"} \
 		>"$scratch/received" 2>"$scratch/receiver"
 	eventually test -s "$scratch/receiver"
-	[ "$(<"$scratch/receiver")" = ready ] || bail "cannot receive: $(<"$scratch/receiver")"
-	sent=$("${@:3}" | sed 's/^sent //' | sort)
-	read -r packets bytes <<<"$(sum "$sent")"
+	read_text <"$scratch/receiver"
+	[ "$text" = ready ] || bail "cannot receive: $text"
+	"${@:3}" >"$scratch/sender"
+	read_sources "$scratch/sender" sent
+	sent=$text
+	add_up "$sent"
 	[ "$packets" != 0 ] || bail "nothing was sent on wire $wire"
 	sent_packets=$((sent_packets + packets)) sent_bytes=$((sent_bytes + bytes))
 	eventually has_counted "$wire" $((before + packets)) ||
 		fail "all $packets frames on wire $wire were counted"
-	sleep 0.05 # from the program to the socket
+	pause 0.05 # from the program to the socket
 	stop TERM "$started_pid"
 	verdict=$?
-	received=$(sed 's/^received //' "$scratch/received" | sort)
-	read -r packets bytes <<<"$(sum "$received")"
+	read_sources "$scratch/received" received
+	received=$text
+	add_up "$received"
 	received_packets=$((received_packets + packets))
 	received_bytes=$((received_bytes + bytes))
 }

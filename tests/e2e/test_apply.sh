@@ -98,9 +98,9 @@ does 'apply - reads the rules from standard input' \
 	'in force: 1 limit, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply - <<<'limit add any rate 10/1h exact'
 is "$(saved)" $'limit add any rate 10/1h exact\nnewcomers off' 'apply - removes the rules that its input lacks'
-is "$(ringfence apply --json - <<<'limit add any rate 10/1h exact' | jq -c 'del(.schema)')" \
+is "$(ringfence apply --json - <<<'limit add any rate 10/1h exact' | command jq -c 'del(.schema)')" \
 	'{"limits":1,"allow":0,"deny":0,"newcomers":"off","warnings":[]}' 'apply --json prints what is in force'
-is "$(ringfence check --json "$scratch/rules" | jq -c 'del(.schema)')" \
+is "$(ringfence check --json "$scratch/rules" | command jq -c 'del(.schema)')" \
 	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate","warnings":[],"on_both_lists":0}' 'check --json prints what the file has'
 
 # ---- rules that were written by hand, or that a newer version saved ----
@@ -442,7 +442,7 @@ fails 'a second confirm is refused: no rules are on trial' \
 	1 'ringfence: nothing to confirm: no rules are on trial' ringfence confirm
 apply "$scratch/a"
 apply "$scratch/b" confirm 1h
-is "$(ringfence confirm --json | jq -c 'del(.schema)')" '{"confirmed":true,"was_late":false}' \
+is "$(ringfence confirm --json | command jq -c 'del(.schema)')" '{"confirmed":true,"was_late":false}' \
 	'confirm --json reports a confirmation in time'
 
 for set in old new; do

@@ -54,7 +54,7 @@ is "$(standing)" 'dns shadow, net shadow, syn shadow' 'limit shadow of two limit
 does 'limit arm all arms every limit' "limit 'dns': shadow → in force
 limit 'syn': shadow → in force
 limit 'net': shadow → in force" ringfence limit arm all
-is "$(ringfence limit shadow net net dns --json | jq -c 'del(.schema)')" '{"limits":[{"name":"dns","shadow":true,'\
+is "$(ringfence limit shadow net net dns --json | command jq -c 'del(.schema)')" '{"limits":[{"name":"dns","shadow":true,'\
 '"changed":true},{"name":"net","shadow":true,"changed":true}],"warnings":[]}' 'limit shadow --json says what changed'
 
 # ---- on trial ----
@@ -72,7 +72,7 @@ stand_as_before() {
 }
 ringfence limit arm dns net confirm 1s >"$scratch/log"
 check 'after a trial without confirm the limits are shadows again' eventually stand_as_before
-is "$(ringfence limit arm dns confirm 1h --json | jq -c 'del(.schema)')" \
+is "$(ringfence limit arm dns confirm 1h --json | command jq -c 'del(.schema)')" \
 	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":3600000,"warnings":[]}' \
 	'limit arm … confirm --json has the trial'
 ringfence confirm >"$scratch/log"
@@ -128,7 +128,7 @@ warns 'limit shadow of an exception says what that means' "$(exempts partner dns
 	ringfence limit shadow partner
 send_both
 is "$(came)" '192.0.2.9 20' 'limit shadow of an exception leaves none of its sources to the wider limit'
-is "$(ringfence limit shadow partner --json | jq -c .warnings)" "[{\"shadow\":\"partner\",\"limit\":\"dns\",\
+is "$(ringfence limit shadow partner --json | command jq -c .warnings)" "[{\"shadow\":\"partner\",\"limit\":\"dns\",\
 \"effect\":\"exempts\",\"text\":\"$(exempts partner dns)\"}]" 'limit shadow --json has the warning'
 warns 'limit set says that a shadow leaves its sources to the wider limit' "$(leaves partner dns)" \
 	ringfence limit set partner rate 1M/1h bytes exact match udp dport 53 from 192.0.2.0/24 shadow
@@ -215,7 +215,7 @@ does 'limit set of the same definition says that nothing changed' "limit 'dns': 
 does 'limit set says what another algorithm is' \
 	"limit 'dns': algorithm sliding → token; ban none → 10m; its windows start afresh" \
 	ringfence limit set dns rate 1k/1m match udp algorithm token ban 10m
-is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 --json | jq -c 'del(.schema)')" \
+is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 --json | command jq -c 'del(.schema)')" \
 	'{"limit":"dns","changes":[{"what":"per","before":"/32","after":"/24"},{"what":"burst",'\
 '"before":"1k","after":"7"},{"what":"ban","before":"10m","after":"none"}],"windows_kept":false,'\
 '"warnings":[]}' \
@@ -267,7 +267,7 @@ is "$(ringfence save | grep -c '^limit add dns rate 262140/1m ')" 1 'save has CO
 keeps 'limit change takes many parts at once' 'rate 10mbit burst 8k' no match no dport \
 	algorithm token rate 10mbit burst 8k
 keeps 'limit change keeps the unit of a rate in bits' 'rate 200k/1s bytes burst 8k' rate 200k/1s
-is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | jq -c .)" '{"schema":1,"limit":"dns","changes":'\
+is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | command jq -c .)" '{"schema":1,"limit":"dns","changes":'\
 '[{"what":"rate","before":"200k/1s bytes","after":"100k/1s bytes"}],"windows_kept":true,'\
 '"trial_ms":1000,"warnings":[]}' \
 	'limit change … confirm --json has the change and the trial'
@@ -303,7 +303,7 @@ stand_as_before() {
 ringfence limit add new rate 3/1h exact confirm 1s >"$scratch/log"
 check 'after its trial a new limit is gone' eventually stand_as_before
 is "$(ringfence limit set dns rate 9/1h match udp per /24 algorithm token burst 7 confirm 2s --json |
-	jq -c 'del(.schema)')" '{"limit":"dns","changes":[{"what":"rate","before":"1k/1m","after":"9/1h"}],'\
+	command jq -c 'del(.schema)')" '{"limit":"dns","changes":[{"what":"rate","before":"1k/1m","after":"9/1h"}],'\
 '"windows_kept":false,"trial_ms":2000,"warnings":[]}' 'limit set … confirm --json has the trial'
 old_rate() {
 	ringfence limit list | grep -q 'rate 1k/1m'

@@ -57,13 +57,13 @@ matches "$(ringfence show 192.0.2.1 | unwrapped | tail -n 1)" '  banned        f
 matches "$(ringfence bans)" "source +limit +left +since
 192\.0\.2\.1 +udp +(1h|[1-5]?[0-9]m( [0-9]+s)?) +[0-9ms ]+
 2001:db8::/64 +udp +(1h|[1-5]?[0-9]m( [0-9]+s)?) +[0-9ms ]+" 'bans lists each banned source with its limit and times'
-is "$(ringfence bans list --json | jq -c '.bans[0] | (.left_ms + .since_ms | . > 3599000 and . < 3601000) as $whole |
+is "$(ringfence bans list --json | command jq -c '.bans[0] | (.left_ms + .since_ms | . > 3599000 and . < 3601000) as $whole |
 	.left_ms = $whole | .since_ms |= (. >= 0)')" \
 	'{"source":"192.0.2.1","limit":"udp","all":false,"left_ms":true,"since_ms":true}' \
 		'bans list --json prints source, limit and times of a ban'
 is "$(ringfence status | unwrapped | grep '^bans')" "bans: 2 sources are banned; 'ringfence bans' lists them" \
 	'status counts the banned sources'
-is "$(ringfence status --json dev "${port[0]}" | jq -c .bans)" '{"standing":2,"room":16384,"refused":0}' \
+is "$(ringfence status --json dev "${port[0]}" | command jq -c .bans)" '{"standing":2,"room":16384,"refused":0}' \
 	'status --json counts bans, room and refusals'
 deliver 0 src=192.0.2.9,count=20
 matches "$(ringfence top 1)" "source .*
@@ -123,7 +123,7 @@ fails 'unban of a source that is not banned is refused' 1 \
 	"ringfence: 192.0.2.77: not banned; 'ringfence bans' lists the banned sources" ringfence unban 192.0.2.77
 does 'unban --json of an IPv6 network ends its ban' \
 	'{"lifted":1}' sh -c "nsenter --net=/run/netns/rf-test-$$-inside \
-	build/ringfence unban 2001:db8::/32 --json | jq -c 'del(.schema)'"
+	build/ringfence unban 2001:db8::/32 --json | command jq -c 'del(.schema)'"
 does 'unban all ends every ban' '3 bans ended' ringfence unban all
 does "bans lists nobody after 'unban all'" 'no source is banned' ringfence bans
 does "a second 'unban all' ends no ban" '0 bans ended' ringfence unban all

@@ -61,7 +61,7 @@ is "$(ringfence allow list | sed 's/ for.*//' | tr '\n' ' ')" '10.1.0.0/16 10.2.
 	'a batch changes the allow list'
 deliver 0 src=10.2.0.1,count=20 src=10.3.0.1,count=20 src=198.51.100.1,count=20 src=192.0.2.1,count=20
 is "$(came)" $'10.2.0.1 20\n192.0.2.1 10' 'the lists of a batch are in force'
-matches "$(printf 'deny add 192.0.2.9\ndeny add 2001:db8::/32 for 2h' | ringfence batch - --json | jq -c "del(.schema)")" \
+matches "$(printf 'deny add 192.0.2.9\ndeny add 2001:db8::/32 for 2h' | ringfence batch - --json | command jq -c "del(.schema)")" \
 	'\{"commands":2,"skipped":0,"refused":0,"seconds":[0-9.e-]+\}' 'batch reads standard input, and --json counts'
 matches "$(ringfence deny list | tail -n 1)" '2001:db8::/32 for another (2h|1h 5[0-9]m.*)' \
 	'the last line of a batch needs no newline'

@@ -162,7 +162,7 @@ check 'as text' eval 'ringfence events | grep -q "source_limited 192.0.2.66 limi
 is "$(ringfence events from 192.0.2.68 --json | jq '[.fences[].events | length] | add')" 1 'with the same filters'
 is "$(ringfence events of map_errors dev "${port[0]}")" $"fence ${port[0]}"$'\n'"  no such events in $file" 'and says where there is none'
 fails 'a fence that the file does not have' 1 "ringfence: 'nosuch0': no event of this fence is in $file" ringfence events dev nosuch0
-made=$(head -n 1 "$file" | jq -c '.type = "windows_full"')
+made=$(head -n 1 "$file" | command jq -c '.type = "windows_full"')
 for _ in {1..12}; do echo "$made"; done >>"$file"
 watch file
 watcher=$started_pid

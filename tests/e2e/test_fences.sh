@@ -35,8 +35,8 @@ for command in status stats top; do
 	is "$(ringfence "$command" --json | jq -r '(del(.schema, .without_interface) | keys[]), .fences[].fence')" "fences
 $one
 $edge" "$command --json without dev has a list of fences"
-	is "$(ringfence "$command" --json | jq -c '.fences[1]')" \
-		"$(ringfence "$command" --json dev "$edge" | jq -c 'del(.schema)')" \
+	is "$(ringfence "$command" --json | command jq -c '.fences[1]')" \
+		"$(ringfence "$command" --json dev "$edge" | command jq -c 'del(.schema)')" \
 		"$command --json: each of the list is what dev prints"
 done
 is "$(ringfence top limit slow 2>"$scratch/stderr" | grep -c 192); $?" '2; 0' \
@@ -108,7 +108,7 @@ $one: detached" ringfence detach "${port[2]}" "$one" "${port[2]}"
 is "$(ringfence status --json | jq -c '.fences | map(.interfaces[].name)')" "[\"${port[1]}\"]" \
 	'detach of many leaves the other interface of a fence'
 ringfence attach "${port[2]}" fence "$edge" >"$scratch/log"
-is "$(ringfence detach "$edge" --json | jq -c 'del(.schema, .lost)')" "{\"detached\":[\"${port[1]}\",\"${port[2]}\"],\"link_down_ms\":{}}" \
+is "$(ringfence detach "$edge" --json | command jq -c 'del(.schema, .lost)')" "{\"detached\":[\"${port[1]}\",\"${port[2]}\"],\"link_down_ms\":{}}" \
 	'detach of a fence detaches all its interfaces, and --json lists them'
 check 'detach of a fence removes its pins' test ! -e "$pins/$edge"
 
@@ -130,7 +130,7 @@ is "$(ringfence detach "${port[1]}" 2>&1 | unwrapped)" "${port[1]}: detached
 fence '$edge' was removed with 2 limits, 1 allowed and 2 denied prefixes, 1 ban and 2 windows; 'ringfence save' before \
 'ringfence detach' keeps limits and lists" 'detach of the last interface of a fence says what is lost, and how to keep it'
 filled || bail "cannot fill the fence: $(<"$scratch/log")"
-is "$(ringfence detach "$edge" --json | jq -c .lost)" \
+is "$(ringfence detach "$edge" --json | command jq -c .lost)" \
 	"[{\"fence\":\"$edge\",\"limits\":2,\"allow\":1,\"deny\":2,\"bans\":1,\"windows\":2}]" 'so does detach --json, once'
 
 done_testing

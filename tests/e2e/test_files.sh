@@ -161,7 +161,7 @@ deny: 1 added, 1 deleted, 2 changed
 - deny add 192.0.2.3 for 1h
 + deny add 2001:db8::/32
 ~ newcomers rate 10k/1s then aggregate → newcomers off" other
-is "$(ringfence diff --json "$scratch/other" | jq -c '.differs, .limits[], .order, .newcomers,
+is "$(ringfence diff --json "$scratch/other" | command jq -c '.differs, .limits[], .order, .newcomers,
 	(.deny | .added, .deleted, .changed, (.prefixes[] | [.prefix, .change, (keys - ["prefix", "change"])]))')" \
 	'true
 {"limit":"big","change":"deleted","command":"limit add big rate 1M/1s from 192.0.2.0/24,198.51.100.0/24,203.0.113.0/24"}

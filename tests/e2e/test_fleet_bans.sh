@@ -135,7 +135,7 @@ matches "$(on 2 fleet bans list)" "$source4 for another (1h|[1-5]?[0-9]m( [0-9]+
 is "$(on 2 deny list --json | jq -c '[.prefixes[] | .prefix, .owners[].by]')" "[\"$source4\",\"fleet\"]" 'deny list --json as well'
 is "$(on 1 deny list --json | jq -c '[.prefixes[] | .prefix, .owners[].by]')" "[\"$source4\",\"manual\"]" \
 	'on the host that told it, it is its own'
-is "$(on 2 status --json | jq -c '.fences[0].lists')" '{"allow":0,"deny":0,"fleet":1}' 'status counts it'
+is "$(on 2 status --json | command jq -c '.fences[0].lists')" '{"allow":0,"deny":0,"fleet":1}' 'status counts it'
 check 'and says how to list it' grep -q '1 banned by other hosts;' <(on 2 status)
 is "$(on 2 save | grep -c 'deny add')" 0 'save leaves it out'
 on 2 save >"$scratch/rules"

@@ -20,7 +20,7 @@ passes() { # NAME COUNT: of 300 packets of a new source
 }
 
 limit() { # of the list as JSON
-	ringfence limit list --json | jq -cS ".limits[] | select(.name == \"$1\") | .fleet"
+	ringfence limit list --json | command jq -cS ".limits[] | select(.name == \"$1\") | .fleet"
 }
 
 make_network 1
@@ -106,7 +106,7 @@ does 'check takes what save prints' "$scratch/saved: fine: 1 limit, 0 allowed an
 does 'diff finds nothing' '' ringfence diff "$scratch/saved"
 sed 's/hosts 3/hosts 10/' "$scratch/saved" >"$scratch/ten"
 is "$(ringfence diff "$scratch/ten")" '~ fleet hosts 3 → 10' 'diff finds another number of hosts'
-is "$(ringfence diff "$scratch/ten" --json | jq -c .fleet_hosts)" '{"before":3,"after":10}' 'so in JSON'
+is "$(ringfence diff "$scratch/ten" --json | command jq -c .fleet_hosts)" '{"before":3,"after":10}' 'so in JSON'
 ringfence apply "$scratch/ten" >"$scratch/log"
 is "$(limit any)" '{"alone":31,"bound":20000,"first":31,"hosts":10}' 'apply sets it, and with it what passes unasked'
 sed /hosts/d "$scratch/saved" >"$scratch/without"

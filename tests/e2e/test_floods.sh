@@ -45,17 +45,13 @@ now_ns() {
 
 # ---- one run ----
 
-fence_maps() {
-	bpftool -j prog show id "$(program_on 0)" | jq -r '.map_ids[]'
-}
-
 # The memory of the fence's maps, in bytes.
 map_bytes() {
-	local id
+	local program
 
-	for id in $(fence_maps); do
-		bpftool -j map show id "$id" | jq .bytes_memlock
-	done | awk '{ sum += $1 } END { printf "%.0f", sum }'
+	program=$(bpftool -j prog show id "$(program_on 0)")
+	bpftool -j map show | jq --argjson program "$program" \
+		'map(select(.id == $program.map_ids[]).bytes_memlock) | add'
 }
 
 kernel_kb() {
@@ -447,7 +443,7 @@ for then in closed aggregate; do
 	over
 done
 
-is "$(jq -cS '[.newcomers, .map_errors, .windows.ipv4] | map(keys)' "$scratch/stats")" \
+is "$(command jq -cS '[.newcomers, .map_errors, .windows.ipv4] | map(keys)' "$scratch/stats")" \
 	'[["admitted","aggregated","dropped","known","passed","rate","then","unnoted","window_ms"],'\
 '["delete_busy","insert_busy","insert_full","insert_nomem","insert_other","none_idle",'\
 '"window_lost"],["evictions","inserts","resident","used"]]' \

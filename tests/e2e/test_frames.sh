@@ -49,18 +49,16 @@ charged() { # SOURCE
 
 # The fence's totals and, as `xdp`, the driver's count of the verdicts.
 count_all() {
-	{
-		ringfence stats --json dev "${port[0]}"
-		inside ethtool -S "${port[0]}" | awk '/xdp_packets:/ { all += $2 } /xdp_drops:/ { drops += $2 }
-			END { printf "{\"xdp\": %d}", all - drops }'
-	} | jq -s add
+	ringfence stats --json dev "${port[0]}"
+	inside ethtool -S "${port[0]}" | awk '/xdp_packets:/ { all += $2 } /xdp_drops:/ { drops += $2 }
+		END { printf "{\"xdp\": %d}", all - drops }'
 }
 
 # What was added since then: reasons, limits, windows of either family, a line for each.
 difference() {
-	jq -rn --slurpfile before "$scratch/before" --slurpfile after "$scratch/after" '
+	command jq -rn --slurpfile before "$scratch/before" --slurpfile after "$scratch/after" '
 		$before[0] as $old | $after[0] |
-		"came out \(.xdp - $old.xdp)",
+		"came out \($after[1].xdp - $before[1].xdp)",
 		(.reasons | to_entries[] | .value.packets -= $old.reasons[.key].packets |
 			.value.bytes -= $old.reasons[.key].bytes | select(.value.packets > 0) |
 			"\(.key) \(.value.packets) packets, \(.value.bytes) bytes"),

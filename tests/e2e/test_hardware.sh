@@ -117,7 +117,7 @@ inside ip link set dev "$tun" xdpgeneric obj build/ringfence.bpf.o sec xdp || ba
 ringfence deny add 192.0.2.0/24
 ringfence limit add any rate 3/1h exact
 inside "$scratch/tun" "$tun" 0 20
-is "$(ringfence stats --json dev "$tun" | jq -c '.packets')" '{"passed":20,"dropped":0,"would_drop":0}' \
+is "$(ringfence stats --json dev "$tun" | command jq -c '.packets')" '{"passed":20,"dropped":0,"would_drop":0}' \
 	'a fence that ip attached to a tun drops nothing'
 is "$(ringfence status | unwrapped | grep "^  $tun")" "  $tun: generic mode, attached by ip
   $tun: nothing is limited here: its frames have no Ethernet header (hardware type 65534: none, as of \

@@ -84,7 +84,7 @@ sqlite3 "$made" "DELETE FROM counts WHERE id & 65535 = (SELECT max(series) FROM 
 sqlite3 "$made" "INSERT INTO events SELECT 90 + value, max(time) - 9000 * (1 - value), iif(value, 'source_released', 'source_limited'),
 	'eth0-own', 'any', '10.0.0.0', 'over_limit', '20k/1s', 600 + 100 * value, 290 + 10 * value, min(first_seen), ''
 	FROM events, json_each('[0,1]') GROUP BY value" || bail 'cannot add events'
-is "$(ringfence report eth0-own --json | jq -c '[.own, .over, ([.sources[].source] | unique)]')" \
+is "$(ringfence report eth0-own --json | command jq -c '[.own, .over, ([.sources[].source] | unique)]')" \
 	'[{"source":"10.0.0.0","limit":"any","passed":700,"dropped":300},true,["10.0.0.0"]]' "report of a source has the source's own packets"
 matches "$(ringfence report eth0-own)" '.*source 10.0.0.0, limit any: 700 packets passed, 300 were dropped.the whole fence: at most .*the source, '\
 'as it was recorded every 10 s.*10\.0\.0\.0 +any.*the whole fence, in that time +packets.*' 'and says which counts are of the whole fence'

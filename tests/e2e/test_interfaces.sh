@@ -78,7 +78,7 @@ rest 0 0 0 0" 'stats reset begins the interfaces at 0'
 is "$(by_interface total)" "$a 13 15 858 990
 $b 12 7 1132 530
 rest 0 0 0 0" 'stats total has all that the interfaces counted'
-is "$(ringfence status --json dev "$edge" | jq -c '.interfaces[0].packets')" '{"passed":1,"dropped":0}' \
+is "$(ringfence status --json dev "$edge" | command jq -c '.interfaces[0].packets')" '{"passed":1,"dropped":0}' \
 	'status counts since the reset'
 
 # ---- an interface that left and came back ----
@@ -126,7 +126,7 @@ ringfence detach "$edge" >"$scratch/log"
 
 ringfence attach "$a" fence "$edge" >"$scratch/log"
 deliver 0 src=192.0.2.1,count=4
-is "$(ringfence stats --json dev "$edge" | jq -c '[has("rest"), .interfaces[0].packets]')" '[false,null]' \
+is "$(ringfence stats --json dev "$edge" | command jq -c '[has("rest"), .interfaces[0].packets]')" '[false,null]' \
 	'stats --json of a fence on one interface has nothing by interface'
 is "$(ringfence stats dev "$edge" | grep -c '^interface\|^rest')" 0 \
 	'stats of a fence on one interface has nothing by interface'

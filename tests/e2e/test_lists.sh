@@ -55,14 +55,14 @@ is "$(came)" '192.0.2.1 60
 2001:db8:bad:1::1 60' 'allow goes before deny, and both go before limits'
 is "$(reason allowed) $(reason denied)" '180 240' 'packets are counted as allowed and as denied'
 conserves 0 'sent = passed + dropped with lists and a limit'
-is "$(ringfence show 192.0.2.1 --json | jq -c '[.allowed, .denied, .limits[0].used]')" \
+is "$(ringfence show 192.0.2.1 --json | command jq -c '[.allowed, .denied, .limits[0].used]')" \
 	'[{"prefix":"192.0.2.0/24","left_ms":null},null,0]' 'an allowed source is charged to no limit'
 does 'deny list prints prefixes in order' '192.0.2.66
 203.0.113.0/24
 2001:db8:0:9::66
 2001:db8:bad::/48' ringfence deny list
 by='"left_ms":null,"owners":[{"by":"manual","left_ms":null}]'
-is "$(ringfence allow list --json | jq -c 'del(.schema)')" \
+is "$(ringfence allow list --json | command jq -c 'del(.schema)')" \
 	"{\"list\":\"allow\",\"prefixes\":[{\"prefix\":\"192.0.2.0/24\",$by},{\"prefix\":\"2001:db8:bad:1::/64\",$by}]}" \
 	'allow list --json has each prefix and its time'
 is "$(ringfence status | unwrapped | grep '^lists')" 'lists: 2 prefixes allowed, 4 denied' \

@@ -77,7 +77,7 @@ connection='2001:db8:7::7 51432 2001:db8:1::10 22' refuses 2001:db8:7::/48 '2001
 connection='::ffff:203.0.113.7 51432 ::ffff:192.0.2.10 22' refuses 203.0.113.7 "$peer" over_ssh
 connection='fe80::7%eth0 51432 fe80::1%eth0 22' refuses fe80::7 'fe80::7, the peer of your SSH connection' over_ssh
 is "$(denied)" '' 'what was refused is not denied'
-is "$(ringfence deny add 192.0.2.0/24 for 1h --json 2>/dev/null | jq -c 'del(.schema, .error)')" \
+is "$(ringfence deny add 192.0.2.0/24 for 1h --json 2>/dev/null | command jq -c 'del(.schema, .error)')" \
 	"{\"own_network\":{\"prefix\":\"192.0.2.0/24\",\"kind\":\"subnet\",\"interface\":\"$dev\"},\"override\":\"force\"}" \
 	'--json names the network'
 for prefix in 203.0.113.7 192.0.2.77 192.0.2.128/25 198.51.100.0/24 198.51.100.5 2001:db8:1::77 2001:db8:2::/48; do
@@ -185,7 +185,7 @@ does 'deny add confirm' "on trial for 1h: 'ringfence confirm' keeps it" ringfenc
 is "$(denied)" 198.51.100.7 'it is denied'
 ringfence revert >"$scratch/log"
 is "$(denied)" '' 'it is undone'
-is "$(ringfence deny add 198.51.100.7 confirm 1h --json | jq -c 'del(.schema)')" '{"list":"deny","trial_ms":3600000}' 'deny add confirm --json'
+is "$(ringfence deny add 198.51.100.7 confirm 1h --json | command jq -c 'del(.schema)')" '{"list":"deny","trial_ms":3600000}' 'deny add confirm --json'
 ringfence confirm >"$scratch/log"
 is "$(denied)" 198.51.100.7 'a confirmed deny stays'
 ringfence deny add 198.51.100.8 confirm 1s >"$scratch/log"

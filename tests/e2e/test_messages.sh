@@ -480,10 +480,10 @@ matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--versi
 
 # shape TYPE-OF-EACH-KEY WORD…: the shape of a command's JSON; the first entry stands for a list.
 shape() {
-	is "$(ringfence "${@:2}" --json | jq -cS 'def shape:
+	is "$(ringfence "${@:2}" --json | command jq -cS 'def shape:
 		if type == "object" then del(.schema) | map_values(shape)
 		elif type == "array" then [.[0] | shape]
-		else type end; shape')" "$(jq -cnS "$1")" "--json has the documented keys and types: ${*:2}"
+		else type end; shape')" "$(command jq -cnS "$1")" "--json has the documented keys and types: ${*:2}"
 }
 
 interface='{name: "string", ethernet: "boolean", mode: "string", attached_by: "string", chain: "null",
@@ -531,7 +531,7 @@ shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: 
 	replaced: "null", replaced_abi: "null", lost: ["null"], memory: "number", link_down_ms: "null"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"
 shape '{detached: ["string"], link_down_ms: {}, lost: ["null"]}' detach "${port[1]}"
-is "$(ringfence attach "${port[0]}" --json | jq -c '.interfaces[]')" \
+is "$(ringfence attach "${port[0]}" --json | command jq -c '.interfaces[]')" \
 	"{\"name\":\"${port[0]}\",\"fence\":\"$run-both\",\"mode\":\"native\",\"outcome\":\"unchanged\",\
 \"replaced\":null,\"replaced_abi\":null,\"lost\":[],\"memory\":null,\"link_down_ms\":null}" \
 	'attach --json says whether it attached'

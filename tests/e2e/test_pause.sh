@@ -122,7 +122,7 @@ does 'nor does resume' "fence ${port[0]}: resumed: the rules drop again" while_l
 
 send_all
 is "$(came)" '' 'after resume the rules drop, and what passed has been charged'
-is "$(ringfence resume "${port[0]}" --json | jq -c 'del(.schema)')" \
+is "$(ringfence resume "${port[0]}" --json | command jq -c 'del(.schema)')" \
 	"{\"fences\":[{\"fence\":\"${port[0]}\",\"paused_ms\":0,\"before_ms\":0}]}" 'a second resume is no error'
 does 'a pause may be short' "$(says_paused 0 1s)" ringfence pause "${port[0]}" for 1s
 check 'and ends by itself' eventually is_over

@@ -258,7 +258,7 @@ is "$(as_member "$scratch/ringfence" status | unwrapped)" "$(ringfence status | 
 # ---- cat ----
 
 pinned() { # FILTER OF stats --json
-	ringfence stats --json dev "$eth" | jq -r "$1"
+	ringfence stats --json dev "$eth" | command jq -r "$1"
 }
 cats() {
 	# shellcheck disable=SC2016 # $l is jq's

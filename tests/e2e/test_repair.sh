@@ -47,7 +47,7 @@ is_bypassed() { # WIRE
 
 state() { # the rules, lists and windows
 	ringfence save dev "$dev" | grep -v '^#' # the time is in a comment
-	ringfence top --json dev "$dev" | jq -c '[.sources[]? | {source, limit, passed, dropped}]'
+	ringfence top --json dev "$dev" | command jq -c '[.sources[]? | {source, limit, passed, dropped}]'
 }
 
 # The links and programs that a command changes.

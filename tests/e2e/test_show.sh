@@ -74,7 +74,7 @@ says 'a denied address in an allowed network' 198.51.100.9 '' passed \
 deliver 0 src=203.0.114.5,count=1
 ringfence deny add 203.0.114.0/24
 is "$(ringfence show 203.0.114.5 | unwrapped | grep -c '  used ') $(ringfence show 203.0.114.5 | grep -c 'passes again')" '1 0' 'show of a denied source has no other time to pass'
-is "$(ringfence show 203.0.113.5 --json | jq -c '[.denied, .limits[0].passes_again_ms]')" \
+is "$(ringfence show 203.0.113.5 --json | command jq -c '[.denied, .limits[0].passes_again_ms]')" \
 	'[{"prefix":"203.0.113.0/24","left_ms":null},null]' \
 	'show --json of a source denied for good: no packet passes'
 
@@ -299,14 +299,14 @@ is "$(ringfence show 192.0.2.200/32 | unwrapped | head -n 1 | sed 's/another .*/
 	"banned: 192.0.2.200 by limit 'udp', for another T" 'show of one address as a prefix prints its ban'
 is "$(ringfence show 192.0.2.201/32 | unwrapped | sed 1d | cut -d' ' -f1)" 192.0.2.0/24 \
 	'show of a prefix prints the window of the network around it'
-is "$(ringfence show 192.0.2.128/25 --json | jq -c '.bans[].left_ms |= (. > 3000000) |
+is "$(ringfence show 192.0.2.128/25 --json | command jq -c '.bans[].left_ms |= (. > 3000000) |
 	.bans |= map({source, limit, left_ms}) | .windows |= map({source, limit, used, passed, dropped, would_drop})')" \
 	'{"schema":1,"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\
 '"left_ms":true}],"windows":[{"source":"192.0.2.0/24","limit":"quiet","used":3,"passed":3,"dropped":0,'\
 '"would_drop":3},{"source":"192.0.2.200","limit":"any","used":2,"passed":2,"dropped":0,'\
 '"would_drop":0},{"source":"192.0.2.200","limit":"udp","used":2,"passed":2,"dropped":1,"would_drop":0}]}' \
 	'show --json of a network has lists, bans and windows'
-is "$(ringfence show 192.0.2.128/25 --json | jq -c '(.bans[0], .windows[0]) | keys_unsorted')" \
+is "$(ringfence show 192.0.2.128/25 --json | command jq -c '(.bans[0], .windows[0]) | keys_unsorted')" \
 	'["source","limit","all","left_ms","since_ms"]
 ["source","limit","rate","window_ms","unit","burst","shadow","passed","dropped","would_drop","used","used_per_s","banned_ms","aggregate"]' \
 	'they have the keys of bans and of top, and no others'

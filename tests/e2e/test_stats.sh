@@ -32,7 +32,7 @@ is "$(counts), $(counts total)" '0 0 0 0 0 0 0 0 0, 10 10 6 10 10 0 4 0 6' \
 deliver 0 src=192.0.2.1,count=3 src=192.0.2.2,count=12
 is "$(counts), $(counts total)" '10 5 6 10 5 0 4 0 6, 20 15 12 20 15 0 8 0 12' \
 	'after a reset stats counts what came since, also of limits'
-is "$(ringfence stats total --json dev "$dev" | jq -c .packets)" '{"passed":20,"dropped":15,"would_drop":12}' \
+is "$(ringfence stats total --json dev "$dev" | command jq -c .packets)" '{"passed":20,"dropped":15,"would_drop":12}' \
 	'stats total --json counts since the attach'
 at=$(ringfence stats --json dev "$dev" | jq -r '.reset[:19] + "Z" | fromdate')
 check 'stats --json has the time of the reset' test "$at" -ge "$began" -a "$at" -le "$(date +%s)"

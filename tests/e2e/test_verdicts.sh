@@ -29,7 +29,7 @@ ask() { # SOURCE: the page's document; no two questions are the same, or the fir
 
 # What both documents have: a time that depends on the moment becomes T.
 common() {
-	jq -S 'walk(if type == "object" then with_entries(
+	command jq -S 'walk(if type == "object" then with_entries(
 			if (.key | test("_ms$")) and .key != "window_ms" and .value != null and .value != 0
 			then .value = "T" else . end) else . end) |
 		(.summary |= gsub("(?<in>in|another|last) [0-9.]+(ms|s|m|h|d)( [0-9]+[a-z]+)?"; .in + " T"))'
