@@ -73,7 +73,7 @@ LONG_TESTS := tests/e2e/test_help.sh $(EXPLORER) \
 	$(patsubst %,tests/e2e/test_%.sh,fleet_ban fleet_bans apply fleet_hostile repair compilers chain doctor)
 TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
-VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick half newer alien drifted early)
+VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick newer alien drifted early)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/share_cost.c %/sampled.c,$(wildcard tests/bench/*.c)))

@@ -298,7 +298,6 @@ eventually() {
 {
 	shipped=build/ringfence
 	quick=build/variants/quick/build/ringfence
-	half=build/variants/half/build/ringfence
 	newer=build/variants/newer/build/ringfence
 	alien=build/variants/alien/build/ringfence
 	drifted=build/variants/drifted/build/ringfence

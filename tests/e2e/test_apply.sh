@@ -515,7 +515,7 @@ ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- an attach on trial ----
 
-use "$half"
+use "$shipped"
 
 does 'attach … confirm says that the fence is on trial' "${port[0]}: attached in native mode, fence '${port[0]}'
 on trial: in 1h everything passes, unless 'ringfence confirm' keeps the fence" \

@@ -28,7 +28,6 @@ came() {
 }
 
 make_network 1
-use "$half"
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 
 # ---- what changes ----

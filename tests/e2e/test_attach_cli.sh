@@ -113,8 +113,6 @@ check 'detach unloads the program' eventually program_is_gone "$id"
 
 # ---- two interfaces ----
 
-use "$half"
-
 does 'attach of two interfaces makes a fence for each' "${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[1]}: attached in native mode, fence '${port[1]}'" \
 	ringfence attach "${port[0]}" "${port[1]}"
@@ -179,7 +177,6 @@ check 'detach of the interface that ip attached removes the pins' test ! -e "$pi
 
 # ---- modes, sizes ----
 
-use "$shipped"
 does 'attach with a jumbo MTU takes the entry for frames in several buffers' \
 	"${port[2]}: attached in native mode (frags, for its jumbo MTU), fence '${port[2]}'" \
 	ringfence attach "${port[2]}"
@@ -192,7 +189,6 @@ is "$(stats 2 '.limits[0].bytes | "\(.passed) \(.dropped)"')" "1710000 1800000" 
 	'a limit counts all bytes of jumbo frames'
 ringfence detach "${port[2]}" >"$scratch/stdout"
 
-use "$half"
 does 'attach in generic mode warns about merged packets' \
 	"${port[0]}: attached in generic mode, fence '${port[0]}'
 generic mode counts what the kernel has merged (GRO) as one packet" \
@@ -242,7 +238,7 @@ room() { # "MAP: ENTRIES", of those that grow with the CPUs
 		echo "$map: $(bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries)"
 	done
 }
-use "$half"
+use "$shipped"
 for cpus in 128:65536 129:66048 256:131072; do
 	IFS=: read -r cpus sources <<<"$cpus"
 	does "$cpus CPUs: attach without sources succeeds" \
@@ -357,7 +353,6 @@ upgrades() {
 	done
 }
 
-use "$half"
 forget_traffic
 before=$(stats 0 '[.packets.passed, .packets.dropped] | join(" ")')
 upgrades >"$scratch/upgrades" 2>&1 &
@@ -375,7 +370,6 @@ is "$(unwrapped <"$scratch/upgrades" | grep -v "${port[0]}: upgraded in place")"
 ringfence detach "${port[0]}" >"$scratch/stdout"
 ringfence detach "${port[1]}" >"$scratch/stdout"
 
-use "$shipped"
 inside ip link set dev "${port[0]}" xdpdrv obj build/ringfence.bpf.o sec xdp
 ringfence limit add any rate 100/1h exact
 use_up 0
@@ -408,7 +402,6 @@ inside ip link set dev "${port[0]}" xdp off
 # What a build of another map ABI says, whether it can read the rules of this one or not.
 refusal="its fence has map ABI $abi, this ringfence has 999; first run 'ringfence save.*'ringfence attach \
 ${port[0]} replace' makes an empty fence: its rules, windows and counters are gone.*"
-use "$half"
 arm "${port[0]}"
 use_up 0
 before=$(state 0)
@@ -490,7 +483,7 @@ for round in {1..5}; do
 done
 is "$wrong" '' 'two interfaces that are attached to a fence at the same time share it'
 
-use "$half"
+use "$shipped"
 arm "${port[0]}"
 use_up 0
 wrong=''
@@ -568,7 +561,7 @@ check 'attach pins the entry that a killed attach left out' \
 ringfence detach "${port[0]}" >"$scratch/log"
 
 time_attach "$newer"
-use "$half"
+use "$shipped"
 arm "${port[0]}"
 use_up 0
 wrong=''

@@ -141,7 +141,6 @@ fails 'unban of two addresses is wrong usage' 2 "ringfence: '192.0.2.2': unexpec
 # ---- a table that is full ----
 
 ringfence detach "${port[0]}" >"$scratch/log"
-use "$half"
 ringfence attach "${port[0]}" >"$scratch/log" || bail 'cannot make a fence'
 rules <<<'limit add udp rate 1/1h match udp ban 1h'
 deliver 0 src=10.0.0.0,sources=30000,count=60000

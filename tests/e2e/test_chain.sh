@@ -129,14 +129,7 @@ does 'attach succeeds once the link of another program is detached' \
 stop TERM "$holder"
 ringfence detach "${port[0]}" >"$scratch/log"
 
-# A guest has only the shipped build and `newer`, which were built elsewhere.
-for_plain_frames() {
-	[ -x newer/build/ringfence ] || use "$half"
-}
-
 # ---- where there can be no chain ----
-
-for_plain_frames
 
 cannot="cannot attach in a chain"
 fails "attach chain without libxdp's dispatcher names the package to install" 1 \
@@ -321,7 +314,6 @@ conserves 0 'sent = passed + dropped in a chain in generic mode'
 ringfence detach "${port[0]}" >"$scratch/log"
 inside xdp-filter unload "${port[0]}" >"$scratch/log" 2>&1
 
-use "$shipped"
 does 'attach chain takes the entry for frames in several buffers with a jumbo MTU' \
 	"${port[2]}: attached in native mode (frags, for its jumbo MTU), in a chain, fence '${port[2]}'" \
 	ringfence attach "${port[2]}" chain
@@ -333,8 +325,6 @@ ringfence detach "${port[2]}" >"$scratch/log"
 is "$(program_on 2)" none 'detach leaves no program where ringfence was alone in a chain'
 
 # ---- ip -force ----
-
-for_plain_frames
 
 ringfence attach "${port[1]}" chain >"$scratch/log"
 arm 1

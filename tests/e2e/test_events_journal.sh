@@ -29,7 +29,6 @@ install -m 755 build/ringfence-watch "$scratch/watch"
 install -d -o 60712 "$scratch/own"
 mkdir -p /run/ringfence
 mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
-use "$half"
 ringfence attach "${port[0]}" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
 ringfence limit add any rate 100/1s >"$scratch/out"
 start inside setpriv --reuid=60712 --regid=60712 --groups="$gid" --bounding-set=-all --inh-caps=-all \

@@ -64,12 +64,10 @@ flood() { # WIRE SOURCE
 }
 
 make_network 2
-use "$half"
 for wire in 0 1; do
 	ringfence attach "${port[wire]}" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"
 	ringfence limit add any rate 1k/1s dev "${port[wire]}" >"$scratch/out"
 done
-build=$shipped
 
 # ---- as it happens ----
 

@@ -281,7 +281,7 @@ bpftool map pin pinned /sys/fs/bpf/foreign "$directory/mine"
 does 'detach succeeds with a foreign pin in the directory of the fence' "${port[0]}: detached" \
 	ringfence detach "${port[0]}"
 is "$(find "$directory" -type f)" "$directory/mine" 'detach leaves a foreign pin in the directory of the fence'
-use "$half"
+use "$shipped"
 ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log"
 rm "$directory/mine"
 

@@ -12,7 +12,6 @@ source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/unit_files.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source tests/e2e/fleet.sh
-use "$half" # no interface has a jumbo MTU
 
 fleet_agent() {
 	build/ringfence-fleet "$@"

@@ -11,7 +11,6 @@ source "$(dirname "$0")/private.sh"
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source tests/e2e/fleet.sh
-use "$half" # no interface has a jumbo MTU
 
 floods=192.0.2.1 spreads=192.0.2.2 keeps=192.0.2.3 spreads_later=192.0.2.4
 

@@ -10,7 +10,6 @@ source "$(dirname "$0")/private.sh"
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source "$(dirname "$0")/fleet.sh"
-use "$half" # no interface has a jumbo MTU
 
 source4=192.0.2.66
 source6=2001:db8:66::1

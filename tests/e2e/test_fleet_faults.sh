@@ -16,7 +16,6 @@ source "$(dirname "$0")/private.sh"
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source tests/e2e/fleet.sh
-use "$half" # no interface has a jumbo MTU
 # shellcheck source=tests/e2e/fleet_storm.sh
 source tests/e2e/fleet_storm.sh
 # shellcheck source=tests/e2e/fleet_verdict.sh

@@ -10,7 +10,6 @@ source "$(dirname "$0")/private.sh"
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source tests/e2e/fleet.sh
-use "$half"			# no interface has a jumbo MTU
 PATH=$PWD/build:$PATH # where 'fleet check' finds the agent's program
 
 most_kb=$((48 * 1024)) # four connections of an agent, each with a reply of 4 MiB as it comes and as it is kept

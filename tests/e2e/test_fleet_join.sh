@@ -20,7 +20,6 @@ refuses() { # NAME SENTENCE WORD…: nothing is written
 }
 
 make_network 2
-use "$half"
 ringfence attach eth0 fleet >"$scratch/log"
 
 # ---- refusals ----

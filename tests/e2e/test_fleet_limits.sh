@@ -24,7 +24,6 @@ limit() { # of the list as JSON
 }
 
 make_network 1
-use "$half"
 here=${port[0]}
 
 # ---- what a fleet takes ----
@@ -134,7 +133,6 @@ fallen_back() {
 eventually fallen_back
 check 'without confirm the old one is back' fallen_back
 is "$(limit any)" '{"alone":78,"bound":20000,"first":78,"hosts":4}' 'and the old limits'
-
 
 ringfence detach "$here" >"$scratch/log"
 done_testing

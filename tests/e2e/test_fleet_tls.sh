@@ -14,7 +14,6 @@ source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/fleet.sh"
 # shellcheck source=tests/e2e/fleet_tls.sh
 source "$(dirname "$0")/fleet_tls.sh"
-use "$half" # no interface has a jumbo MTU
 
 client_of() { # CA: the agent's side, which takes an engine of that authority only
 	cp "$scratch/$1.ca" /etc/stunnel/ca.pem

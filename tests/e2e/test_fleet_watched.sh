@@ -10,7 +10,6 @@ source "$(dirname "$0")/private.sh"
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/fleet.sh
 source tests/e2e/fleet.sh
-use "$half" # no interface has a jumbo MTU
 
 gid=$(getent group ringfence | cut -d: -f3)
 member="setpriv --reuid=60712 --regid=60712 --groups=$gid --bounding-set=-all --inh-caps=-all"

@@ -402,7 +402,6 @@ print_rows() {
 }
 
 make_network 0
-use "$half" # no interface here has a jumbo MTU
 
 if [ -n "${FLOOD_SOAK-}" ]; then
 	soak

@@ -17,7 +17,6 @@ mkdir "$work" "$scratch/bin"
 cp build/ringfence build/ringfence-fleet "$scratch/bin"
 engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps-test'"
 PATH=$scratch/bin:$PATH
-require "$half"
 use "$quick" # of what is prepared; the examples run the shipped build
 make_network 2
 
@@ -129,7 +128,7 @@ prepare() {
 	'allow del' | 'deny del') quietly ringfence "$verb" add "$4" ;;
 	unban*)
 		detach_all
-		quietly inside "$half" attach eth0 # which bans
+		quietly inside "$shipped" attach eth0 # which bans
 		quietly ringfence limit add any rate 1/1h ban 1h
 		deliver 0 src=192.0.2.1,count=5
 		;;

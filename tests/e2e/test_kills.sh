@@ -15,9 +15,9 @@ source "$(dirname "$0")/lib.sh"
 
 calls='bpf,mount,?mkdir,mkdirat,?rename,renameat2,?unlink,unlinkat,?rmdir,sendto,write,exit_group'
 
-# The builds that attach: an upgrade goes between `half` and `newer`, whose limits hold. No packets
+# The builds that attach: an upgrade goes between the shipped build and `newer`, whose limits hold. No packets
 # follow the other attaches.
-require "$quick" "$half" "$newer"
+require "$quick" "$newer"
 
 # ---- points ----
 
@@ -197,7 +197,7 @@ pins_are_up_to_date() {
 
 # Upgrades back and forth between two builds; neither counts as the older one.
 kill_upgrades() {
-	local builds=("$newer" "$half") to=0 point
+	local builds=("$newer" "$shipped") to=0 point
 
 	begin
 	for point in "${points[@]}"; do
@@ -214,7 +214,7 @@ kill_upgrades() {
 
 rules=$(saved)
 find_points "$newer" attach "${port[0]}"
-inside "$half" attach "${port[0]}" >"$scratch/log"
+inside "$shipped" attach "${port[0]}" >"$scratch/log"
 tag=$(tag_of)
 kill_upgrades
 end upgrade 'keeps the fence, and the next one succeeds'

@@ -208,7 +208,6 @@ judged 50 1000/107ms max 1000/100ms
 adds_up
 sources_add_up
 over
-use "$half" # the shipped build had the first run
 
 # With so few permits, both CPUs reach for the last one at once.
 begin close 16/15ms

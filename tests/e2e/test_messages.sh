@@ -526,7 +526,7 @@ shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "st
 	length: "null", flags: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
 	count_rejected: "boolean", exact: "boolean", fleet: "null", ban_ms: "null", ban_all: "boolean"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
-use "$half"
+use "$shipped"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
 	replaced: "null", replaced_abi: "null", lost: ["null"], memory: "number", link_down_ms: "null"}]}' \
 	attach "${port[0]}" "${port[1]}" fence "$run-both"

@@ -15,7 +15,6 @@ source "$(dirname "$0")/lib.sh"
 make_network 1
 eth=${port[0]}
 file=$scratch/ringfence.prom
-use "$half"
 
 attach() {
 	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"

@@ -93,7 +93,6 @@ outside ip link set bridge up
 address inside "${port[0]}" "$here"
 add_neighbour router fe80::1
 add_neighbour noisy fe80::bad
-use "$half"
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 listen
 

@@ -24,7 +24,6 @@ mkdir -p /run/ringfence
 mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
 inside ip link set lo up
 eth=${port[0]}
-use "$shipped"
 
 fails 'without a daemon there is no page' 1 "ringfence: there is no page: ringfence-watch does not run, or \
 serves nothing; 'systemctl enable --now ringfence-watch' starts it" ringfence page

@@ -41,7 +41,6 @@ says_paused() { # WIRE [TIME]
 }
 
 make_network 2
-use "$half"
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 does 'resume without a pause says so' "fence ${port[0]}: it is not paused" ringfence resume "${port[0]}"
 does 'a fence that never had rules is paused' "$(says_paused 0)" ringfence pause
@@ -99,13 +98,12 @@ is "$(came)" "$all" 'rules on trial drop nothing'
 ringfence revert dev "${port[0]}" >"$scratch/log"
 send_all
 is "$(came)" "$all" 'nor do the rules before them'
-require "$newer"
-build=$newer
+use "$newer"
 matches "$(ringfence attach "${port[0]}")" '.*upgraded.*' 'an upgrade in place'
 is "$(paused)" true 'keeps the pause'
 send_all
 is "$(came)" "$all" 'and drops nothing'
-use "$half"
+use "$shipped"
 
 # The lock of another command, in a mount namespace in which no other test is.
 while_locked() {

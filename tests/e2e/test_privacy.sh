@@ -36,7 +36,6 @@ mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /r
 echo 0123456789abcdef >"$scratch/token"
 start inside "$journald" >"$scratch/journald" 2>&1
 eventually test -S /run/systemd/journal/socket || bail "journald does not start: $(<"$scratch/journald")"
-use "$half"
 
 begin() { # none | prefix | full
 	own=$scratch/$1 out=$scratch/$1/out

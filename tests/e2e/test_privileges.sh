@@ -184,7 +184,6 @@ $eth' or 'ip link set dev $eth xdp obj …'" ringfence adopt "$eth"
 join="run it as root, or as a member of group 'ringfence' once root has run 'ringfence adopt IF'"
 echo "ringfence:x:$gid:" >>/etc/group
 chmod 1777 /sys/fs/bpf
-use "$half"
 with $load "$build" attach "$eth" >"$scratch/log"
 does 'adopt gives the group nothing where everybody may write to bpffs' "$eth: has pins already, fence '$eth'
 group 'ringfence' may not read it: everybody may write to /sys/fs/bpf, so readers could write to \

@@ -9,7 +9,7 @@ source "$(dirname "$0")/lib.sh"
 
 # A guest has only the shipped build and `newer`, which were built elsewhere.
 if [ -x newer/build/ringfence ]; then
-	half=$shipped newer=newer/build/ringfence
+	newer=newer/build/ringfence
 fi
 
 newer() {
@@ -29,7 +29,7 @@ share_pins() {
 }
 
 make_network 2
-require "$half" "$newer"
+require "$newer"
 
 # ---- the shipped build ----
 
@@ -56,7 +56,6 @@ check 'detach removes the pins' test ! -e "$pins/${port[0]}"
 
 # ---- upgrades ----
 
-use "$half"
 ringfence attach "${port[0]}" fleet >"$scratch/log"
 ringfence limit add any rate 100/1h exact >"$scratch/log"
 deliver 0 src=192.0.2.1,count=300

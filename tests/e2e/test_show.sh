@@ -40,7 +40,6 @@ rules() {
 }
 
 make_network 1
-use "$half"
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 
 says 'without rules' 192.0.2.1 '' passed 'passes; no limit applies' 'passes null null null 0'

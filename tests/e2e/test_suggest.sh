@@ -92,12 +92,10 @@ has_cells() { # SOURCES SINCE: so many are recorded
 }
 
 make_network 1
-use "$half"
 
 # ---- a fresh fence ----
 
 ringfence attach "${port[0]}" >"$log" || bail "attach: $(<"$log")"
-build=$shipped
 is "$(ringfence suggest | head -n 1)" 'first:  ringfence limit add probe rate 50k/1s shadow' \
 	'on a fresh fence the first line says what to type'
 is "$(ringfence suggest --json | jq -r '.command')" 'limit add probe rate 50k/1s shadow' 'JSON says so, too'

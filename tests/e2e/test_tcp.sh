@@ -17,7 +17,6 @@ rate=1250000 # bytes/s, 10 Mbit/s
 warmup=1 seconds=5
 
 make_network 1
-use "$half"
 outside ip address add 192.0.2.1/24 dev out0
 inside ip address add 192.0.2.2/24 dev "${port[0]}"
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"

@@ -10,7 +10,6 @@ source "$(dirname "$0")/lib.sh"
 source tests/e2e/screen.sh
 
 make_network 3
-use "$half"
 a=${port[0]} b=${port[1]} c=${port[2]}
 
 changes() { # WORDS of ringfence
@@ -93,7 +92,7 @@ open_screen 80x24 "${utf8[@]}" -- top
 sees '^> 192\.0\.2\.66 +any.* [0-9]+s$' 'top runs, before an upgrade'
 use "$newer"
 changes attach "$a"
-use "$half"
+use "$shipped"
 matches "$(<"$scratch/log")" '.*upgraded in place.*' 'the fence is upgraded'
 before=$(screen | sed -nE '1s/.*LIVE ([0-9:]+) .*/\1/p')
 check 'top goes on' eventually has_not "LIVE $before"

@@ -198,7 +198,6 @@ is "$(ringfence top 100000 --json dev "${port[0]}" |
 conserves 0 'sent = passed + dropped for 4000 sources'
 ringfence detach "${port[0]}" >"$scratch/log"
 
-use "$half"
 few=$(ringfence attach "${port[0]}" sources 1 2>&1 | grep -o '[0-9]* or more')
 arm 0 sources "${few% or more}"
 deliver 0 src=10.0.0.0,sources=20000,count=60000

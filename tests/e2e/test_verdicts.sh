@@ -18,7 +18,6 @@ mkdir -p /etc/ringfence /run/ringfence && rm -f /etc/ringfence/*
 mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
 inside ip link set lo up
 here=${port[0]}
-use "$half"
 
 ask() { # SOURCE: the page's document; no two questions are the same, or the first answer would do for both
 	local now

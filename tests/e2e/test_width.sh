@@ -28,7 +28,6 @@ fits() {
 }
 
 make_network 2
-use "$half"
 
 fits 'attach' attach "${port[0]}" "${port[1]}" fence "$fence" confirm 1h
 fits 'status of a fence on trial' status

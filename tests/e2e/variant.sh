@@ -4,13 +4,10 @@
 # a copy of the tree, as the Makefile builds it. Objects that do not depend on what is changed are
 # reused. The program is edited as compiled, where that suffices: compiling it takes twelve seconds.
 #
-# Most of an attach is the verifier's work on the two entries of the program, so each variant leaves
-# some of that work out:
+# Most of an attach is the verifier's work on the program, so most variants leave that work out:
 #
 #   quick  both entries pass every packet; for attaches after which no test looks at a packet
-#   half   ringfence_frags passes every packet; ringfence is the program as shipped. For packets on
-#          interfaces without a jumbo MTU, where ringfence_frags never runs
-#   newer  like half, but ringfence has another tag, by one instruction without effect
+#   newer  the program as shipped, but for its tag, which one instruction without effect changes
 #   alien  like quick, but the program has another map ABI, 999
 #   drifted  like quick, but the map 'config' is longer under the same numbers: a change of a map whose
 #          numbers somebody forgot
@@ -45,8 +42,7 @@ cp -a Makefile bpf include user "$directory"
 cp -a build/user build/lib build/schema build/*.[dho] build/ringfence.lua "$directory/build"
 case $variant in
 quick) edit pass=xdp pass=xdp.frags ;;
-half) edit pass=xdp.frags ;;
-newer) edit pass=xdp.frags tag=xdp tag=xdp.frags ;;
+newer) edit tag=xdp tag=xdp.frags ;;
 alien)
 	edit pass=xdp pass=xdp.frags word=4:999
 	change_abi RF_ABI_VERSION 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/' bpf/fleet_calls bpf/show

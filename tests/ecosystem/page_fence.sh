@@ -12,7 +12,6 @@ told=full
 
 serve_page() {
 	make_network 1
-	use "$half"
 	eth=${port[0]}
 	inside ip link set lo up
 	ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"

@@ -19,7 +19,6 @@ need_browser
 # shellcheck disable=SC2016 # it is a name
 port[1]='a;$(id)'
 make_network 2
-use "$half"
 inside ip link set lo up
 mkdir -p "$scratch/history"
 

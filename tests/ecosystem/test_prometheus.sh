@@ -19,7 +19,6 @@ rules=packaging/prometheus/ringfence.rules.yml
 check 'promtool accepts the alert rules' promtool check rules $rules
 
 make_network 1
-use "$half"
 eth=${port[0]}
 inside ip link set lo up
 attach() {
