@@ -159,14 +159,14 @@ run_command() {
 	inside env -C "$work" bash -c "$1" >"$scratch/stdout" 2>"$scratch/stderr"
 }
 
-# Two days up to now, for an example that asks for a time.
-export RINGFENCE_HISTORY=$scratch/history
+# record DIRECTORY SECONDS: a history of the last SECONDS, which the examples read.
 record() {
-	rm -rf "$RINGFENCE_HISTORY"
-	mkdir "$RINGFENCE_HISTORY"
-	build/tests/recorder "$RINGFENCE_HISTORY" eth0 172800 172800 full 60 || bail 'cannot record a history'
+	export RINGFENCE_HISTORY=$1
+	rm -rf "$1"
+	mkdir "$1"
+	build/tests/recorder "$1" eth0 "$2" "$2" full 60 || bail 'cannot record a history'
 }
-record
+record "$scratch/history" 172800
 
 # What the daemon leaves, for the example that asks where its page is.
 mkdir /run/ringfence-watch
@@ -178,7 +178,8 @@ try_example() { # WORDS OF THE EXAMPLE
 
 	# shellcheck disable=SC2086 # words
 	prepare $1
-	[[ $1 = *' at -'* ]] && record
+	RINGFENCE_HISTORY=$scratch/history
+	[[ $1 = *' at -'* ]] && record "$scratch/recent" 10800 # up to now, however long the examples before it took
 	run_example "$1"
 	status=$?
 	[[ $status = 1 && $1 = 'ringfence diff '* ]] && status=0 # there are differences
