@@ -49,7 +49,7 @@ build/tests/%.o: tests/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
 
-# The programs as each other installed clang compiles them, for test_budget.
+# The programs as each other installed clang compiles them, for test_budget and test_compilers.sh.
 OTHER_CLANGS := $(shell tests/clangs.sh $(CLANG))
 
 build/tests/prog/test_budget: | $(foreach clang,$(OTHER_CLANGS),$(addprefix build/compilers/$(clang)/,ringfence.bpf.o ringfence_fleet.bpf.o fleet_calls.bpf.o))
@@ -58,10 +58,11 @@ define by_other_clang
 build/compilers/$(1)/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $$(@D)
 	$$(call say,BPF,$$@)
-	$$(Q)$(1) $$(BPF_CFLAGS) -c $$< -o $$@
+	$$(Q)$(1) $$(BPF_CFLAGS) -Werror -c $$< -o $$@
 	$$(Q)$$(LLVM_STRIP) -g $$@
 endef
 $(foreach clang,$(OTHER_CLANGS),$(eval $(call by_other_clang,$(clang))))
+tools: $(OTHER_CLANGS:%=build/compilers/%/ringfence.bpf.o)
 
 # The linker wraps the clock, so that tests can inject another one.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
