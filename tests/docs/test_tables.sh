@@ -93,7 +93,7 @@ refused daemon/settings.c "'rf_setting_days' undeclared" 'a setting without a pa
 metrics=$tree/user/schema/metrics.def
 check 'the metrics compile' assembles watch/metrics_text.c
 sed -i 's/"Packets by verdict and reason.",//' "$metrics"
-refused watch/metrics_text.c 'requires 8 arguments' 'a metric without help'
+refused watch/metrics_text.c 'requires 9 arguments' 'a metric without help'
 sed -i 's/value(writer, metrics->is_up))/)/' "$metrics"
 refused watch/metrics_text.c 'expected expression' 'a metric without a value'
 

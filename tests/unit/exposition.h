@@ -28,7 +28,7 @@ struct exposed {
 	char family[96], type[16]; /* that the lines are about */
 	char families[64][96];
 	int family_count;
-	bool is_open, has_type, ended;
+	bool is_open, has_type, has_unit, ended;
 };
 
 static inline void expose_name(const char **at, char *name, size_t size)
@@ -132,12 +132,23 @@ static inline void expose_exemplar(const struct exposed *exposed, const char **a
 	assert_true(expose_number(at) > 1e9);
 }
 
+/* OpenMetrics has the units that the names end with. */
+static inline void expose_check_unit(const struct exposed *exposed)
+{
+	const char *family = exposed->family;
+	const bool ends_with_unit = expose_ends(family, "_seconds") ||
+				    expose_ends(family, "_bytes") || expose_ends(family, "_ratio");
+
+	assert_int_equal(exposed->has_unit, exposed->is_open && ends_with_unit);
+}
+
 static inline void expose_sample(struct exposed *exposed, const char *at)
 {
 	struct exposed_sample *sample = &exposed->sample[exposed->count];
 	char name[96];
 
 	assert_true(exposed->has_type && exposed->count < EXPOSED_MAX);
+	expose_check_unit(exposed);
 	*sample = (struct exposed_sample){};
 	expose_name(&at, name, sizeof(name));
 	expose_check_name(exposed, name);
@@ -171,7 +182,16 @@ static inline void expose_comment(struct exposed *exposed, const char *at)
 		for (int i = 0; i < exposed->family_count; i++) /* one block for each */
 			assert_string_not_equal(exposed->families[i], exposed->family);
 		strcpy(exposed->families[exposed->family_count++], exposed->family);
-		exposed->has_type = false;
+		exposed->has_type = exposed->has_unit = false;
+	} else if (strncmp(at, "# UNIT ", 7) == 0) {
+		assert_true(exposed->is_open && exposed->has_type);
+		at += 7;
+		expose_name(&at, name, sizeof(name));
+		assert_string_equal(name, exposed->family);
+		expose_literal(&at, " ");
+		assert_true(*at && expose_ends(name, at));
+		assert_int_equal(name[strlen(name) - strlen(at) - 1], '_');
+		exposed->has_unit = true;
 	} else {
 		expose_literal(&at, "# TYPE ");
 		expose_name(&at, name, sizeof(name));

@@ -61,8 +61,8 @@ static void print_metric(const char *name, const char *type, const char *labels,
 
 static void print_metrics(const char *wanted)
 {
-#define METRIC(name, type, scope, section, labels, help, more, samples) \
-	if (strcasecmp(#section, wanted) == 0)                          \
+#define METRIC(name, type, unit, scope, section, labels, help, more, samples) \
+	if (strcasecmp(#section, wanted) == 0)                                \
 		print_metric(#name, #type, labels, help, more);
 #include "schema/metrics.def"
 }

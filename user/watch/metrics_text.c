@@ -18,6 +18,8 @@
 
 enum type { COUNTER, GAUGE, HISTOGRAM, INFO };
 
+enum unit { NONE, SECONDS, BYTES, RATIO };
+
 /* When a metric has samples, and how often. */
 enum scope {
 	BUILD,	 /* once, without a fence */
@@ -47,6 +49,7 @@ struct writer {
 struct family {
 	const char *name; /* without the _total or _info of its samples */
 	enum type type;
+	enum unit unit;
 	enum scope scope;
 	const char *labels; /* blanks between them */
 	const char *help;
@@ -290,7 +293,7 @@ static void build(struct writer *writer)
 
 /* ---- the table ---- */
 
-#define METRIC(name, type, scope, section, labels, help, more, samples)                   \
+#define METRIC(name, type, unit, scope, section, labels, help, more, samples)             \
 	static void write_##name(struct writer *writer, const struct rf_metrics *metrics, \
 				 const struct rf_limit_metrics *limit)                    \
 	{                                                                                 \
@@ -300,8 +303,8 @@ static void build(struct writer *writer)
 #include "schema/metrics.def"
 #undef METRIC
 
-#define METRIC(name, type, scope, section, labels, help, more, samples) \
-	{"ringfence_" #name, type, scope, labels, help, write_##name},
+#define METRIC(name, type, unit, scope, section, labels, help, more, samples) \
+	{"ringfence_" #name, type, unit, scope, labels, help, write_##name},
 static const struct family table[] = {
 #include "schema/metrics.def"
 };
@@ -311,6 +314,15 @@ static const char *type_name(const struct rf_metrics_page *page, enum type type)
 	static const char *const names[] = {"counter", "gauge", "histogram", "info"};
 
 	return names[type == INFO && !page->is_open ? GAUGE : type];
+}
+
+/* The text format has no line for a unit. */
+static void write_unit(struct writer *writer, const struct family *family)
+{
+	static const char *const names[] = {"", "seconds", "bytes", "ratio"};
+
+	if (writer->page->is_open && family->unit)
+		rf_put(writer->out, "# UNIT %s %s\n", family->name, names[family->unit]);
 }
 
 /* Has a fence before this one the same name? Prometheus would refuse all of it. */
@@ -374,6 +386,7 @@ static void write_one_family(struct writer *writer, const struct family *family)
 	writer->metrics = NULL;
 	rf_put(writer->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", family->name, suffix, family->help,
 	       family->name, suffix, type_name(page, family->type));
+	write_unit(writer, family);
 	if (family->scope == BUILD || (family->scope == DAEMON && !page->is_once))
 		family->write(writer, NULL, NULL);
 	for (int i = 0; i < page->fences; i++)
