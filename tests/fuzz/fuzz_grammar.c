@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "rules/advice.h"
-#include "rules/grammar.h"
+#include "rules/grammar_option.h"
 #include "rules/ruleset.h"
 
 #include "tests/fuzz/require.h"
@@ -430,34 +430,88 @@ static void fuzz_newcomers(struct rf_words *rest)
 	check_words(rest);
 }
 
-static void fuzz_lists(struct rf_words *rest)
+/* What a command fills, by its row. */
+struct filled {
+	_Alignas(max_align_t) unsigned char bytes[RF_ARGUMENTS_SIZE];
+};
+
+static void check_list(const void *filled)
 {
-	static int (*const parsers[])(struct rf_words *, struct rf_list_text *,
-				      struct rf_error *) = {
-		rf_parse_allow, rf_parse_deny,	rf_parse_unallow,    rf_parse_undeny,
-		rf_parse_load,	rf_parse_flush, rf_parse_allow_flush};
+	const struct rf_list_text *text = filled;
 
-	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++) {
-		struct rf_words words = *rest;
-
-		PARSER_BEGIN(struct rf_list_text, text);
-		if (!ACCEPTED(parsers[i](&words, &text, &error), text))
-			continue;
-		REQUIRE(text.time_ns <= RF_WINDOW_MAX_NS);
-		REQUIRE(!*text.by || rf_owner_name_is_valid(text.by));
-		check_words(&words);
-	}
+	REQUIRE(text->time_ns <= RF_WINDOW_MAX_NS);
+	REQUIRE(!*text->by || rf_owner_name_is_valid(text->by));
 }
 
-static void fuzz_times(struct rf_words *rest)
+static void check_confirm(const void *filled)
 {
-	PARSER_BEGIN(uint64_t, time_ns);
-	if (ACCEPTED(rf_parse_confirm(rest, &time_ns, &error), time_ns))
-		REQUIRE(time_ns <= 24 * 3600 * 1000 * RF_NS_PER_MS);
-	memset(&time_ns, UNTOUCHED, sizeof(time_ns));
-	if (ACCEPTED(rf_parse_pause(rest, &time_ns, &error), time_ns))
-		REQUIRE(time_ns >= RF_NS_PER_S && time_ns <= 24 * 3600 * RF_NS_PER_S);
-	check_words(rest);
+	REQUIRE(*(const uint64_t *)filled <= 24 * 3600 * RF_NS_PER_S);
+}
+
+static void check_pause(const void *filled)
+{
+	check_confirm(filled);
+	REQUIRE(*(const uint64_t *)filled >= RF_NS_PER_S);
+}
+
+static void check_top(const void *filled)
+{
+	const struct rf_top *top = filled;
+
+	REQUIRE(top->rows >= 1 && top->rows <= RF_TOP_MAX && top->order <= RF_BY_USED);
+}
+
+static void check_stats(const void *filled)
+{
+	const struct rf_stats *stats = filled;
+
+	REQUIRE(stats->seconds <= 86400);
+	REQUIRE((stats->seconds != 0) + stats->total + stats->reset <= 1);
+}
+
+static void check_capture(const void *filled)
+{
+	const struct rf_capture *capture = filled;
+
+	REQUIRE(capture->path && capture->one_in && capture->most && capture->reasons);
+	REQUIRE(capture->dropped || capture->passed);
+}
+
+static void check_join(const void *filled)
+{
+	const struct rf_join *join = filled;
+
+	REQUIRE(join->fence && join->hosts && join->value[RF_SET_REDIS]);
+	for (int i = 0; i < RF_FLEET_SETTINGS; i++)
+		REQUIRE(!join->value[i] || !strpbrk(join->value[i], "#\n"));
+}
+
+/* sparse: what the others fill has no bounds. */
+static void (*const checks[RF_CMD_COUNT])(const void *filled) = {
+	[RF_CMD_ALLOW_ADD] = check_list,  [RF_CMD_ALLOW_DEL] = check_list,
+	[RF_CMD_ALLOW_LOAD] = check_list, [RF_CMD_ALLOW_FLUSH] = check_list,
+	[RF_CMD_DENY_ADD] = check_list,	  [RF_CMD_DENY_DEL] = check_list,
+	[RF_CMD_DENY_LOAD] = check_list,  [RF_CMD_DENY_FLUSH] = check_list,
+	[RF_CMD_APPLY] = check_confirm,	  [RF_CMD_LIMIT_DEL] = check_confirm,
+	[RF_CMD_PAUSE] = check_pause,	  [RF_CMD_TOP] = check_top,
+	[RF_CMD_STATS] = check_stats,	  [RF_CMD_CAPTURE] = check_capture,
+	[RF_CMD_FLEET_JOIN] = check_join,
+};
+
+/* The words may be those of any command. */
+static void fuzz_arguments(struct rf_words *rest)
+{
+	for (int command = 0; command < RF_CMD_COUNT; command++) {
+		struct rf_words words = *rest;
+
+		PARSER_BEGIN(struct filled, filled);
+		if (rf_syntax[command].options && !rf_syntax[command].size)
+			continue; /* it has a parser of its own */
+		if (ACCEPTED(rf_parse_arguments(command, &words, &filled, &error), filled) &&
+		    checks[command])
+			checks[command](&filled);
+		check_words(&words);
+	}
 }
 
 static void fuzz_attach(struct rf_words *rest)
@@ -472,31 +526,6 @@ static void fuzz_attach(struct rf_words *rest)
 		REQUIRE(attach.confirm_ns <= 24 * 3600 * 1000 * RF_NS_PER_MS);
 		REQUIRE(!rf_words_peek(rest));
 	}
-	check_words(rest);
-}
-
-static void fuzz_top(struct rf_words *rest)
-{
-	struct rf_error error = {};
-	struct rf_top top;
-
-	if (rf_parse_top(rest, &top, &error))
-		check_error(&error);
-	else
-		REQUIRE(top.rows >= 1 && top.rows <= RF_TOP_MAX && top.order <= RF_BY_USED);
-	check_words(rest);
-}
-
-static void fuzz_stats(struct rf_words *rest)
-{
-	struct rf_error error = {};
-	struct rf_stats stats;
-
-	if (rf_parse_stats(rest, &stats, &error))
-		check_error(&error);
-	else
-		REQUIRE(stats.seconds <= 86400 &&
-			(stats.seconds != 0) + stats.total + stats.reset <= 1);
 	check_words(rest);
 }
 
@@ -534,9 +563,8 @@ static const struct {
 	const char *word;
 	void (*fuzz)(struct rf_words *rest);
 } command_parsers[] = {
-	{"limit", fuzz_limit}, {"attach", fuzz_attach},	    {"newcomers", fuzz_newcomers},
-	{"times", fuzz_times}, {"lists", fuzz_lists},	    {"top", fuzz_top},
-	{"stats", fuzz_stats}, {"complete", fuzz_complete},
+	{"limit", fuzz_limit},	       {"attach", fuzz_attach},	    {"newcomers", fuzz_newcomers},
+	{"arguments", fuzz_arguments}, {"complete", fuzz_complete},
 };
 
 static void dispatch(void)

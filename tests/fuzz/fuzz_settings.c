@@ -171,7 +171,7 @@ static void fuzz_agent(char *text)
 	for (uint32_t i = 0; i < settings.engine.servers; i++)
 		check_server(&settings.engine.server[i]);
 	REQUIRE(settings.hosts <= RF_FLEET_HOSTS_MAX);
-	REQUIRE(settings.grace_ns >= RF_GRACE_LEAST_NS && settings.grace_ns <= RF_GRACE_MOST_NS);
+	REQUIRE(settings.grace_ns >= 200 * RF_NS_PER_MS && settings.grace_ns <= 60 * RF_NS_PER_S);
 	REQUIRE(settings.asks_each_s >= 1 && settings.asks_each_s <= RF_ASKS_MOST);
 	REQUIRE(!strpbrk(settings.engine.password, "\r\n"));
 	REQUIRE(!settings.key.fingerprint == !(settings.key.word[0] | settings.key.word[1]));

@@ -9,7 +9,7 @@
 
 #define LINE_WORDS_MAX (RF_INTERFACES_MAX + 8)
 
-/* A command line, split at its spaces. It must stay in place while its words are used. */
+/* A command line, split at its spaces; '' is an empty word. It must stay in place while its words are used. */
 struct line {
 	char text[LINE_WORDS_MAX * 8];
 	const char *word[LINE_WORDS_MAX];
@@ -26,7 +26,7 @@ static inline void line_split(struct line *line, const char *text)
 	for (char *word = strtok_r(line->text, " ", &rest); word;
 	     word = strtok_r(NULL, " ", &rest)) {
 		assert_true(line->words.count < LINE_WORDS_MAX);
-		line->word[line->words.count++] = word;
+		line->word[line->words.count++] = strcmp(word, "''") ? word : "";
 	}
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The words after `capture`. */
+/* The words after `capture`; test_refusals.c has those that are refused. */
 #include "unit.h"
 
 #include "line.h"
 #include "refusal.h"
-#include "rules/grammar_table.h"
+#include "rules/grammar_option.h"
 #include "schema/reasons.h"
 
 static struct rf_capture parse(const char *text)
@@ -14,19 +14,9 @@ static struct rf_capture parse(const char *text)
 	struct line line;
 
 	line_split(&line, text);
-	if (rf_parse_capture(&line.words, &capture, &error))
+	if (rf_parse_arguments(RF_CMD_CAPTURE, &line.words, &capture, &error))
 		fail_msg("'%s': %s", text, error.text);
 	return capture;
-}
-
-static void assert_refuses(const char *text, const char *sentence)
-{
-	struct rf_capture capture;
-	struct rf_error error = {};
-	struct line line;
-
-	line_split(&line, text);
-	assert_refused(rf_parse_capture(&line.words, &capture, &error), &error, sentence);
 }
 
 static void reasons_have_the_names_of_counters(void **state)
@@ -42,7 +32,7 @@ static void defaults_are_dropped_packets(void **state)
 	const struct rf_capture capture = parse("write f");
 
 	(void)state;
-	assert_true(capture.dropped && !capture.passed && !capture.is_from);
+	assert_true(capture.dropped && !capture.passed && !capture.from.version);
 	assert_int_equal(capture.reasons, UINT32_MAX);
 	assert_int_equal(capture.one_in, 1024);
 	assert_int_equal(capture.most, 1000);
@@ -59,7 +49,7 @@ static void words_come_in_any_order(void **state)
 		      "count 9 most 3");
 
 	(void)state;
-	assert_true(capture.dropped && capture.passed && capture.is_from);
+	assert_true(capture.dropped && capture.passed && capture.from.version);
 	assert_int_equal(capture.one_in, 7);
 	assert_int_equal(capture.count, 9);
 	assert_int_equal(capture.most, 3);
@@ -83,35 +73,11 @@ static void a_reason_tells_the_verdict(void **state)
 	assert_int_equal(capture.reasons, 1U << RF_ALLOWED | 1U << RF_MALFORMED);
 }
 
-static void mistakes_are_refused(void **state)
-{
-	(void)state;
-	assert_refuses("dropped", "the file is missing; write capture … write FILE, or 'write -' "
-				  "for standard output");
-	assert_refuses("write", "'write': expects a file");
-	assert_refuses("write f write g", "'write': given twice");
-	assert_refuses("write f one", "'one': expects in N");
-	assert_refuses("write f one in", "'in': expects a number");
-	assert_refuses("write f one in 0", "'0': invalid one in how many: it must be 1-1073741824");
-	assert_refuses("write f count 0",
-		       "'0': invalid number of packets: it must be 1-1000000000");
-	assert_refuses("write f for 25h",
-		       "'25h': invalid time to capture: the time must be 1s-24h");
-	assert_refuses("write f reason deny", "'deny': 'reason' expects a reason, like "
-					      "over_limit; 'ringfence help capture' lists them");
-	assert_refuses("passed reason denied write f",
-		       "'reason denied': such packets are dropped; leave out 'passed'");
-	assert_refuses("dropped reason allowed write f",
-		       "'reason allowed': such packets are passed; leave out 'dropped'");
-	assert_refuses("write f all", "'all': unexpected word");
-}
-
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(reasons_have_the_names_of_counters),
 	cmocka_unit_test(defaults_are_dropped_packets),
 	cmocka_unit_test(words_come_in_any_order),
 	cmocka_unit_test(a_reason_tells_the_verdict),
-	cmocka_unit_test(mistakes_are_refused),
 };
 
 int main(void)

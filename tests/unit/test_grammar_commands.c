@@ -2,11 +2,13 @@
 /*
  * The grammar's commands, in rows of a line and the expected result: `newcomers`, `attach`, the
  * words after `for` and `confirm`, and the words that a line is split into. test_grammar_limits.c
- * and test_grammar_refused.c test `limit add`.
+ * tests `limit add`, test_refusals.c what is refused.
  */
 #include "line.h"
 
 #include <stdio.h>
+
+#include "rules/grammar_option.h"
 
 /* ---- words ---- */
 
@@ -74,7 +76,6 @@ static void words_of_the_grammar_are_names(void **state)
 struct newcomers_row {
 	const char *line;
 	struct rf_newcomers_text expected;
-	const char *refusal;
 };
 
 static void parse_newcomers(void **state)
@@ -83,17 +84,9 @@ static void parse_newcomers(void **state)
 	struct rf_newcomers_text newcomers;
 	struct rf_error error = {};
 	struct line line;
-	int err;
 
 	line_split(&line, row->line);
-	memset(&newcomers, LEFT_ALONE, sizeof(newcomers));
-	err = rf_parse_newcomers(&line.words, &newcomers, &error);
-	if (row->refusal) {
-		assert_refused(err, &error, row->refusal);
-		assert_left_alone(&newcomers, sizeof(newcomers));
-		return;
-	}
-	assert_accepted(err, &error);
+	assert_accepted(rf_parse_newcomers(&line.words, &newcomers, &error), &error);
 	assert_int_equal(newcomers.rate, row->expected.rate);
 	assert_int_equal(newcomers.window_ns, row->expected.window_ns);
 	assert_int_equal(newcomers.then, row->expected.then);
@@ -101,71 +94,35 @@ static void parse_newcomers(void **state)
 
 #define NEWCOMERS(title, text, ...)                              \
 	UNIT_ROW_OF("parses newcomers: " title, parse_newcomers, \
-		    (&(struct newcomers_row){text, {__VA_ARGS__}, NULL}))
-#define REFUSED_NEWCOMERS(title, text, sentence)                  \
-	UNIT_ROW_OF("refuses newcomers: " title, parse_newcomers, \
-		    (&(struct newcomers_row){text, {}, sentence}))
-#define NO_NEWCOMERS_RATE                                                         \
-	"the rate of newcomers is missing; write newcomers rate COUNT/TIME then " \
-	"open|closed|aggregate, or newcomers off"
-#define NO_THEN                                                                                  \
-	"what happens to newcomers over the rate is missing; add 'then open', 'then closed' or " \
-	"'then aggregate'"
+		    (&(struct newcomers_row){text, {__VA_ARGS__}}))
 
-struct until_row {
-	int (*parse)(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
+/* The only option of a command, a time. */
+struct time_row {
+	enum rf_command_id command;
 	const char *line;
 	uint64_t time_ns;
-	const char *left; /* the next word, or none */
-	const char *refusal;
 };
 
-static void parse_until(void **state)
+static void parse_time(void **state)
 {
-	const struct until_row *row = *state;
-	uint64_t time_ns;
+	const struct time_row *row = *state;
+	struct rf_list_text text = {};
 	struct rf_error error = {};
 	struct line line;
-	int err;
+	uint64_t time_ns = 0;
+	void *into = row->command == RF_CMD_ALLOW_ADD ? (void *)&text : &time_ns;
 
 	line_split(&line, row->line);
-	memset(&time_ns, LEFT_ALONE, sizeof(time_ns));
-	err = row->parse(&line.words, &time_ns, &error);
-	if (row->refusal) {
-		assert_refused(err, &error, row->refusal);
-		assert_left_alone(&time_ns, sizeof(time_ns));
-		return;
-	}
-	assert_accepted(err, &error);
-	assert_int_equal(time_ns, row->time_ns);
-	if (row->left)
-		assert_string_equal(rf_words_peek(&line.words), row->left);
-	else
-		assert_null(rf_words_peek(&line.words));
+	assert_accepted(rf_parse_arguments(row->command, &line.words, into, &error), &error);
+	assert_int_equal(text.time_ns + time_ns, row->time_ns);
+	assert_null(rf_words_peek(&line.words));
 }
 
-static int parse_for(struct rf_words *words, uint64_t *time_ns, struct rf_error *error)
-{
-	struct rf_list_text text;
-	int err = rf_parse_allow(words, &text, error);
-
-	if (!err)
-		*time_ns = text.time_ns;
-	return err;
-}
-
-#define FOR(title, ...)                                      \
-	UNIT_ROW_OF("reads 'for TIME': " title, parse_until, \
-		    (&(struct until_row){.parse = parse_for, __VA_ARGS__}))
-#define CONFIRM(title, ...)                                      \
-	UNIT_ROW_OF("reads 'confirm TIME': " title, parse_until, \
-		    (&(struct until_row){.parse = rf_parse_confirm, __VA_ARGS__}))
-#define PAUSE(title, ...)                                               \
-	UNIT_ROW_OF("reads 'for TIME' of a pause: " title, parse_until, \
-		    (&(struct until_row){.parse = rf_parse_pause, __VA_ARGS__}))
-#define PAUSE_RANGE "invalid time of a pause: the time must be 1s-24h"
-#define CONFIRM_RANGE "invalid time to confirm: the time must be 1s-24h"
-#define FOR_RANGE "invalid time on a list: the time must be 1s-8784h"
+#define TIME_OF(title, command, ...) \
+	UNIT_ROW_OF("reads " title, parse_time, (&(struct time_row){RF_CMD_##command, __VA_ARGS__}))
+#define FOR(title, ...) TIME_OF("'for TIME': " title, ALLOW_ADD, __VA_ARGS__)
+#define CONFIRM(title, ...) TIME_OF("'confirm TIME': " title, APPLY, __VA_ARGS__)
+#define PAUSE(title, ...) TIME_OF("'for TIME' of a pause: " title, PAUSE, __VA_ARGS__)
 
 /* ---- lines of a file ---- */
 
@@ -263,39 +220,14 @@ static void parse_attach(void **state)
 		    (&(struct attach_row){.line = __VA_ARGS__}))
 #define ATTACH(title, ...) ATTACH_WITH(title, __VA_ARGS__, RF_LEASES_NOT_GIVEN, 0)
 
-#define ONE_OF_THEM                                                                                \
-	"'chain' and 'replace' exclude each other: 'chain' runs beside other programs, 'replace' " \
-	"removes them"
-#define NO_INTERFACE "the interface is missing; write attach IF"
-#define NONE_BUT(word) NO_INTERFACE ", or 'attach dev " word "' if it is called so"
-#define MODES "'mode' expects native or generic"
-#define LEASES_RANGE "invalid number of leases: it must be 0-16777216"
-#define SOURCES_RANGE "invalid number of sources: it must be 1-67108864"
-
-static void refuse_attach(void **state)
-{
-	const struct refusal_row *row = *state;
-	struct rf_attach attach;
-	struct rf_error error = {};
-	struct line line;
-	int err;
-
-	line_split(&line, row->line);
-	memset(&attach, LEFT_ALONE, sizeof(attach));
-	err = rf_parse_attach(&line.words, &attach, &error);
-	assert_refused(err, &error, row->sentence);
-	assert_left_alone(&attach, sizeof(attach));
-}
-
-#define REFUSED_ATTACH(title, ...) \
-	UNIT_ROW_OF("refuses attach: " title, refuse_attach, (&(struct refusal_row){__VA_ARGS__}))
-
 static void attach_of_too_many_interfaces_is_refused(void **state)
 {
 	char text[RF_INTERFACES_MAX * 8] = "", sentence[64];
 	struct attach_row most = {.line = text, .interfaces = text, .leases = RF_LEASES_NOT_GIVEN};
-	struct refusal_row one_more = {text, sentence};
-	void *most_state = &most, *one_more_state = &one_more;
+	struct rf_error error = {};
+	struct rf_attach attach;
+	void *most_state = &most;
+	struct line line;
 
 	(void)state;
 	snprintf(sentence, sizeof(sentence), "'more': too many interfaces; %d at most",
@@ -304,7 +236,8 @@ static void attach_of_too_many_interfaces_is_refused(void **state)
 		sprintf(text + strlen(text), "eth%d ", i);
 	parse_attach(&most_state);
 	strcat(text, "more");
-	refuse_attach(&one_more_state);
+	line_split(&line, text);
+	assert_refused(rf_parse_attach(&line.words, &attach, &error), &error, sentence);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -316,57 +249,19 @@ static const struct CMUnitTest tests[] = {
 	NEWCOMERS("closed", "rate 1/1ms then closed", 1, MS, RF_NEWCOMERS_CLOSED),
 	NEWCOMERS("aggregate", "rate 2147483648/8784h then aggregate", RF_LIMIT_MAX, 8784 * HOUR,
 		  RF_NEWCOMERS_AGGREGATE),
-	REFUSED_NEWCOMERS("nothing", "", NO_NEWCOMERS_RATE),
-	REFUSED_NEWCOMERS("another word", "on", NO_NEWCOMERS_RATE),
-	REFUSED_NEWCOMERS("no rate", "rate", "'rate': expects a rate, like 20k/1s"),
-	REFUSED_NEWCOMERS("a bad rate", "rate fast then open", "'fast': " WRITE_RATE),
-	REFUSED_NEWCOMERS("none", "rate 0/1s then open", "'0/1s': " COUNT_RANGE),
-	REFUSED_NEWCOMERS("too many", "rate 2147483649/1s then open",
-			  "'2147483649/1s': " COUNT_RANGE),
-	REFUSED_NEWCOMERS("bits", "rate 10mbit then open",
-			  "'10mbit': invalid rate: newcomers are counted in packets; write it like "
-			  "10k/1s"),
-	REFUSED_NEWCOMERS("no then", "rate 10k/1s", NO_THEN),
-	REFUSED_NEWCOMERS("no then, but its word", "rate 10k/1s closed",
-			  "'closed': 'then' is missing before it; write then closed"),
-	REFUSED_NEWCOMERS("then before the rate", "then open rate 10k/1s",
-			  "'then': the rate comes before it; write newcomers rate 10k/1s then "
-			  "open|closed|aggregate"),
-	REFUSED_NEWCOMERS("a rate without its word", "10k/1s then open",
-			  "'10k/1s': 'rate' is missing before it; write rate 10k/1s"),
-	REFUSED_NEWCOMERS("nothing behind then", "rate 10k/1s then",
-			  "'then': expects open, closed or aggregate"),
-	REFUSED_NEWCOMERS("then off", "rate 10k/1s then off",
-			  "'off': 'then' expects open, closed or aggregate"),
-	REFUSED_NEWCOMERS("more words", "rate 10k/1s then open shadow",
-			  "'shadow': unexpected word"),
-	REFUSED_NEWCOMERS("more words behind off", "off rate", "'rate': unexpected word"),
 
 	FOR("not given", "", 0),
-	FOR("another word", "confirm 5m", 0, "confirm"),
-	FOR("ten minutes", "for 10m dev", 600 * SECOND, "dev"),
+	FOR("ten minutes", "for 10m", 600 * SECOND),
 	FOR("a second", "for 1s", SECOND),
 	FOR("a year", "for 8784h", 8784 * HOUR),
-	FOR("less than a second", "for 999ms", .refusal = "'999ms': " FOR_RANGE),
-	FOR("more than a year", "for 8785h", .refusal = "'8785h': " FOR_RANGE),
-	FOR("no time", "for", .refusal = "'for': expects a time, like 10m"),
-	FOR("an invalid time", "for ever", .refusal = "'ever': invalid " TIME_FORM),
 	PAUSE("nothing", .line = "", .time_ns = 10 * 60 * RF_NS_PER_S),
 	PAUSE("the shortest", .line = "for 1s", .time_ns = RF_NS_PER_S),
 	PAUSE("the longest", .line = "for 24h", .time_ns = 24 * 3600 * RF_NS_PER_S),
-	PAUSE("too short", .line = "for 999ms", .refusal = "'999ms': " PAUSE_RANGE),
-	PAUSE("too long", .line = "for 1441m", .refusal = "'1441m': " PAUSE_RANGE),
-	PAUSE("no time", .line = "for", .refusal = "'for': expects a time, like 10m"),
-	PAUSE("for good", .line = "for forever",
-	      .refusal = "'forever': invalid time; write it like 500ms, 10s, 5m or 1h"),
 
-	CONFIRM("not given", "for 5m", 0, "for"),
+	CONFIRM("not given", "", 0),
 	CONFIRM("five minutes", "confirm 5m", 300 * SECOND),
 	CONFIRM("a second", "confirm 1s", SECOND),
 	CONFIRM("a day", "confirm 24h", 24 * HOUR),
-	CONFIRM("less than a second", "confirm 0s", .refusal = "'0s': " CONFIRM_RANGE),
-	CONFIRM("more than a day", "confirm 25h", .refusal = "'25h': " CONFIRM_RANGE),
-	CONFIRM("no time", "confirm", .refusal = "'confirm': expects a time, like 10m"),
 
 	SPLIT("empty", ""),
 	SPLIT("blanks", " \t \n"),
@@ -418,33 +313,6 @@ static const struct CMUnitTest tests[] = {
 	ATTACH("an interface called dev", "dev dev", "dev", NULL, RF_NATIVE, 0),
 	ATTACH("an interface called dev, without the word dev", "dev", "dev", NULL, RF_NATIVE, 0),
 	ATTACH("dev before any interface", "dev eth0 fence f", "eth0", "f", RF_NATIVE, 0),
-	REFUSED_ATTACH("nothing", "", NO_INTERFACE),
-	REFUSED_ATTACH("options alone", "mode generic fence f", NONE_BUT("mode")),
-	REFUSED_ATTACH("fence alone", "fence", NONE_BUT("fence")),
-	REFUSED_ATTACH("an option alone, behind another", "chain mode", NONE_BUT("mode")),
-	REFUSED_ATTACH("no word after fence", "eth0 fence", "'fence': expects the name of a fence"),
-	REFUSED_ATTACH("no word after mode", "eth0 mode", "'mode': expects native or generic"),
-	REFUSED_ATTACH("no word after sources", "eth0 sources", "'sources': expects a number"),
-	REFUSED_ATTACH("an unknown mode", "eth0 mode fast", "'fast': " MODES),
-	REFUSED_ATTACH("offload is not for asking", "eth0 mode offload", "'offload': " MODES),
-	REFUSED_ATTACH("a bad name of a fence", "eth0 fence 1st",
-		       "'1st': invalid name of a fence: " NAME_RULE),
-	REFUSED_ATTACH("no sources", "eth0 sources 0", "'0': " SOURCES_RANGE),
-	REFUSED_ATTACH("too many sources", "eth0 sources 67108865", "'67108865': " SOURCES_RANGE),
-	REFUSED_ATTACH("sources with a suffix", "eth0 sources 500k", "'500k': " SOURCES_RANGE),
-	REFUSED_ATTACH("no word after leases", "eth0 leases", "'leases': expects a number"),
-	REFUSED_ATTACH("too many leases", "eth0 leases 16777217", "'16777217': " LEASES_RANGE),
-	REFUSED_ATTACH("leases twice", "eth0 leases 8 leases 8", "'leases': given twice"),
-	REFUSED_ATTACH("chain twice", "chain eth0 chain", "'chain': given twice"),
-	REFUSED_ATTACH("replace twice", "eth0 replace replace", "'replace': given twice"),
-	REFUSED_ATTACH("chain and replace", "eth0 chain replace", ONE_OF_THEM),
-	REFUSED_ATTACH("replace and chain", "replace eth0 chain", ONE_OF_THEM),
-	REFUSED_ATTACH("chain alone", "chain", NONE_BUT("chain")),
-	REFUSED_ATTACH("chain with a value", "eth0 chain 50 chain", "'chain': given twice"),
-	REFUSED_ATTACH("no time behind confirm", "eth0 confirm",
-		       "'confirm': expects a time, like 10m"),
-	REFUSED_ATTACH("confirm twice", "confirm 5m eth0 confirm 5m", "'confirm': given twice"),
-	REFUSED_ATTACH("a long time to confirm", "eth0 confirm 25h", "'25h': " CONFIRM_RANGE),
 	cmocka_unit_test(attach_of_too_many_interfaces_is_refused),
 };
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "line.h"
-#include "rules/grammar.h"
+#include "rules/grammar_option.h"
 #include "watch/privacy.h"
 
 #define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
@@ -105,11 +105,11 @@ static int parse_span(const char *command, struct rf_words *words, uint64_t span
 	int err;
 
 	if (strcmp(command, "events") == 0) {
-		err = rf_parse_events(words, &events, error);
+		err = rf_parse_arguments(RF_CMD_EVENTS, words, &events, error);
 		span[0] = events.since_ns;
 		span[1] = events.until_ns;
 	} else if (strcmp(command, "report") == 0) {
-		err = rf_parse_report(words, &report, error);
+		err = rf_parse_arguments(RF_CMD_REPORT, words, &report, error);
 		span[0] = report.since_ns;
 		span[1] = report.until_ns;
 	} else {

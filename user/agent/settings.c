@@ -105,14 +105,9 @@ static int rf_setting_asks(const struct rf_setting_row *row, const char *word, v
 			   struct rf_error *error)
 {
 	struct rf_agent_settings *settings = into;
-	char number[16] = "";
-	const size_t length = strcspn(word, "/");
 
-	if (strcmp(word + length, "/s") != 0 || length >= sizeof(number))
-		return rf_error_usage(error, "'%s': '%s' expects %s, like %s", word, row->word,
-				      row->value, row->initial);
-	memcpy(number, word, length);
-	return rf_parse_number(number, row->word, 1, RF_ASKS_MOST, &settings->asks_each_s, error);
+	(void)row;
+	return rf_parse_asks(word, &settings->asks_each_s, error);
 }
 
 static int rf_setting_bans(const struct rf_setting_row *row, const char *word, void *into,

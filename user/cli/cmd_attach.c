@@ -687,7 +687,7 @@ int rf_cmd_pause(const struct rf_options *options, struct rf_words *words, struc
 	int err = take_names(RF_CMD_PAUSE, options, words, &pausing, error);
 
 	if (!err)
-		err = rf_parse_pause(words, &pausing.time_ns, error);
+		err = rf_parse_arguments(RF_CMD_PAUSE, words, &pausing.time_ns, error);
 	return err ? err : run(options, &pausing, error);
 }
 

@@ -502,10 +502,8 @@ int rf_cmd_batch(const struct rf_options *options, struct rf_words *words, struc
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_batch batch = {};
 	const uint64_t start = rf_time_awake();
-	int err = path ? rf_parse_batch(words, &batch.options, error) : -EINVAL;
+	int err = path ? rf_parse_arguments(RF_CMD_BATCH, words, &batch.options, error) : -EINVAL;
 
-	if (!err)
-		err = rf_words_end(words, error);
 	if (err)
 		return err;
 	batch.left_out.name = rf_file_name(path);

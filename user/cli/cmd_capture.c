@@ -208,7 +208,7 @@ static bool is_from(const struct capture *capture, const struct rf_sample *sampl
 {
 	struct rf_prefix source;
 
-	return !capture->asked->is_from || (rf_sample_source(sample, &source) &&
+	return !capture->asked->from.version || (rf_sample_source(sample, &source) &&
 					    rf_prefix_contains(&capture->asked->from, &source));
 }
 
@@ -466,7 +466,7 @@ int rf_cmd_capture(const struct rf_options *options, struct rf_words *words, str
 {
 	struct rf_capture asked;
 	struct capture capture = {.asked = &asked, .fence = RF_FENCE_NONE};
-	int err = rf_parse_capture(words, &asked, error);
+	int err = rf_parse_arguments(RF_CMD_CAPTURE, words, &asked, error);
 
 	if (!err && options->json && strcmp(asked.path, "-") == 0)
 		err = rf_error_usage(error, "'write -' and --json both use standard output; name a "

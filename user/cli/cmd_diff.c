@@ -580,7 +580,7 @@ int rf_cmd_diff(const struct rf_options *options, struct rf_words *words, struct
 {
 	const char *path = rf_take_operand(RF_CMD_DIFF, words, error);
 	struct diff diff = {};
-	int err = path ? rf_parse_diff(words, &diff.all, error) : -EINVAL;
+	int err = path ? rf_parse_arguments(RF_CMD_DIFF, words, &diff.all, error) : -EINVAL;
 
 	if (!err)
 		err = run_diff(options, path, &diff, error);

@@ -47,7 +47,7 @@ static bool event_is_asked(const struct rf_events_asked *asked,
 
 	if (asked->types && (row < 0 || !(asked->types & 1U << row)))
 		return false;
-	return !asked->is_from || is_from(&asked->from, event->source);
+	return !asked->from.version || is_from(&asked->from, event->source);
 }
 
 /* The fence that `dev` means: the one on this interface, or of this name. Is it attached? */
@@ -843,7 +843,7 @@ int rf_cmd_events(const struct rf_options *options, struct rf_words *words, stru
 {
 	struct rf_events_asked asked;
 	struct events_place place;
-	int err = rf_parse_events(words, &asked, error);
+	int err = rf_parse_arguments(RF_CMD_EVENTS, words, &asked, error);
 
 	if (!err)
 		err = events_place(&place, error);

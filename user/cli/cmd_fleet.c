@@ -23,42 +23,26 @@
 
 /* ---- the settings of an agent ---- */
 
+static const char *const setting_words[] = {
+#define SETTING(id, words, ...) [RF_SET_##id] = words,
+#include "schema/fleet_settings.def"
+#undef SETTING
+};
+
 /* The text of the file; the caller frees it. NULL: no memory. */
 static char *format(const struct rf_join *join)
 {
 	char *text = NULL;
 	size_t size;
-	char line[64];
 	FILE *stream = open_memstream(&text, &size);
-	const char *const lines[][2] = {
-		{"# written by 'ringfence fleet join'; the agent reads it when it starts", ""},
-		{"redis ", join->engine},
-		{"user ", join->user},
-		{"password file ", join->password_file},
-		{"key file ", join->key_file},
-		{"", line},
-	};
 	bool failed;
 
 	if (!stream)
 		return NULL;
-	snprintf(line, sizeof(line), "hosts %" PRIu32, join->hosts);
-	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
-		if (!lines[i][1])
-			continue;
-		fputs(lines[i][0], stream);
-		fputs(lines[i][1], stream);
-		fputs("\n", stream);
-	}
-	snprintf(line, sizeof(line), "grace %" PRIu64 "ms\n",
-		 (uint64_t)(join->grace_ns / RF_NS_PER_MS));
-	if (join->grace_ns)
-		fputs(line, stream);
-	if (join->takes_bans)
-		fputs("bans take\n", stream);
-	snprintf(line, sizeof(line), "asks %" PRIu32 "/s\n", join->asks);
-	if (join->asks)
-		fputs(line, stream);
+	fputs("# written by 'ringfence fleet join'; the agent reads it when it starts\n", stream);
+	for (int i = 0; i < RF_FLEET_SETTINGS; i++)
+		if (join->value[i])
+			fprintf(stream, "%s %s\n", setting_words[i], join->value[i]);
 	failed = ferror(stream);
 	if (fclose(stream) || failed) {
 		free(text);
@@ -152,12 +136,13 @@ static int check_fence(const struct rf_fence *fence, struct rf_error *error)
 static int join_fleet(struct rf_transaction *transaction, struct rf_join *join, const char *path,
 		      struct rf_error *error)
 {
+	const char *password = join->value[RF_SET_PASSWORD], *key = join->value[RF_SET_KEY];
 	int err = check_fence(&transaction->fence, error);
 
-	if (!err && join->password_file)
-		err = rf_secret_check(RF_PASSWORD, join->password_file, error);
-	if (!err && join->key_file)
-		err = rf_secret_check(RF_BUCKET_KEY, join->key_file, error);
+	if (!err && password)
+		err = rf_secret_check(RF_PASSWORD, password, error);
+	if (!err && key)
+		err = rf_secret_check(RF_BUCKET_KEY, key, error);
 	if (err)
 		return err;
 	if (transaction->rules.bank.hosts != join->hosts) {
@@ -199,7 +184,7 @@ int rf_cmd_fleet_join(const struct rf_options *options, struct rf_words *words,
 	char path[RF_FLEET_FILE_SIZE] = "";
 	struct rf_options named;
 	struct rf_join join;
-	int err = rf_parse_join(words, &join, error);
+	int err = rf_parse_arguments(RF_CMD_FLEET_JOIN, words, &join, error);
 
 	if (!err)
 		err = name_fence(options, join.fence, &named, error);
@@ -307,7 +292,7 @@ int rf_cmd_fleet_hosts(const struct rf_options *options, struct rf_words *words,
 		       struct rf_error *error)
 {
 	uint32_t hosts;
-	int err = rf_parse_hosts(words, &hosts, error);
+	int err = rf_parse_arguments(RF_CMD_FLEET_HOSTS, words, &hosts, error);
 
 	if (err)
 		return err;

@@ -821,7 +821,7 @@ int rf_cmd_fleet_top(const struct rf_options *options, struct rf_words *words,
 	char fence[RF_NAME_SIZE], question[32];
 	struct rf_fleet_top top;
 	json_t *answer = NULL;
-	int err = rf_parse_fleet_top(words, &top, error);
+	int err = rf_parse_arguments(RF_CMD_FLEET_TOP, words, &top, error);
 
 	if (!err)
 		err = rf_fleet_fence(options, NULL, fence, error);

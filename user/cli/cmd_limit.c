@@ -195,10 +195,8 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	const char *name = rf_take_operand(RF_CMD_LIMIT_DEL, words, error);
 	uint64_t trial_ns = 0;
-	int err = name ? rf_parse_confirm(words, &trial_ns, error) : -EINVAL;
+	int err = name ? rf_parse_arguments(RF_CMD_LIMIT_DEL, words, &trial_ns, error) : -EINVAL;
 
-	if (!err)
-		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
@@ -538,9 +536,7 @@ int rf_cmd_limit_arm(const struct rf_options *options, struct rf_words *words,
 	int err = rf_parse_names(RF_CMD_LIMIT_ARM, words, &names, error);
 
 	if (!err)
-		err = rf_parse_arm(words, &text, error);
-	if (!err)
-		err = rf_words_end(words, error);
+		err = rf_parse_arguments(RF_CMD_LIMIT_ARM, words, &text, error);
 	if (!err) {
 		arming.trial_ns = text.trial_ns;
 		arming.force = text.force;

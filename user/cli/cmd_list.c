@@ -152,10 +152,7 @@ static int add_prefix(const struct rf_options *options, struct rf_words *words, 
 	int err = parse_prefix(words, command, &change.prefix, error);
 
 	if (!err)
-		err = list == RF_ALLOW ? rf_parse_allow(words, &text, error)
-				       : rf_parse_deny(words, &text, error);
-	if (!err)
-		err = rf_words_end(words, error);
+		err = rf_parse_arguments(command, words, &text, error);
 	change.time_ns = text.time_ns;
 	if (!err && text.in_fleet)
 		err = rf_check_fleet_ban(&change.prefix, change.time_ns, error);
@@ -201,15 +198,13 @@ static int fail_missing(const struct rf_options *options, const struct rf_prefix
 static int del_prefix(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
+	const enum rf_command_id command = command_of(list, RF_CMD_ALLOW_DEL);
 	struct rf_list_change change = {.list = list, .must_be_there = true};
 	struct rf_list_text text = {};
-	int err = parse_prefix(words, command_of(list, RF_CMD_ALLOW_DEL), &change.prefix, error);
+	int err = parse_prefix(words, command, &change.prefix, error);
 
 	if (!err)
-		err = list == RF_ALLOW ? rf_parse_unallow(words, &text, error)
-				       : rf_parse_undeny(words, &text, error);
-	if (!err)
-		err = rf_words_end(words, error);
+		err = rf_parse_arguments(command, words, &text, error);
 	if (err)
 		return err;
 	err = change_one(options, &change, &text, RF_OWNER_ONLY, error);
@@ -221,11 +216,8 @@ static int flush_list(const struct rf_options *options, struct rf_words *words, 
 {
 	struct changing changing = {};
 	struct rf_list_text text = {};
-	int err = list == RF_ALLOW ? rf_parse_allow_flush(words, &text, error)
-				   : rf_parse_flush(words, &text, error);
+	int err = rf_parse_arguments(command_of(list, RF_CMD_ALLOW_FLUSH), words, &text, error);
 
-	if (!err)
-		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_list_changes_release_by(&changing.changes, list, text.by, error);
 	if (err)
@@ -329,7 +321,8 @@ static int read_load(const char *path, enum rf_list list, const struct rf_list_t
 static int load_prefixes(const struct rf_options *options, struct rf_words *words,
 			 enum rf_list list, struct rf_error *error)
 {
-	const char *path = rf_take_operand(command_of(list, RF_CMD_ALLOW_LOAD), words, error);
+	const enum rf_command_id command = command_of(list, RF_CMD_ALLOW_LOAD);
+	const char *path = rf_take_operand(command, words, error);
 	struct changing changing = {};
 	struct rf_list_text text;
 	struct loaded loaded = {.list = rf_view_list_names[list]};
@@ -338,9 +331,7 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 
 	if (!path)
 		return -EINVAL;
-	err = rf_parse_load(words, &text, error);
-	if (!err)
-		err = rf_words_end(words, error);
+	err = rf_parse_arguments(command, words, &text, error);
 	if (!err)
 		err = read_load(path, list, &text, &loaded, &changing, error);
 	if (err)

@@ -159,7 +159,7 @@ static int export(const struct rf_options *options, const char *path, struct rf_
 int rf_cmd_metrics(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	const char *path = NULL;
-	int err = rf_parse_metrics(words, &path, error);
+	int err = rf_parse_arguments(RF_CMD_METRICS, words, &path, error);
 
 	return err ? err : export(options, path, error);
 }

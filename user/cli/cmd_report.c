@@ -413,7 +413,7 @@ static int show_top(struct rf_reader *reader, const char *fence, const void *con
 	const struct rf_asked asked = {
 		.time_ns = asked_top->at_ns,
 		.limit = asked_top->limit,
-		.within = asked_top->is_within ? &asked_top->within : NULL,
+		.within = asked_top->within.version ? &asked_top->within : NULL,
 		.order = asked_top->order + 1,
 	};
 	const int err = rf_reader_sources_at(reader, &asked, &top.sources, error);
@@ -942,7 +942,7 @@ int rf_cmd_report(const struct rf_options *options, struct rf_words *words, stru
 	struct rf_reader *reader;
 	char fence[RF_NAME_SIZE];
 	json_t *json = NULL;
-	int err = rf_parse_report(words, &asked, error);
+	int err = rf_parse_arguments(RF_CMD_REPORT, words, &asked, error);
 
 	if (err)
 		return err;

@@ -211,10 +211,8 @@ int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struc
 {
 	const char *path = rf_take_operand(RF_CMD_APPLY, words, error);
 	uint64_t trial_ns = 0;
-	int err = path ? rf_parse_confirm(words, &trial_ns, error) : -EINVAL;
+	int err = path ? rf_parse_arguments(RF_CMD_APPLY, words, &trial_ns, error) : -EINVAL;
 
-	if (!err)
-		err = rf_words_end(words, error);
 	if (err)
 		return err;
 	err = apply_rules(options, path, trial_ns, error);
@@ -415,7 +413,7 @@ int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct
 	struct rf_fence fence = RF_FENCE_NONE;
 	bool confirmed = false;
 	uint64_t now = 0;
-	int err = rf_parse_save(words, &confirmed, error);
+	int err = rf_parse_arguments(RF_CMD_SAVE, words, &confirmed, error);
 
 	if (!err)
 		err = open_rules(&fence, &rules, confirmed, options, error);

@@ -461,7 +461,7 @@ int rf_cmd_show(const struct rf_options *options, struct rf_words *words, struct
 	err = is_network ? rf_parse_prefix(text, &prefix, error)
 			 : rf_parse_address(text, &source, error);
 	if (!err)
-		err = rf_parse_at(words, &at_ns, error);
+		err = rf_parse_arguments(RF_CMD_SHOW, words, &at_ns, error);
 	if (!err && at_ns && !is_network)
 		err = rf_parse_prefix(text, &prefix, error);
 	if (!err && at_ns)
@@ -566,7 +566,7 @@ static int read_unseen(const struct rf_fence *fence, const struct rf_top *top,
 {
 	const struct rf_unseen_asked asked = {
 		.time_ns = top->sample_ns ?: TIME_WITH_OTHERS_NS,
-		.within = top->is_within ? &top->within : NULL,
+		.within = top->within.version ? &top->within : NULL,
 	};
 	int err;
 
@@ -635,7 +635,7 @@ static void print_none(const struct rf_bank *rules, const struct rf_top *asked)
 			    "\n");
 	else
 		rf_out_text("no source %shas a window\n",
-			    asked->limit || asked->is_within ? "of these " : "");
+			    asked->limit || asked->within.version ? "of these " : "");
 }
 
 static int (*const orders[])(const void *, const void *) = {
@@ -662,7 +662,7 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 		    struct rf_error *error)
 {
 	const struct rf_top *top = context;
-	const struct rf_source_filter filter = {top->limit, top->is_within ? &top->within : NULL,
+	const struct rf_source_filter filter = {top->limit, top->within.version ? &top->within : NULL,
 						false, true};
 	struct shown_top shown = {.fence = fence};
 	struct rf_source_rows *rows = &shown.rows;
@@ -701,7 +701,7 @@ static bool is_screen(const struct rf_options *options, const struct rf_top *top
 int rf_cmd_top(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_top top;
-	int err = rf_parse_top(words, &top, error);
+	int err = rf_parse_arguments(RF_CMD_TOP, words, &top, error);
 
 	if (!err && top.at_ns)
 		return rf_top_at(options, &top, error);

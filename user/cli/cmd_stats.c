@@ -472,7 +472,7 @@ static int reset_stats(const struct rf_options *options, struct rf_error *error)
 int rf_cmd_stats(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_stats asked;
-	int err = rf_parse_stats(words, &asked, error);
+	int err = rf_parse_arguments(RF_CMD_STATS, words, &asked, error);
 
 	if (err)
 		return err;

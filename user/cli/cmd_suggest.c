@@ -668,7 +668,7 @@ int rf_cmd_suggest(const struct rf_options *options, struct rf_words *words, str
 {
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_suggest_asked asked;
-	int err = rf_parse_suggest(words, &asked, error);
+	int err = rf_parse_arguments(RF_CMD_SUGGEST, words, &asked, error);
 
 	if (err)
 		return err;

@@ -226,12 +226,6 @@ static enum rf_list list_of(enum rf_command_id command)
 	return command < RF_CMD_DENY_ADD ? RF_ALLOW : RF_DENY;
 }
 
-static bool is_of_lists(int command)
-{
-	return command >= RF_CMD_ALLOW_ADD && command <= RF_CMD_DENY_FLUSH &&
-	       command != RF_CMD_ALLOW_LIST && command != RF_CMD_DENY_LIST;
-}
-
 static int add_prefixes(struct rf_batch *batch, struct rf_list_change *change,
 			const struct rf_prefixes *prefixes, struct rf_error *error)
 {
@@ -264,19 +258,17 @@ static enum rf_on_own on_own_of(const struct rf_batch *batch, const struct rf_li
 	return batch->options.skip_refused ? RF_ON_OWN_SKIP : RF_ON_OWN_REFUSE;
 }
 
-static int read_load(struct rf_batch *batch, const char *path, struct rf_list_change *change,
-		     struct rf_words *words, struct rf_error *error)
+static int read_load(struct rf_batch *batch, enum rf_command_id command, const char *path,
+		     struct rf_list_change *change, struct rf_words *words, struct rf_error *error)
 {
 	struct rf_prefixes prefixes = {};
 	struct rf_owner_set owners = {};
 	struct rf_list_text text = {};
 	bool is_wrong = false;
-	int err = rf_parse_load(words, &text, error);
+	int err = rf_parse_arguments(command, words, &text, error);
 
 	if (!err)
 		err = rf_list_text_check_line(&text, true, error);
-	if (!err)
-		err = rf_words_end(words, error);
 	change->on_own = text.force ? RF_ON_OWN_FORCE : RF_ON_OWN_SKIP;
 	if (!err)
 		err = rf_list_changes_by(&batch->lists, text.by, RF_OWNER_LOAD, &change->owner,
@@ -303,34 +295,18 @@ static int read_load(struct rf_batch *batch, const char *path, struct rf_list_ch
 	return err;
 }
 
-static int read_flush(struct rf_batch *batch, enum rf_list list, size_t line,
+static int read_flush(struct rf_batch *batch, enum rf_command_id command, size_t line,
 		      struct rf_words *words, struct rf_error *error)
 {
+	const enum rf_list list = list_of(command);
 	struct rf_list_text text = {};
-	int err = list == RF_ALLOW ? rf_parse_allow_flush(words, &text, error)
-				   : rf_parse_flush(words, &text, error);
+	int err = rf_parse_arguments(command, words, &text, error);
 
-	if (!err)
-		err = rf_words_end(words, error);
 	if (!err)
 		err = rf_list_changes_release_by(&batch->lists, list, text.by, error);
 	if (!err)
 		rf_list_changes_mark_release(&batch->lists, on_own_of(batch, &text), line);
 	return err;
-}
-
-/* What follows the prefix. */
-static int parse_entry(enum rf_command_id command, struct rf_words *words,
-		       struct rf_list_text *text, struct rf_error *error)
-{
-	int err = command == RF_CMD_ALLOW_ADD	? rf_parse_allow(words, text, error)
-		  : command == RF_CMD_ALLOW_DEL ? rf_parse_unallow(words, text, error)
-		  : command == RF_CMD_DENY_ADD	? rf_parse_deny(words, text, error)
-						: rf_parse_undeny(words, text, error);
-
-	if (!err)
-		err = rf_list_text_check_line(text, true, error);
-	return err ? err : rf_words_end(words, error);
 }
 
 static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t line,
@@ -349,15 +325,17 @@ static int read_list(struct rf_batch *batch, enum rf_command_id command, size_t 
 	int err;
 
 	if (command == RF_CMD_ALLOW_FLUSH || command == RF_CMD_DENY_FLUSH)
-		return read_flush(batch, change.list, line, words, error);
+		return read_flush(batch, command, line, words, error);
 	operand = rf_take_operand(command, words, error);
 	if (!operand)
 		return -EINVAL;
 	if (!adds && !dels)
-		return read_load(batch, operand, &change, words, error);
+		return read_load(batch, command, operand, &change, words, error);
 	err = rf_parse_prefix(operand, &change.prefix, error);
 	if (!err)
-		err = parse_entry(command, words, &text, error);
+		err = rf_parse_arguments(command, words, &text, error);
+	if (!err)
+		err = rf_list_text_check_line(&text, true, error);
 	if (!err)
 		err = rf_list_changes_by(&batch->lists, text.by,
 					 dels ? RF_OWNER_ONLY : RF_OWNER_MANUAL, &change.owner,
@@ -388,12 +366,13 @@ static int grow_unbans(struct rf_batch *batch)
 	return 0;
 }
 
-static int read_unban(struct rf_batch *batch, size_t line, struct rf_words *words,
-		      struct rf_error *error)
+static int read_unban(struct rf_batch *batch, enum rf_command_id command, size_t line,
+		      struct rf_words *words, struct rf_error *error)
 {
 	struct rf_unban unban = {};
 	int err = rf_parse_unban(words, &unban.prefix, &unban.all, error);
 
+	(void)command;
 	if (err)
 		return err;
 	if (batch->unbans == batch->unbans_capacity && grow_unbans(batch))
@@ -431,59 +410,61 @@ static int read_definition(struct rf_batch *batch, struct rf_step *step, struct 
 	return err;
 }
 
-static int read_names(struct rf_step *step, struct rf_words *words, struct rf_error *error)
+static int read_names(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
+		      struct rf_error *error)
 {
 	struct rf_arm_text text = {};
+	void *filled = step->command == RF_CMD_LIMIT_DEL ? (void *)&text.trial_ns : &text;
 	int err = rf_parse_names(step->command, words, &step->names, error);
+
+	(void)batch;
 
 	if (!err && step->command == RF_CMD_LIMIT_DEL && step->names.count > 1)
 		err = rf_error_usage(error, "'%s': unexpected word", step->names.name[1]);
-	if (!err && step->command == RF_CMD_LIMIT_ARM)
-		err = rf_parse_arm(words, &text, error);
-	else if (!err && step->command != RF_CMD_LIMIT_SHADOW)
-		err = rf_parse_confirm(words, &text.trial_ns, error);
-	step->force = text.force;
 	if (!err)
-		err = check_no_trial(text.trial_ns, error);
-	return err ? err : rf_words_end(words, error);
+		err = rf_parse_arguments(step->command, words, filled, error);
+	step->force = text.force;
+	return err ? err : check_no_trial(text.trial_ns, error);
 }
 
-static int read_change(struct rf_step *step, struct rf_words *words, struct rf_error *error)
+static int read_change(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
+		       struct rf_error *error)
 {
 	int err = rf_parse_change(words, &step->change, error);
 
+	(void)batch;
 	step->force = step->change.parts >> RF_OPT_FORCE & 1;
 	if (err || !(step->change.parts >> RF_OPT_TRIAL & 1))
 		return err;
 	return check_no_trial(1, error);
 }
 
-static int read_hosts(struct rf_step *step, struct rf_words *words, struct rf_error *error)
+static int read_hosts(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
+		      struct rf_error *error)
 {
-	int err = rf_parse_hosts(words, &step->hosts, error);
+	int err = rf_parse_arguments(step->command, words, &step->hosts, error);
 
+	(void)batch;
 	if (!err && !step->hosts)
 		err = rf_error_usage(error, "'fleet hosts': the number is missing");
 	return err;
 }
 
-static int read_step_words(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
-			   struct rf_error *error)
+static int read_newcomers(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
+			  struct rf_error *error)
 {
-	switch (step->command) {
-	case RF_CMD_NEWCOMERS:
-		return rf_parse_newcomers(words, &step->newcomers, error);
-	case RF_CMD_FLEET_HOSTS:
-		return read_hosts(step, words, error);
-	case RF_CMD_LIMIT_CHANGE:
-		return read_change(step, words, error);
-	case RF_CMD_LIMIT_ADD:
-	case RF_CMD_LIMIT_SET:
-		return read_definition(batch, step, words, error);
-	default:
-		return read_names(step, words, error);
-	}
+	(void)batch;
+	return rf_parse_newcomers(words, &step->newcomers, error);
 }
+
+/* sparse: the other commands of a batch change no limit. */
+static int (*const step_readers[RF_CMD_COUNT])(struct rf_batch *batch, struct rf_step *step,
+					       struct rf_words *words, struct rf_error *error) = {
+	[RF_CMD_LIMIT_ADD] = read_definition, [RF_CMD_LIMIT_SET] = read_definition,
+	[RF_CMD_LIMIT_CHANGE] = read_change,  [RF_CMD_LIMIT_ARM] = read_names,
+	[RF_CMD_LIMIT_SHADOW] = read_names,   [RF_CMD_LIMIT_DEL] = read_names,
+	[RF_CMD_NEWCOMERS] = read_newcomers,  [RF_CMD_FLEET_HOSTS] = read_hosts,
+};
 
 static struct rf_step *add_step(struct rf_batch *batch, const struct rf_words *words)
 {
@@ -509,7 +490,7 @@ static struct rf_step *add_step(struct rf_batch *batch, const struct rf_words *w
 }
 
 static int read_step(struct rf_batch *batch, enum rf_command_id command, size_t line,
-		     const struct rf_words *words, struct rf_error *error)
+		     struct rf_words *words, struct rf_error *error)
 {
 	struct rf_step *step = add_step(batch, words);
 	struct rf_words rest;
@@ -520,18 +501,27 @@ static int read_step(struct rf_batch *batch, enum rf_command_id command, size_t 
 	step->command = command;
 	step->line = line;
 	rest = step->words;
-	err = read_step_words(batch, step, &rest, error);
+	err = step_readers[command](batch, step, &rest, error);
 	step->is_wrong |= err != 0;
 	return err;
 }
 
-static bool is_step(int command)
-{
-	return command == RF_CMD_NEWCOMERS || command == RF_CMD_FLEET_HOSTS ||
-	       (command >= RF_CMD_LIMIT_ADD && command <= RF_CMD_LIMIT_DEL);
-}
-
 /* ---- a batch: all of it ---- */
+
+/* sparse: a batch has no other commands. */
+static int (*const readers[RF_CMD_COUNT])(struct rf_batch *batch, enum rf_command_id command,
+					  size_t line, struct rf_words *words,
+					  struct rf_error *error) = {
+	[RF_CMD_LIMIT_ADD] = read_step,	   [RF_CMD_LIMIT_SET] = read_step,
+	[RF_CMD_LIMIT_CHANGE] = read_step, [RF_CMD_LIMIT_ARM] = read_step,
+	[RF_CMD_LIMIT_SHADOW] = read_step, [RF_CMD_LIMIT_DEL] = read_step,
+	[RF_CMD_NEWCOMERS] = read_step,	   [RF_CMD_FLEET_HOSTS] = read_step,
+	[RF_CMD_ALLOW_ADD] = read_list,	   [RF_CMD_ALLOW_DEL] = read_list,
+	[RF_CMD_ALLOW_LOAD] = read_list,   [RF_CMD_ALLOW_FLUSH] = read_list,
+	[RF_CMD_DENY_ADD] = read_list,	   [RF_CMD_DENY_DEL] = read_list,
+	[RF_CMD_DENY_LOAD] = read_list,	   [RF_CMD_DENY_FLUSH] = read_list,
+	[RF_CMD_UNBAN] = read_unban,
+};
 
 static int read_line(struct rf_batch *batch, char *text, size_t line, struct rf_error *error)
 {
@@ -547,12 +537,8 @@ static int read_line(struct rf_batch *batch, char *text, size_t line, struct rf_
 		return err;
 	batch->commands++;
 	command = rf_command_find(&words);
-	if (is_of_lists(command))
-		return read_list(batch, command, line, &words, error);
-	if (is_step(command))
-		return read_step(batch, command, line, &words, error);
-	if (command == RF_CMD_UNBAN)
-		return read_unban(batch, line, &words, error);
+	if (command >= 0 && readers[command])
+		return readers[command](batch, command, line, &words, error);
 	return rf_refuse_command(&words, command, COMMANDS, error);
 }
 

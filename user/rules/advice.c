@@ -254,6 +254,10 @@ int rf_words_end(const struct rf_words *words, struct rf_error *error)
 				      "'%s': unexpected word; for a file, write save > %s, and for "
 				      "a fence, save dev %s",
 				      left, left, left);
+	if (command == &rf_syntax[RF_CMD_FLEET_JOIN] && strcmp(left, "tls") == 0)
+		return rf_error_usage(error,
+				      "'tls': the agent does not speak TLS; run stunnel beside it, "
+				      "and name its address with 'redis'");
 	/* `stats eth0` */
 	if (!command->operand.word && rf_option_find(command->options, left) < 0 &&
 	    !rf_parse_name(left, "", name, &ignored))
@@ -374,7 +378,7 @@ static void read_argument(struct position *at, const char *word)
 
 static void read_word(struct position *at, const char *word)
 {
-	const bool is_named = at->command && at->command->options == rf_attach_options;
+	const bool is_named = at->command == &rf_syntax[RF_CMD_ATTACH];
 
 	if (at->pending && at->pending->flags & RF_OPTION_MAY && at->command &&
 	    rf_option_find(at->command->options, word) >= 0)

@@ -103,11 +103,10 @@ struct rf_top {
 	uint32_t rows;
 	bool has_rows; /* N is given */
 	enum rf_order order;
-	const char *limit; /* one of the words; NULL: every limit */
-	bool is_within;
-	struct rf_prefix within;
-	uint64_t at_ns;	    /* since 1970; 0: now */
-	uint64_t sample_ns; /* take samples that long; 0: do not */
+	const char *limit;	 /* one of the words; NULL: every limit */
+	struct rf_prefix within; /* version 0: not given */
+	uint64_t at_ns;		 /* since 1970; 0: now */
+	uint64_t sample_ns;	 /* take samples that long; 0: do not */
 };
 
 /* events [watch] [since TIME] [until TIME] [of TYPE,…] [from PREFIX] */
@@ -116,17 +115,15 @@ struct rf_events_asked {
 	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
 	const char *until;	     /* the word; NULL: not given */
 	uint32_t types;		     /* bit set of rows of rf_event_words; 0: all */
-	bool is_from;
-	struct rf_prefix from;
+	struct rf_prefix from;	     /* version 0: not given */
 };
 
 /* capture [dropped|passed] [reason WORD] [limit NAME] [from PREFIX] [one in N] … write FILE|- */
 struct rf_capture {
-	bool dropped, passed; /* at least one */
-	uint32_t reasons;     /* bit set of enum rf_reason */
-	const char *limit;    /* one of the words; NULL: any, and none */
-	bool is_from;
-	struct rf_prefix from;
+	bool dropped, passed;  /* at least one */
+	uint32_t reasons;      /* bit set of enum rf_reason */
+	const char *limit;     /* one of the words; NULL: any, and none */
+	struct rf_prefix from; /* version 0: not given */
 	uint32_t one_in;
 	uint32_t most;	  /* packets a second */
 	uint32_t count;	  /* ends after so many packets; 0: it does not */
@@ -144,21 +141,26 @@ struct rf_suggest_asked {
 	uint64_t per_ns, for_ns, since_ns; /* 0: not given */
 };
 
-/* fleet join FENCE redis HOST:PORT hosts N [OPTION…]; all texts are of the words */
+/* The settings of an agent, by the rows of schema/fleet_settings.def. */
+enum rf_fleet_setting {
+#define SETTING(id, ...) RF_SET_##id,
+#include "schema/fleet_settings.def"
+#undef SETTING
+	RF_FLEET_SETTINGS,
+};
+
+/* fleet join FENCE redis HOST:PORT hosts N [OPTION…] */
 struct rf_join {
-	struct rf_words *words;
-	const char *fence, *engine;
-	const char *user, *password_file, *key_file; /* NULL: not given */
+	const char *fence;
+	const char *value[RF_FLEET_SETTINGS]; /* as they were typed; NULL: not given */
 	uint32_t hosts;
-	uint32_t asks;	   /* in a second; 0: not given */
-	uint64_t grace_ns; /* the same */
-	bool takes_bans;
 };
 
 /* fleet top [N] [by drops|rate|hosts] */
 struct rf_fleet_top {
 	uint32_t rows;
-	const char *by; /* a word of rf_fleet_top_options */
+	uint32_t order;
+	const char *by; /* its word */
 };
 
 #define RF_FLEET_TOP_MOST 100
@@ -247,33 +249,8 @@ int rf_change_limit(const struct rf_change *change, const struct rf_limit *prese
 /* Parses the words after `newcomers`. */
 int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
 		       struct rf_error *error);
-/* The words after `fleet hosts`: 1 to RF_FLEET_HOSTS_MAX; 0 where there are none. */
-int rf_parse_hosts(struct rf_words *words, uint32_t *hosts, struct rf_error *error);
-/* Parses the words after `fleet join`. */
-int rf_parse_join(struct rf_words *words, struct rf_join *join, struct rf_error *error);
-/* Parses the words after `fleet top`. */
-int rf_parse_fleet_top(struct rf_words *words, struct rf_fleet_top *top, struct rf_error *error);
-/* Parses the words after `stats`. */
-int rf_parse_stats(struct rf_words *words, struct rf_stats *stats, struct rf_error *error);
-/* Parses the words after `show ADDRESS`: 0 if `at` is not given. */
-int rf_parse_at(struct rf_words *words, uint64_t *at_ns, struct rf_error *error);
-/* Parses the words after `capture`. */
-int rf_parse_capture(struct rf_words *words, struct rf_capture *capture, struct rf_error *error);
-/* Parses the words after `events`. */
-int rf_parse_events(struct rf_words *words, struct rf_events_asked *asked, struct rf_error *error);
-/* Parses the words after `report`. */
-int rf_parse_report(struct rf_words *words, struct rf_report *report, struct rf_error *error);
-/* Parses the words after `suggest`. */
-int rf_parse_suggest(struct rf_words *words, struct rf_suggest_asked *asked,
-		     struct rf_error *error);
 /* Parses the words after `limit try`. `asked` must not move: it refers to itself. */
 int rf_parse_try(struct rf_words *words, struct rf_try *asked, struct rf_error *error);
-/* Parses the words after `metrics`; `path` stays as it is where there is no file. */
-int rf_parse_metrics(struct rf_words *words, const char **path, struct rf_error *error);
-/* Parses the words after `top`. */
-int rf_parse_top(struct rf_words *words, struct rf_top *top, struct rf_error *error);
-/* [for TIME], after `pause`. */
-int rf_parse_pause(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /* What follows the prefix or the file of a command of a list. */
 struct rf_list_text {
 	uint64_t time_ns; /* of `for`; 0: not given */
@@ -285,20 +262,6 @@ struct rf_list_text {
 	char by[RF_OWNER_SIZE]; /* empty: not given */
 };
 
-/* [for TIME] [by NAME], after `allow add PREFIX`. */
-int rf_parse_allow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [for TIME] [by NAME] [fleet] [force] [confirm TIME], after `deny add PREFIX`. */
-int rf_parse_deny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [by NAME|all] [force], after `allow del PREFIX`. */
-int rf_parse_unallow(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [by NAME|all] [fleet], after `deny del PREFIX`. */
-int rf_parse_undeny(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [replace] [skip-invalid] [by NAME] [force] [confirm TIME], after `load FILE`. */
-int rf_parse_load(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [by NAME], after `deny flush`. */
-int rf_parse_flush(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
-/* [by NAME] [force], after `allow flush`. */
-int rf_parse_allow_flush(struct rf_words *words, struct rf_list_text *text, struct rf_error *error);
 /* An error where the line of a batch or, unless `is_batch`, of a rule file has another option. */
 int rf_list_text_check_line(const struct rf_list_text *text, bool is_batch, struct rf_error *error);
 /* May a host tell the fleet to ban that prefix for that time? */
@@ -312,20 +275,12 @@ struct rf_arm_text {
 	bool force;
 };
 
-int rf_parse_arm(struct rf_words *words, struct rf_arm_text *text, struct rf_error *error);
-/* [confirm TIME]: 0 if it is not given. */
-int rf_parse_confirm(struct rf_words *words, uint64_t *time_ns, struct rf_error *error);
 /* [skip-refused] [confirm TIME], after `batch FILE`. */
 struct rf_batch_text {
 	bool skip_refused;
 	uint64_t trial_ns; /* 0: not given */
 };
 
-int rf_parse_batch(struct rf_words *words, struct rf_batch_text *text, struct rf_error *error);
-/* Parses the words after `save`: without the rules on trial? */
-int rf_parse_save(struct rf_words *words, bool *confirmed, struct rf_error *error);
-/* Parses the words after `diff FILE`: print every prefix? */
-int rf_parse_diff(struct rf_words *words, bool *all, struct rf_error *error);
 /*
  * Splits one line of a rule file into words, in place; `#` begins a comment. `words` refers to
  * `array`, which has room for `max` words; more words are -EINVAL.

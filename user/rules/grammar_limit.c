@@ -11,22 +11,39 @@
 
 /* ---- what only all words together show ---- */
 
+/* What follows from values of other kinds than those of the limit's fields. */
+static void derive(struct rf_draft *draft)
+{
+	struct rf_limit *limit = &draft->made.limit;
+
+	limit->rate = draft->rate.rate.count;
+	limit->window_ns = draft->rate.rate.window_ns;
+	limit->burst = draft->burst.rate.count;
+	limit->first = draft->first.rate.count;
+	limit->flags |= draft->first.text ? RF_FIRST_GIVEN : 0;
+	limit->has_ports = draft->made.ports != NULL;
+	limit->has_sports = draft->made.sports != NULL;
+	limit->has_to = draft->made.to.count != 0;
+	limit->has_from = draft->made.from.count || draft->made.from_file;
+}
+
 static int check_unit(struct rf_draft *draft, struct rf_error *error)
 {
-	if (draft->rate_in_bits && rf_has_given(draft, RF_OPT_PACKETS) &&
-	    draft->made.limit.unit == RF_PACKETS)
+	if (rf_has_given(draft, RF_OPT_PACKETS) && rf_has_given(draft, RF_OPT_BYTES))
+		return rf_error_usage(error, "'packets' and 'bytes' exclude each other");
+	if (draft->rate.rate.in_bits && rf_has_given(draft, RF_OPT_PACKETS))
 		return rf_error_usage(
 			error, "'%s': invalid rate: bits are counted as bytes; leave out 'packets'",
-			draft->rate);
-	if (draft->rate_in_bits)
+			draft->rate.text);
+	if (draft->rate.rate.in_bits)
 		draft->made.limit.unit = RF_BYTES;
-	draft->made.limit.flags |= draft->rate_in_bits ? RF_RATE_IN_BITS : 0;
-	if (draft->burst_in_bits && draft->made.limit.unit == RF_PACKETS)
+	draft->made.limit.flags |= draft->rate.rate.in_bits ? RF_RATE_IN_BITS : 0;
+	if (draft->burst.rate.in_bits && draft->made.limit.unit == RF_PACKETS)
 		return rf_error_usage(
 			error,
 			"'%s': invalid burst: bits are counted as bytes, and the limit "
 			"is in packets; add 'bytes', or write it like 100 or 20k",
-			draft->burst);
+			draft->burst.text);
 	return 0;
 }
 
@@ -109,10 +126,10 @@ static int check_rate(const struct rf_draft *draft, struct rf_error *error)
 				      "'%s': invalid rate: the count must be 1-%d, since "
 				      "'algorithm log' keeps a time for each packet; use "
 				      "'algorithm sliding'",
-				      draft->rate, RF_LOG_MAX);
+				      draft->rate.text, RF_LOG_MAX);
 	if (limit->unit == RF_BYTES)
 		max <<= RF_UNIT_SHIFT_MAX;
-	return check_range(draft->rate, "rate", limit, limit->rate, max, error);
+	return check_range(draft->rate.text, "rate", limit, limit->rate, max, error);
 }
 
 /* An error where the limit cannot work with its default burst. */
@@ -131,13 +148,13 @@ static int check_burst(struct rf_draft *draft, struct rf_error *error)
 	struct rf_limit *limit = &draft->made.limit;
 	int err;
 
-	if (!draft->burst) {
+	if (!draft->burst.text) {
 		limit->burst = rf_default_burst(limit);
 		return check_default_burst(limit, error);
 	}
-	if (draft->burst_in_bits && limit->burst != rf_default_burst(limit))
+	if (draft->burst.rate.in_bits && limit->burst != rf_default_burst(limit))
 		limit->flags |= RF_BURST_IN_BITS; /* else it is left out when it is printed */
-	err = check_range(draft->burst, "burst", limit, limit->burst, RF_LIMIT_MAX, error);
+	err = check_range(draft->burst.text, "burst", limit, limit->burst, RF_LIMIT_MAX, error);
 	if (err)
 		return err;
 	/* burst * TIME / COUNT, without the rounding of a division */
@@ -147,7 +164,7 @@ static int check_burst(struct rf_draft *draft, struct rf_error *error)
 			error,
 			"'%s': invalid burst: at the rate '%s' the burst takes longer than "
 			"8784h; lower the burst, or raise the rate",
-			draft->burst, draft->rate);
+			draft->burst.text, draft->rate.text);
 	return 0;
 }
 
@@ -170,49 +187,50 @@ static int check_first(const struct rf_draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
 
-	if (draft->first_in_bits && limit->unit == RF_PACKETS)
+	if (draft->first.rate.in_bits && limit->unit == RF_PACKETS)
 		return rf_error_usage(error,
 				      "'%s': invalid 'first': the limit is in packets; write it "
 				      "like 100 or 20k",
-				      draft->first);
+				      draft->first.text);
 	if (limit->first > limit->rate)
 		return rf_error_usage(error,
 				      "'%s': invalid 'first': it must be 0-%" PRIu64
 				      ", a part of the rate",
-				      draft->first, (uint64_t)limit->rate);
+				      draft->first.text, (uint64_t)limit->rate);
 	return 0;
 }
 
 static int check_alone(struct rf_draft *draft, struct rf_error *error)
 {
+	const struct rf_rate alone = draft->alone.rate;
 	struct rf_limit *limit = &draft->made.limit;
 	char rate[RF_RATE_TEXT_SIZE];
 
-	if (!draft->alone)
+	if (!draft->alone.text)
 		return 0;
 	rf_format_rate(limit->rate, limit->window_ns, rate);
-	if (draft->alone_rate.window_ns != limit->window_ns)
+	if (alone.window_ns != limit->window_ns)
 		return rf_error_usage(error,
 				      "'%s': invalid 'alone': its TIME must be that of the rate, "
 				      "as in %s",
-				      draft->alone, rate);
-	if (draft->alone_rate.in_bits && limit->unit == RF_PACKETS)
+				      draft->alone.text, rate);
+	if (alone.in_bits && limit->unit == RF_PACKETS)
 		return rf_error_usage(error,
 				      "'%s': invalid 'alone': the limit is in packets; write it "
 				      "like %s",
-				      draft->alone, rate);
-	if (!draft->alone_rate.count || draft->alone_rate.count > limit->rate)
+				      draft->alone.text, rate);
+	if (!alone.count || alone.count > limit->rate)
 		return rf_error_usage(error,
 				      "'%s': invalid 'alone': the count must be 1-%" PRIu64
 				      "; for what passes unasked, write 'alone first'",
-				      draft->alone, (uint64_t)limit->rate);
-	if (draft->alone_rate.count < limit->first)
+				      draft->alone.text, (uint64_t)limit->rate);
+	if (alone.count < limit->first)
 		return rf_error_usage(error,
 				      "'%s': invalid 'alone': it is less than 'first %s'; write "
 				      "'alone first'",
-				      draft->alone, draft->first);
+				      draft->alone.text, draft->first.text);
 	/* All of the limit is the default. */
-	limit->alone = draft->alone_rate.count < limit->rate ? draft->alone_rate.count : 0;
+	limit->alone = alone.count < limit->rate ? alone.count : 0;
 	return 0;
 }
 
@@ -229,8 +247,10 @@ static int check_fleet(struct rf_draft *draft, struct rf_error *error)
 /* Completes the limit by what it leaves to defaults; an error where its words do not agree. */
 static int draft_check(struct rf_draft *draft, struct rf_error *error)
 {
-	int err = check_unit(draft, error);
+	int err;
 
+	derive(draft);
+	err = check_unit(draft, error);
 	if (!err)
 		choose_algorithm(draft);
 	if (!err)
@@ -247,207 +267,6 @@ static int draft_check(struct rf_draft *draft, struct rf_error *error)
 }
 
 /* ---- limit add, limit set ---- */
-
-#define BAN_MIN_NS 1000000000ULL
-
-static int fail_units(const char *value, struct rf_error *error)
-{
-	return rf_error_usage(error, "'%s': 'packets' and 'bytes' exclude each other", value);
-}
-
-static int parse_packets(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	draft->made.limit.unit = RF_PACKETS;
-	return rf_has_given(draft, RF_OPT_BYTES) ? fail_units(value, error) : 0;
-}
-
-static int parse_bytes(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	draft->made.limit.unit = RF_BYTES;
-	return rf_has_given(draft, RF_OPT_PACKETS) ? fail_units(value, error) : 0;
-}
-
-static int parse_burst(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	uint64_t burst = 0;
-
-	if (rf_parse_count(value, &burst, &draft->burst_in_bits, error))
-		return rf_error_usage(error, "'%s': invalid burst; " RF_COUNT_FORM, value);
-	draft->made.limit.burst = burst;
-	draft->burst = value;
-	return 0;
-}
-
-/* The N of `match proto N`. */
-static int parse_protocol(struct rf_draft *draft, struct rf_error *error)
-{
-	const char *word = rf_words_next(draft->words);
-	uint32_t protocol = 0;
-	int err;
-
-	if (!word)
-		return rf_fail_value(&rf_match_words[RF_MATCH_PROTOCOL], NULL, error);
-	if (strcmp(word, "255") == 0)
-		return rf_error_usage(error,
-				      "'255': invalid protocol: it is reserved; it must be 0-254");
-	err = rf_parse_number(word, "protocol", 0, 254, &protocol, error);
-	draft->made.limit.protocol = protocol;
-	return err;
-}
-
-static int parse_match(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	unsigned int match = RF_MATCH_ANY;
-	int err = rf_parse_word(&rf_limit_options[RF_OPT_MATCH], value, &match, error);
-
-	if (match == RF_MATCH_TCP && rf_words_take(draft->words, "syn"))
-		match = RF_MATCH_SYN;
-	draft->made.limit.match = match;
-	if (!err && match == RF_MATCH_PROTOCOL)
-		err = parse_protocol(draft, error);
-	return err;
-}
-
-static int parse_dport(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	draft->made.limit.has_ports = 1;
-	return rf_parse_ports(value, &draft->made.ports, error);
-}
-
-static int parse_sport(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	draft->made.limit.has_sports = 1;
-	return rf_parse_ports(value, &draft->made.sports, error);
-}
-
-static int parse_to(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	draft->made.limit.has_to = 1;
-	return rf_parse_prefixes(value, &draft->made.to, error);
-}
-
-static int parse_lengths(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	return rf_parse_lengths(value, &draft->made.limit, error);
-}
-
-static int parse_flags(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	return rf_parse_tcp_flags(value, &draft->made.limit, error);
-}
-
-static int parse_from(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	const struct rf_option *from = &rf_limit_options[RF_OPT_FROM];
-	const int row = rf_option_find(from->words, value);
-
-	draft->made.limit.has_from = 1;
-	if (row < 0)
-		return rf_parse_prefixes(value, &draft->made.from, error);
-	draft->made.from_file = rf_words_next(draft->words);
-	return draft->made.from_file ? 0 : rf_fail_value(&from->words[row], NULL, error);
-}
-
-static int parse_ban(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	uint64_t ban_ns = 0;
-	int err = rf_parse_time_in(value, "ban", BAN_MIN_NS, RF_WINDOW_MAX_NS, "1s-8784h", &ban_ns,
-				   error);
-
-	draft->made.limit.ban_ns = ban_ns;
-	if (!err && rf_words_take(draft->words, rf_limit_options[RF_OPT_BAN].then[0].word))
-		draft->made.limit.flags |= RF_BAN_ALL;
-	return err;
-}
-
-static int parse_first(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	uint64_t first = 0;
-
-	if (rf_parse_count(value, &first, &draft->first_in_bits, error))
-		return rf_error_usage(error, "'%s': invalid 'first'; " RF_COUNT_FORM, value);
-	draft->made.limit.first = first;
-	draft->made.limit.flags |= RF_FIRST_GIVEN;
-	draft->first = value;
-	return 0;
-}
-
-static int parse_alone(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-
-	if (rf_option_find(rf_limit_options[RF_OPT_ALONE].words, value) >= 0) {
-		draft->made.limit.flags |= RF_ALONE_FIRST;
-		return 0;
-	}
-	draft->alone = value;
-	return rf_parse_rate(value, &draft->alone_rate, error);
-}
-
-static int parse_no(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	unsigned int row;
-	int err;
-
-	if (!draft->is_change)
-		return rf_error_usage(error, "'no': only 'limit change' takes it");
-	err = rf_parse_word(&rf_limit_options[RF_OPT_NO], value, &row, error);
-	if (!err)
-		draft->dropped |= 1U << rf_option_find(rf_limit_options, value);
-	return err;
-}
-
-static int parse_limit_rate(const char *value, void *into, struct rf_error *error)
-{
-	struct rf_draft *draft = into;
-	struct rf_rate rate;
-	int err = rf_parse_rate(strcmp(value, "0") ? value : "0/1s", &rate, error);
-
-	if (err)
-		return err;
-	if (!rate.count) /* in any time and unit it is the same */
-		rate = (struct rf_rate){.window_ns = RF_NS_PER_S};
-	draft->rate = value;
-	draft->made.limit.rate = rate.count;
-	draft->made.limit.window_ns = rate.window_ns;
-	draft->rate_in_bits = rate.in_bits;
-	return 0;
-}
-
-/* ---- the rows ---- */
-
-#define PARSED(by) by
-#define STORED(member) NULL
-#define PART(id, word, option, store, ...) [RF_OPT_##id] = store,
-#define HEAD(id, word, option, store, ...) [RF_OPT_##id] = store,
-#define WORD(id, word, option, store) [RF_OPT_##id] = store,
-
-/* NULL: the value goes where its option says. The rate precedes the others, except in a change. */
-static const rf_option_parser parsers[RF_LIMIT_OPTIONS] = {
-#include "rules/limit.def"
-};
-
-/* ---- the limit as a whole ---- */
 
 /*
  * A name may be a keyword: its place says what it is. But a keyword without `rate` behind it is
@@ -528,21 +347,24 @@ static int parse_limit_head(struct rf_words *words, struct rf_draft *draft, stru
 	return 0;
 }
 
-static int parse_options(struct rf_words *words, struct rf_draft *draft, struct rf_error *error)
+static int parse_options(struct rf_words *words, struct rf_draft *draft, bool is_change,
+			 struct rf_error *error)
 {
-	int err = rf_parse_options(rf_limit_options, parsers, words, draft, &draft->given, error);
+	int err = rf_parse_options(rf_limit_options, words, draft, &draft->given, error);
 
+	if (!err && draft->dropped && !is_change)
+		return rf_error_usage(error, "'no': only 'limit change' takes it");
 	if (!err && rf_words_peek(words))
 		err = rf_error_usage(error,
 				     "'%s': unknown word in a limit; see 'ringfence help limit "
 				     "%s'",
-				     rf_words_peek(words), draft->is_change ? "change" : "add");
+				     rf_words_peek(words), is_change ? "change" : "add");
 	return err;
 }
 
-static void start(struct rf_draft *draft, struct rf_words *words)
+static void start(struct rf_draft *draft)
 {
-	*draft = (struct rf_draft){.words = words};
+	*draft = (struct rf_draft){};
 	rf_limit_set_defaults(&draft->made.limit);
 }
 
@@ -564,10 +386,10 @@ int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, str
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words);
+	start(&draft);
 	err = parse_limit_head(words, &draft, error);
 	if (!err)
-		err = parse_options(words, &draft, error);
+		err = parse_options(words, &draft, false, error);
 	if (!err)
 		err = draft_check(&draft, error);
 	return finish(&draft, err, definition);
@@ -580,9 +402,8 @@ static int parse_parts(struct rf_words *words, unsigned int *given, unsigned int
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words);
-	draft.is_change = true;
-	err = parse_options(words, &draft, error);
+	start(&draft);
+	err = parse_options(words, &draft, true, error);
 	rf_definition_free(&draft.made);
 	*given = draft.given;
 	*dropped = draft.dropped;
@@ -597,10 +418,9 @@ static int parse_changed(struct rf_words *words, const char *name, struct rf_def
 	struct rf_draft draft;
 	int err;
 
-	start(&draft, words);
-	draft.is_change = true;
+	start(&draft);
 	memcpy(draft.made.limit.name, name, strlen(name));
-	err = parse_options(words, &draft, error);
+	err = parse_options(words, &draft, true, error);
 	if (!err && draft_check(&draft, &reason))
 		err = rf_error_usage(error,
 				     "%s; parts that are not named stay, 'no PART' takes one away",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands and options by their table: parsing them, and writing them as usage and messages do. */
+/* Commands and options by their table: finding and parsing them, and writing them as usage and
+ * messages do. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,96 @@
 #include "rules/advice.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"
+
+/* ---- looking up ---- */
+
+int rf_option_find(const struct rf_option *table, const char *word)
+{
+	for (int i = 0; table && table[i].word; i++)
+		if (strcmp(table[i].word, word) == 0 && !strchr(word, ' '))
+			return i;
+	return -1;
+}
+
+bool rf_is_interface(const struct rf_option *option)
+{
+	return option->kind == RF_KIND_INTERFACE || option->kind == RF_KIND_DEV;
+}
+
+bool rf_option_is_list(const struct rf_option *option)
+{
+	return option->kind == RF_KIND_PORTS || option->kind == RF_KIND_PREFIX ||
+	       option->kind == RF_KIND_TYPES;
+}
+
+bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option)
+{
+	return !(option->flags & RF_OPTION_CHANGE) || command->flags & RF_OPTION_CHANGE;
+}
+
+bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *option)
+{
+	return option->flags & RF_OPTION_MUST && !(command->flags & RF_OPTION_CHANGE);
+}
+
+/* Is it a word of the table, at any depth, that a name may not be? */
+static bool reserves(const struct rf_option *table, const char *word)
+{
+	for (int i = 0; table && table[i].word; i++)
+		if ((!(table[i].flags & RF_OPTION_NAMES) && strcmp(table[i].word, word) == 0) ||
+		    reserves(table[i].words, word) || reserves(table[i].then, word))
+			return true;
+	return false;
+}
+
+/* Is it one of the one or two words of a command? */
+static bool has_word(const char *words, const char *word)
+{
+	const size_t length = strlen(word), first = strcspn(words, " ");
+
+	if (length == first && strncmp(words, word, length) == 0)
+		return true;
+	return words[first] && strcmp(words + first + 1, word) == 0;
+}
+
+bool rf_word_is_reserved(const char *word)
+{
+	if (reserves(rf_common_options, word))
+		return true;
+	for (int i = 0; i < RF_CMD_COUNT; i++) {
+		const struct rf_syntax *command = &rf_syntax[i];
+
+		if (command->flags & RF_OPTION_NAMES)
+			continue;
+		if (has_word(command->words, word) || reserves(command->options, word) ||
+		    reserves(command->operand.words, word))
+			return true;
+	}
+	return false;
+}
+
+/* Takes the one or two words of `command`, if they come next. */
+static bool take_command(struct rf_words *words, const char *command)
+{
+	const size_t length = strcspn(command, " ");
+	struct rf_words rest = *words;
+	const char *first = rf_words_next(&rest);
+
+	if (!first || strlen(first) != length || memcmp(first, command, length) != 0)
+		return false;
+	if (command[length] && !rf_words_take(&rest, command + length + 1))
+		return false;
+	*words = rest;
+	return true;
+}
+
+int rf_command_find(struct rf_words *words)
+{
+	for (int i = 0; i < RF_CMD_COUNT; i++)
+		if (take_command(words, rf_syntax[i].words))
+			return i;
+	return -1;
+}
 
 /* ---- text ---- */
 
@@ -141,6 +233,8 @@ void rf_syntax_format(const struct rf_syntax *command, char text[RF_USAGE_TEXT_S
 
 /* ---- parsing ---- */
 
+#define TYPE_SIZE 64 /* longer words are cut in messages */
+
 int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error)
 {
 	char expected[RF_OPTION_TEXT_SIZE] = "";
@@ -159,17 +253,6 @@ int rf_fail_value(const struct rf_option *option, const char *value, struct rf_e
 		return rf_error_usage(error, "'%s': '%s' expects %s", value, option->word,
 				      expected);
 	return rf_error_usage(error, "'%s': expects %s", option->word, expected);
-}
-
-int rf_parse_word(const struct rf_option *option, const char *value, unsigned int *row,
-		  struct rf_error *error)
-{
-	const int found = rf_option_find(option->words, value);
-
-	if (found < 0)
-		return rf_fail_value(option, value, error);
-	*row = found;
-	return 0;
 }
 
 uint64_t rf_field_read(const void *from, size_t size)
@@ -203,84 +286,208 @@ void rf_field_write(void *to, size_t size, uint64_t value)
 	}
 }
 
-/* A prefix length with its slash. */
-static int parse_length(const struct rf_option *option, const char *value, uint32_t *length,
-			struct rf_error *error)
+/* Sets the bit of an option, or stores a number where the option says. */
+static int store(const struct rf_option *option, uint64_t number, void *into)
 {
+	void *to = (char *)into + option->at;
+
+	if (option->bit)
+		*(uint32_t *)to |= option->bit;
+	else if (option->size)
+		rf_field_write(to, option->size, number);
+	return 0;
+}
+
+static int take_number(const struct rf_option *option, const char *value, void *into,
+		       struct rf_error *error)
+{
+	uint32_t number;
+	int err;
+
+	if (!value)
+		return store(option, option->bare, into);
+	err = rf_parse_number(value, option->what, option->min, option->max, &number, error);
+	return err ? err : store(option, number, into);
+}
+
+/* A prefix length with its slash. */
+static int take_length(const struct rf_option *option, const char *value, void *into,
+		       struct rf_error *error)
+{
+	uint32_t length;
+
 	if (*value != '/')
 		return rf_error_usage(
 			error, "'%s': invalid prefix length; write it with a slash, like %s /%d",
 			value, option->word, option->max == 32 ? 24 : 48);
-	if (rf_parse_number(value + 1, "prefix length", 0, option->max, length, error))
+	if (rf_parse_number(value + 1, "prefix length", 0, option->max, &length, error))
 		return rf_error_usage(error, "'%s': invalid prefix length: it must be /0-/%" PRIu32,
 				      value, option->max);
+	return store(option, length, into);
+}
+
+static int take_time(const struct rf_option *option, const char *value, void *into,
+		     struct rf_error *error)
+{
+	uint64_t time_ns = 0, least_ns = 0, most_ns = 0;
+	int err = rf_parse_time(value, &time_ns, error);
+
+	if (err)
+		return err;
+	rf_parse_time(option->least, &least_ns, error);
+	rf_parse_time(option->most, &most_ns, error);
+	if (time_ns < least_ns || time_ns > most_ns)
+		return rf_error_usage(error, "'%s': invalid %s: the time must be %s-%s", value,
+				      option->what, option->least, option->most);
+	return store(option, time_ns, into);
+}
+
+/* Words that are values, with commas between, as a bit set of their rows. */
+static int take_types(const struct rf_option *option, const char *value, void *into,
+		      struct rf_error *error)
+{
+	char type[TYPE_SIZE];
+
+	for (;; value++) {
+		const size_t length = strcspn(value, ",");
+		int row;
+
+		snprintf(type, sizeof(type), "%.*s", (int)length, value);
+		row = rf_option_find(option->words, type);
+		if (row < 0)
+			return rf_fail_value(option, type, error);
+		*(uint32_t *)((char *)into + option->at) |= 1U << row;
+		value += length;
+		if (!*value)
+			return 0;
+	}
+}
+
+static int take_reason(const struct rf_option *option, const char *value, void *into,
+		       struct rf_error *error)
+{
+	const int row = rf_option_find(option->words, value);
+
+	if (row < 0)
+		return rf_fail_value(option, value, error);
+	*(uint32_t *)((char *)into + option->at) |= 1U << row;
 	return 0;
 }
 
-/* Puts a value into the place that its option names. */
+/* Only a removal is of all owners: its option has the word. */
+static int take_owner(const struct rf_option *option, const char *value, char *owner,
+		      struct rf_error *error)
+{
+	if (strcmp(value, "all") == 0 && !option->words)
+		return rf_error_usage(error, "'by all': expects the name of one owner");
+	if (strcmp(value, rf_owner_name(NULL, RF_OWNER_FLEET)) == 0)
+		return rf_error_usage(error, "'by fleet': the agent of the fleet adds and removes "
+					     "those entries; 'ringfence fleet bans flush' removes "
+					     "all of them");
+	return rf_parse_owner(value, owner, error);
+}
+
+static int take_count(const struct rf_option *option, const char *value, struct rf_written *to,
+		      struct rf_error *error)
+{
+	if (rf_parse_count(value, &to->rate.count, &to->rate.in_bits, error))
+		return rf_error_usage(error, "'%s': invalid %s; " RF_COUNT_FORM, value,
+				      option->what);
+	to->text = value;
+	return 0;
+}
+
+static int take_rate(const char *value, struct rf_written *to, struct rf_error *error)
+{
+	to->text = value;
+	return rf_parse_rate(value, &to->rate, error);
+}
+
+static int take_fence(const char *value, const char **to, struct rf_error *error)
+{
+	char name[RF_NAME_SIZE];
+
+	*to = value;
+	return rf_parse_name(value, "name of a fence", name, error);
+}
+
+/* Depends on `since`, which may follow: the check of the command parses it again. */
+static int take_until(const char *value, uint64_t now_ns, const char **to, struct rf_error *error)
+{
+	uint64_t unused_ns;
+
+	*to = value;
+	return rf_parse_moment(value, now_ns, &unused_ns, error);
+}
+
+/* Puts a value into the place that its option names, as its kind says. */
 static int take_value(const struct rf_option *option, const char *value, uint64_t now_ns,
 		      void *into, struct rf_error *error)
 {
 	void *to = (char *)into + option->at;
-	uint64_t unused_ns;
-	uint32_t number = 1; /* of a word alone */
-	int err = 0;
 
 	switch (option->kind) {
-	case RF_KIND_FILE:
-	case RF_KIND_LIMIT:
-		*(const char **)to = value;
-		return 0;
+	case RF_KIND_NONE:
+		return store(option, 1, into);
+	case RF_KIND_NUMBER:
+		return take_number(option, value, into, error);
+	case RF_KIND_LENGTH:
+		return take_length(option, value, into, error);
 	case RF_KIND_TIME:
-		return rf_parse_time_in(value, option->what, option->min * RF_NS_PER_S,
-					option->max * RF_NS_PER_S, option->range, to, error);
+		return take_time(option, value, into, error);
 	case RF_KIND_MOMENT:
 		return rf_parse_moment(value, now_ns, to, error);
-	case RF_KIND_UNTIL: /* depends on `since`, which may follow */
+	case RF_KIND_UNTIL:
+		return take_until(value, now_ns, to, error);
+	case RF_KIND_TYPES:
+		return take_types(option, value, into, error);
+	case RF_KIND_REASON:
+		return take_reason(option, value, into, error);
+	case RF_KIND_OWNER:
+		return take_owner(option, value, to, error);
+	case RF_KIND_COUNT:
+		return take_count(option, value, to, error);
+	case RF_KIND_RATE:
+		return take_rate(value, to, error);
+	case RF_KIND_PORTS:
+		return rf_parse_ports(value, to, error);
+	case RF_KIND_SIZES:
+		return rf_parse_lengths(value, to, error);
+	case RF_KIND_FLAGS:
+		return rf_parse_tcp_flags(value, to, error);
+	case RF_KIND_PREFIX:
+		return option->size == sizeof(struct rf_prefix)
+			       ? rf_parse_prefix(value, to, error)
+			       : rf_parse_prefixes(value, to, error);
+	case RF_KIND_FENCE:
+		return take_fence(value, to, error);
+	default: /* a word of the command line */
 		*(const char **)to = value;
-		return rf_parse_moment(value, now_ns, &unused_ns, error);
-	case RF_KIND_WORD:
-		err = rf_parse_word(option, value, &number, error);
-		break;
-	case RF_KIND_NUMBER:
-		err = rf_parse_number(value, option->what, option->min, option->max, &number,
-				      error);
-		break;
-	case RF_KIND_LENGTH:
-		err = parse_length(option, value, &number, error);
-		break;
-	default:
-		break;
+		return 0;
 	}
-	if (!err && option->bit)
-		*(uint32_t *)to |= option->bit;
-	else if (!err)
-		rf_field_write(to, option->size, number);
-	return err;
 }
 
-/* Puts a value where it belongs: by the command's parser, or else as the option says. */
-static int put_value(const struct rf_option *option, rf_option_parser parser, const char *value,
-		     const struct rf_words *words, void *into, struct rf_error *error)
+int rf_parse_value(const struct rf_option *option, const char *value, void *into,
+		   struct rf_error *error)
 {
-	return parser ? parser(value, into, error)
-		      : take_value(option, value, rf_words_now(words), into, error);
+	return take_value(option, value, 0, into, error);
 }
 
-static bool ends_with_comma(const char *text)
+static bool is_list(const char *text, const struct rf_words *words)
 {
-	return *text && text[strlen(text) - 1] == ',';
+	const char *next = rf_words_peek(words);
+
+	return next && ((*text && text[strlen(text) - 1] == ',') || *next == ',');
 }
 
 /* `80, 443`: a list that is several words, since there is a blank at a comma. */
-static int parse_list(const struct rf_option *option, rf_option_parser parser, const char *value,
-		      struct rf_words *words, void *into, struct rf_error *error)
+static int take_list(const struct rf_option *option, const char *value, struct rf_words *words,
+		     void *into, struct rf_error *error)
 {
 	char *list = strdup(value);
 	int err;
 
-	while (list && rf_words_peek(words) &&
-	       (ends_with_comma(list) || *rf_words_peek(words) == ',')) {
+	while (list && is_list(list, words)) {
 		char *longer;
 
 		if (asprintf(&longer, "%s%s", list, rf_words_next(words)) < 0)
@@ -288,50 +495,119 @@ static int parse_list(const struct rf_option *option, rf_option_parser parser, c
 		free(list);
 		list = longer;
 	}
-	err = list ? put_value(option, parser, list, words, into, error)
+	err = list ? take_value(option, list, 0, into, error)
 		   : rf_error_failed(error, -ENOMEM, "out of memory for the rules");
 	free(list);
 	return err;
 }
 
-int rf_parse_option(const struct rf_option *table, int row, rf_option_parser parser,
-		    struct rf_words *words, void *into, unsigned int *given, struct rf_error *error)
+/* The row of a value among the words that it may be; two of them may be a pair, as `tcp syn`. */
+static int find_word(const struct rf_option *table, const char *value, struct rf_words *words)
+{
+	const char *next = rf_words_peek(words);
+	const size_t length = strlen(value);
+
+	for (int i = 0; next && table[i].word; i++) {
+		const char *word = table[i].word;
+
+		if (strncmp(word, value, length) == 0 && word[length] == ' ' &&
+		    strcmp(word + length + 1, next) == 0) {
+			rf_words_next(words);
+			return i;
+		}
+	}
+	return rf_option_find(table, value);
+}
+
+/* Has the word a value or a place, beside the value that its row is? */
+static bool has_more(const struct rf_option *word)
+{
+	return word->kind != RF_KIND_NONE || word->size;
+}
+
+static int parse_rest(const struct rf_option *table, const struct rf_option *option,
+		      struct rf_words *words, void *into, struct rf_error *error);
+
+/* Takes a value, which may be one of the option's words; its word may have a value itself. */
+static int parse_value(const struct rf_option *option, const char *value, struct rf_words *words,
+		       void *into, struct rf_error *error)
+{
+	const int row = option->words && value ? find_word(option->words, value, words) : -1;
+	const struct rf_option *word = row < 0 ? NULL : &option->words[row];
+
+	if (option->kind == RF_KIND_WORD && word)
+		store(option, option->min + row, into);
+	if (word && has_more(word))
+		return parse_rest(NULL, word, words, into, error);
+	if (option->kind == RF_KIND_WORD && word)
+		return 0;
+	if (option->parse)
+		return option->parse(option, value, into, error);
+	if (option->kind == RF_KIND_WORD)
+		return rf_fail_value(option, value, error);
+	if (value && rf_option_is_list(option))
+		return take_list(option, value, words, into, error);
+	return take_value(option, value, rf_words_now(words), into, error);
+}
+
+/* Takes what follows the word of an option. An option of `table` is no value that may be left out.
+ */
+static int parse_rest(const struct rf_option *table, const struct rf_option *option,
+		      struct rf_words *words, void *into, struct rf_error *error)
+{
+	const char *value = option->word;
+	int err, row = -1;
+
+	if (option->kind != RF_KIND_NONE) {
+		value = rf_words_peek(words);
+		if (value && option->flags & RF_OPTION_MAY && rf_option_find(table, value) >= 0)
+			value = NULL; /* the next option */
+		else
+			rf_words_next(words);
+		if (!value && !(option->flags & RF_OPTION_MAY))
+			return rf_fail_value(option, NULL, error);
+	}
+	err = parse_value(option, value, words, into, error);
+	if (!err && rf_words_peek(words))
+		row = rf_option_find(option->then, rf_words_peek(words));
+	if (row < 0)
+		return err;
+	rf_words_next(words);
+	return parse_rest(NULL, &option->then[row], words, into, error);
+}
+
+int rf_parse_option(const struct rf_option *table, int row, struct rf_words *words, void *into,
+		    unsigned int *given, struct rf_error *error)
 {
 	const struct rf_option *option = &table[row];
-	const char *value = rf_words_next(words);
 
+	rf_words_next(words);
 	if (*given & 1U << row && !(option->flags & RF_OPTION_MANY))
 		return rf_error_usage(error, "'%s': given twice", option->word);
 	*given |= 1U << row;
-	if (option->kind == RF_KIND_NONE)
-		return put_value(option, parser, value, words, into, error);
-	value = rf_words_peek(words);
-	if (value && option->flags & RF_OPTION_MAY && rf_option_find(table, value) >= 0)
-		value = NULL; /* the next option */
-	else
-		rf_words_next(words);
-	if (!value && !(option->flags & RF_OPTION_MAY))
-		return rf_fail_value(option, NULL, error);
-	if (value && rf_option_is_list(option))
-		return parse_list(option, parser, value, words, into, error);
-	return put_value(option, parser, value, words, into, error);
+	return parse_rest(table, option, words, into, error);
 }
 
-int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,
-		     struct rf_words *words, void *into, unsigned int *given,
-		     struct rf_error *error)
+int rf_parse_options(const struct rf_option *table, struct rf_words *words, void *into,
+		     unsigned int *given, struct rf_error *error)
 {
 	int err = 0;
 
-	while (!err && rf_words_peek(words)) {
+	while (!err && table && rf_words_peek(words)) {
 		const int row = rf_option_find(table, rf_words_peek(words));
 
 		if (row < 0)
 			return rf_fail_near(table, words, error);
-		err = rf_parse_option(table, row, parser ? parser[row] : NULL, words, into, given,
-				      error);
+		err = rf_parse_option(table, row, words, into, given, error);
 	}
 	return err;
+}
+
+void rf_options_start(const struct rf_option *table, void *into)
+{
+	for (int i = 0; table && table[i].word; i++)
+		if (table[i].initial)
+			store(&table[i], table[i].initial, into);
 }
 
 /* ---- commands ---- */
@@ -393,4 +669,47 @@ int rf_parse_names(enum rf_command_id command, struct rf_words *words, struct rf
 		names->name[names->count++] = rf_words_next(words);
 	}
 	return 0;
+}
+
+/* The operand of a command, if the row says where it goes. */
+static int parse_operand(enum rf_command_id command, struct rf_words *words, void *into,
+			 struct rf_error *error)
+{
+	const struct rf_syntax *syntax = &rf_syntax[command];
+	const struct rf_option *operand = &syntax->operand;
+	const char *word = rf_words_peek(words);
+
+	if (!operand->size)
+		return 0;
+	if (!(operand->flags & RF_OPTION_MAY)) {
+		word = rf_take_operand(command, words, error);
+		return word ? parse_value(operand, word, words, into, error) : -EINVAL;
+	}
+	if (!word || rf_option_find(syntax->options, word) >= 0)
+		return 0;
+	if (operand->kind == RF_KIND_NUMBER && syntax->options &&
+	    rf_fail_near(syntax->options, words, error))
+		return -EINVAL;
+	return parse_value(operand, rf_words_next(words), words, into, error);
+}
+
+int rf_parse_arguments(enum rf_command_id command, struct rf_words *words, void *into,
+		       struct rf_error *error)
+{
+	const struct rf_syntax *syntax = &rf_syntax[command];
+	_Alignas(max_align_t) unsigned char parsed[RF_ARGUMENTS_SIZE] = {};
+	unsigned int given = 0;
+	int err;
+
+	rf_options_start(syntax->options, parsed);
+	err = parse_operand(command, words, parsed, error);
+	if (!err)
+		err = rf_parse_options(syntax->options, words, parsed, &given, error);
+	if (!err)
+		err = rf_words_end(words, error);
+	if (!err && syntax->check)
+		err = syntax->check(parsed, rf_words_now(words), error);
+	if (!err)
+		memcpy(into, parsed, syntax->size);
+	return err;
 }

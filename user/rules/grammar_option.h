@@ -16,6 +16,14 @@ void rf_syntax_format(const struct rf_syntax *command, char text[RF_USAGE_TEXT_S
 /* An error: `where`, a kind of file, has no such command. `words` are as before the search. */
 int rf_refuse_command(struct rf_words *words, int command, const char *where,
 		      struct rf_error *error);
+#define RF_ARGUMENTS_SIZE 4096 /* no command fills more */
+
+/*
+ * Parses the words after a command into the struct that its row names, which remains unchanged
+ * after an error. The caller takes an operand whose row has no place.
+ */
+int rf_parse_arguments(enum rf_command_id command, struct rf_words *words, void *into,
+		       struct rf_error *error);
 /* The operand's word; NULL with an error that says what to write. */
 const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
 			    struct rf_error *error);

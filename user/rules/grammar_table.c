@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table of commands and options, and the words that are values: data, and what finds a row. */
+#include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "ringfence/fleet.h"
 #include "rules/grammar.h"
 #include "rules/grammar_table.h"
 #include "rules/private.h"
+#include "rules/settings.h"
 #include "schema/reasons.h"
 
 /* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
@@ -13,8 +18,10 @@
 
 #define NAMES .flags = RF_OPTION_NAMES
 
-#define DAY_S (24 * 3600)
-#define TO_CONFIRM .min = 1, .max = DAY_S, .what = "time to confirm", .range = "1s-24h"
+#define WITHIN(lowest, highest) .min = lowest, .max = highest
+#define TIMES(shortest, longest) .least = shortest, .most = longest
+#define A_DAY TIMES("1s", "24h")
+#define TO_CONFIRM A_DAY, .what = "time to confirm"
 
 /* ---- words that are values ---- */
 
@@ -41,6 +48,23 @@ const struct rf_option rf_edge_words[] = {
 	{},
 };
 
+static int parse_protocol(const struct rf_option *option, const char *value, void *into,
+			  struct rf_error *error)
+{
+	struct rf_draft *draft = into;
+	uint32_t protocol;
+	int err;
+
+	(void)option;
+	if (strcmp(value, "255") == 0)
+		return rf_error_usage(error,
+				      "'255': invalid protocol: it is reserved; it must be 0-254");
+	err = rf_parse_number(value, "protocol", 0, 254, &protocol, error);
+	if (!err)
+		draft->made.limit.protocol = protocol;
+	return err;
+}
+
 const struct rf_option rf_match_words[] = {
 	[RF_MATCH_ANY] = {"any", .summary = "every packet (default)", NAMES},
 	[RF_MATCH_TCP] = {"tcp", .summary = "TCP", NAMES},
@@ -48,7 +72,8 @@ const struct rf_option rf_match_words[] = {
 	[RF_MATCH_UDP] = {"udp", .summary = "UDP", NAMES},
 	[RF_MATCH_ICMP] = {"icmp", .summary = "ICMP and ICMPv6", NAMES},
 	[RF_MATCH_PROTOCOL] = {"proto", RF_KIND_NUMBER, "N",
-			       .summary = "an IP protocol by its number"},
+			       .summary = "an IP protocol by its number",
+			       INTO(struct rf_draft, made.limit.protocol), .parse = parse_protocol},
 	[RF_MATCH_OTHER] = {"other",
 			    .summary = "packets that are not IP, and IPv6 neighbour discovery. No "
 				       "other limit drops these packets. They share one window, "
@@ -57,11 +82,15 @@ const struct rf_option rf_match_words[] = {
 	{},
 };
 
+#define MODE_GIVEN INTO(struct rf_attach, mode_given)
+
 /* sparse: attach cannot offload. */
 const struct rf_option rf_mode_words[] = {
-	[RF_NATIVE] = {"native", .summary = "in the driver (default)"},
-	[RF_GENERIC] = {"generic", .summary = "in the network stack: slow, and packets that the "
-					      "kernel has merged (GRO) count as one"},
+	[RF_NATIVE] = {"native", .summary = "in the driver (default)", MODE_GIVEN},
+	[RF_GENERIC] = {"generic",
+			.summary = "in the network stack: slow, and packets that the "
+				   "kernel has merged (GRO) count as one",
+			MODE_GIVEN},
 	{},
 };
 
@@ -83,42 +112,78 @@ static const struct rf_option one_words[] = {
 	{"in", RF_KIND_NUMBER, "N",
 	 .summary = "take one of every N packets, on each CPU (default: 1024); what it costs, only "
 		    "the packets that are taken pay",
-	 NAMES},
+	 NAMES, INTO(struct rf_capture, one_in), WITHIN(1, RF_ONE_IN_MAX),
+	 .what = "one in how many"},
 	{},
 };
 
 #define PACKETS_MAX 1000000000
 
-const struct rf_option rf_capture_options[] = {
-	[RF_OPT_DROPPED] = {"dropped", .summary = "packets that are dropped (default)", NAMES,
-			    INTO(struct rf_capture, dropped)},
-	[RF_OPT_PASSED] = {"passed", .summary = "packets that pass; with 'dropped': both", NAMES,
-			   INTO(struct rf_capture, passed)},
-	[RF_OPT_REASON] = {"reason", RF_KIND_REASON, .words = rf_reason_words,
-			   .flags = RF_OPTION_NAMES | RF_OPTION_MANY},
-	[RF_OPT_CAPTURE_LIMIT] =
-		{"limit", RF_KIND_LIMIT, "NAME",
-		 .summary = "only packets that this limit refused, or was charged for", NAMES,
-		 INTO(struct rf_capture, limit)},
-	[RF_OPT_CAPTURE_FROM] = {"from", RF_KIND_PREFIX, "PREFIX",
-				 .summary = "only packets from this network", NAMES},
-	[RF_OPT_ONE] = {"one", RF_KIND_WORD, .words = one_words, NAMES},
-	[RF_OPT_MOST] = {"most", RF_KIND_NUMBER, "N",
-			 .summary = "write N packets a second at most (default: 1000)", NAMES,
-			 INTO(struct rf_capture, most), .min = 1, .max = PACKETS_MAX,
-			 .what = "number of packets a second"},
-	[RF_OPT_PACKETS_COUNT] = {"count", RF_KIND_NUMBER, "N", .summary = "end after N packets",
-				  NAMES, INTO(struct rf_capture, count), .min = 1,
-				  .max = PACKETS_MAX, .what = "number of packets"},
-	[RF_OPT_CAPTURE_FOR] = {"for", RF_KIND_TIME, "TIME",
-				.summary = "end after TIME (default: when interrupted)", NAMES,
-				INTO(struct rf_capture, time_ns), .min = 1, .max = DAY_S,
-				.what = "time to capture", .range = "1s-24h"},
-	[RF_OPT_WRITE] = {"write", RF_KIND_FILE, "FILE|-",
-			  .summary = "the file, which must not exist yet; -: standard output",
-			  .flags = RF_OPTION_NAMES | RF_OPTION_MUST, INTO(struct rf_capture, path)},
+static const struct rf_option capture_options[] = {
+	{"dropped", .summary = "packets that are dropped (default)", NAMES,
+	 INTO(struct rf_capture, dropped)},
+	{"passed", .summary = "packets that pass; with 'dropped': both", NAMES,
+	 INTO(struct rf_capture, passed)},
+	{"reason", RF_KIND_REASON, .words = rf_reason_words,
+	 .flags = RF_OPTION_NAMES | RF_OPTION_MANY, INTO(struct rf_capture, reasons)},
+	{"limit", RF_KIND_LIMIT, "NAME",
+	 .summary = "only packets that this limit refused, or was charged for", NAMES,
+	 INTO(struct rf_capture, limit)},
+	{"from", RF_KIND_PREFIX, "PREFIX", .summary = "only packets from this network", NAMES,
+	 INTO(struct rf_capture, from)},
+	{"one", RF_KIND_WORD, .words = one_words, NAMES},
+	{"most", RF_KIND_NUMBER, "N", .summary = "write N packets a second at most (default: 1000)",
+	 NAMES, INTO(struct rf_capture, most), WITHIN(1, PACKETS_MAX),
+	 .initial = RF_CAPTURE_MOST_DEFAULT, .what = "number of packets a second"},
+	{"count", RF_KIND_NUMBER, "N", .summary = "end after N packets", NAMES,
+	 INTO(struct rf_capture, count), WITHIN(1, PACKETS_MAX), .what = "number of packets"},
+	{"for", RF_KIND_TIME, "TIME", .summary = "end after TIME (default: when interrupted)",
+	 NAMES, INTO(struct rf_capture, time_ns), A_DAY, .what = "time to capture"},
+	{"write", RF_KIND_FILE, "FILE|-",
+	 .summary = "the file, which must not exist yet; -: standard output",
+	 .flags = RF_OPTION_NAMES | RF_OPTION_MUST, INTO(struct rf_capture, path)},
 	{},
 };
+
+/* Reasons that packets with the wanted verdicts cannot have; of none given, all. */
+static int settle_reasons(struct rf_capture *capture, struct rf_error *error)
+{
+	const uint32_t given = capture->reasons;
+	const bool is_open = !capture->dropped && !capture->passed;
+
+	if (is_open && !given)
+		capture->dropped = true;
+	for (int i = 0; i < RF_REASON_COUNT; i++) {
+		const bool is_drop = rf_reason_is_drop(i);
+		bool *wanted = is_drop ? &capture->dropped : &capture->passed;
+
+		if (!(given & 1U << i))
+			continue;
+		if (is_open)
+			*wanted = true;
+		if (!*wanted)
+			return rf_error_usage(error,
+					      "'reason %s': such packets are %s; leave out '%s'",
+					      rf_reason_name(i), rf_reason_verdict(i),
+					      is_drop ? RF_VERDICT_PASS : RF_VERDICT_DROP);
+	}
+	if (!given)
+		capture->reasons = UINT32_MAX;
+	return 0;
+}
+
+static int check_capture(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	struct rf_capture *capture = arguments;
+
+	(void)now_ns;
+	if (!capture->path)
+		return rf_error_usage(error, "the file is missing; write capture … write FILE, or "
+					     "'write -' for standard output");
+	if (!capture->one_in)
+		capture->one_in = RF_ONE_IN_DEFAULT;
+	return settle_reasons(capture, error);
+}
 
 /* ---- events ---- */
 
@@ -129,67 +194,257 @@ const struct rf_option rf_event_words[] = {
 	{},
 };
 
-const struct rf_option rf_events_options[] = {
-	[RF_OPT_EVENTS_WATCH] =
-		{"watch",
-		 .summary = "print the last events, or those since TIME, and then each "
-			    "one as it happens, until interrupted",
-		 INTO(struct rf_events_asked, is_watch)},
-	[RF_OPT_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
-			  .summary = "no earlier than that (default: all). TIME: 14:02, "
-				     "2026-11-22T14:02, or a time back: -2h",
-			  INTO(struct rf_events_asked, since_ns)},
-	[RF_OPT_UNTIL] = {"until", RF_KIND_UNTIL, "TIME", .summary = "no later than that",
-			  INTO(struct rf_events_asked, until)},
-	[RF_OPT_OF] = {"of", RF_KIND_TYPES, "TYPE,…",
-		       .summary = "only events of these types:", .words = rf_event_words},
-	[RF_OPT_EVENTS_FROM] =
-		{"from", RF_KIND_PREFIX, "PREFIX",
-		 .summary = "only events of sources in this network; where the history has "
-			    "networks instead of addresses, of those that overlap it"},
+static const struct rf_option events_options[] = {
+	{"watch",
+	 .summary = "print the last events, or those since TIME, and then each "
+		    "one as it happens, until interrupted",
+	 INTO(struct rf_events_asked, is_watch)},
+	{"since", RF_KIND_MOMENT, "TIME",
+	 .summary = "no earlier than that (default: all). TIME: 14:02, "
+		    "2026-11-22T14:02, or a time back: -2h",
+	 INTO(struct rf_events_asked, since_ns)},
+	{"until", RF_KIND_UNTIL, "TIME", .summary = "no later than that",
+	 INTO(struct rf_events_asked, until)},
+	{"of", RF_KIND_TYPES, "TYPE,…", .summary = "only events of these types:",
+	 .words = rf_event_words, INTO(struct rf_events_asked, types)},
+	{"from", RF_KIND_PREFIX, "PREFIX",
+	 .summary = "only events of sources in this network; where the history has "
+		    "networks instead of addresses, of those that overlap it",
+	 INTO(struct rf_events_asked, from)},
 	{},
 };
+
+/* The time of `until`, if it was given. */
+static int settle_until(const char *until, uint64_t since_ns, uint64_t now_ns, uint64_t *until_ns,
+			struct rf_error *error)
+{
+	return until ? rf_parse_until(until, since_ns, now_ns, until_ns, error) : 0;
+}
+
+static int check_events(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	struct rf_events_asked *asked = arguments;
+
+	if (asked->is_watch && asked->until)
+		return rf_error_usage(error, "'until': 'watch' goes on until it is interrupted; "
+					     "leave out one of the two");
+	return settle_until(asked->until, asked->since_ns, now_ns, &asked->until_ns, error);
+}
+
+/* ---- fleet join ---- */
+
+#define SERVER_SIZE 256
+#define USER_LONGEST 255
+
+/* A setting of the agent's file, as it was typed. */
+static int store_setting(const struct rf_option *option, const char *value, void *into,
+			 struct rf_error *error)
+{
+	(void)error;
+	*(const char **)((char *)into + option->at) = value;
+	return 0;
+}
+
+/* A name or an address; one of IPv6 is in brackets. */
+static bool is_server(const char *text)
+{
+	struct rf_host_port parts;
+	struct rf_error ignored;
+	uint32_t port;
+
+	if (!rf_host_port_split(text, &parts))
+		return false;
+	for (size_t i = 0; i < parts.length; i++)
+		if (!isalnum((unsigned char)parts.host[i]) && !strchr("-._", parts.host[i]) &&
+		    !(parts.in_brackets && strchr(":%", parts.host[i])))
+			return false;
+	return parts.length && parts.length < SERVER_SIZE &&
+	       !rf_parse_number(parts.port, "port", 1, UINT16_MAX, &port, &ignored);
+}
+
+/* One, or nodes of a cluster with commas between. */
+static int parse_engine(const struct rf_option *option, const char *value, void *into,
+			struct rf_error *error)
+{
+	char server[SERVER_SIZE + sizeof(":65535")];
+	const char *rest = value;
+
+	for (int count = 1;; count++) {
+		const size_t length = strcspn(rest, ",");
+
+		snprintf(server, sizeof(server), "%.*s", (int)length, rest);
+		if (length >= sizeof(server) || !is_server(server))
+			return rf_error_usage(error,
+					      "'%s': 'redis' expects HOST:PORT, like "
+					      "192.0.2.10:6379 or [2001:db8::10]:6379",
+					      server);
+		if (count > RF_SERVERS_MOST)
+			return rf_error_usage(error,
+					      "'redis': names more than %d nodes of a cluster; "
+					      "those that it does not name are found",
+					      RF_SERVERS_MOST);
+		rest += length;
+		if (!*rest++)
+			return store_setting(option, value, into, error);
+	}
+}
+
+/* It is a word of a file, in which '#' begins a comment. */
+static int parse_user(const struct rf_option *option, const char *value, void *into,
+		      struct rf_error *error)
+{
+	size_t length = 0;
+
+	while (isgraph((unsigned char)value[length]) && value[length] != '#')
+		length++;
+	if (!length || value[length] || length > USER_LONGEST)
+		return rf_error_usage(error,
+				      "'%s': invalid user: it may have 1-%d visible ASCII "
+				      "characters, and no '#'",
+				      value, USER_LONGEST);
+	return store_setting(option, value, into, error);
+}
+
+/* `what` is the option before the word `file`. */
+static int parse_path(const struct rf_option *option, const char *value, void *into,
+		      struct rf_error *error)
+{
+	if (*value != '/' || strpbrk(value, " \t\r\n#"))
+		return rf_error_usage(error,
+				      "'%s': '%s file' expects a path that begins with '/', "
+				      "without blanks and '#'",
+				      value, option->what);
+	return store_setting(option, value, into, error);
+}
+
+/* The word after the option is not `file`. */
+static int refuse_secret(const struct rf_option *option, const char *value, void *into,
+			 struct rf_error *error)
+{
+	(void)value;
+	(void)into;
+	return rf_error_usage(error,
+			      "'%s': expects 'file PATH': a %s on a command line is seen "
+			      "by every user",
+			      option->word, option->word);
+}
+
+static int parse_hosts(const struct rf_option *option, const char *value, void *into,
+		       struct rf_error *error)
+{
+	struct rf_join *join = into;
+	int err = rf_parse_number(value, "number of hosts", 1, RF_FLEET_HOSTS_MAX, &join->hosts,
+				  error);
+
+	return err ? err : store_setting(option, value, into, error);
+}
+
+static int parse_grace(const struct rf_option *option, const char *value, void *into,
+		       struct rf_error *error)
+{
+	const struct rf_option time = {.kind = RF_KIND_TIME,
+				       .what = option->word,
+				       .least = option->least,
+				       .most = option->most};
+	int err = rf_parse_value(&time, value, NULL, error);
+
+	return err ? err : store_setting(option, value, into, error);
+}
+
+static int parse_asks(const struct rf_option *option, const char *value, void *into,
+		      struct rf_error *error)
+{
+	uint32_t each_s;
+	int err = rf_parse_asks(value, &each_s, error);
+
+	return err ? err : store_setting(option, value, into, error);
+}
+
+#define SET(id) INTO(struct rf_join, value[RF_SET_##id])
+#define WORDS(...)                 \
+	(const struct rf_option[]) \
+	{                          \
+		__VA_ARGS__,       \
+		{                  \
+		}                  \
+	}
+#define ONE(word) word
+#define TWO(first, second) (first, second)
+#define UNPACK(first, second) first, second
+#define SECRET_ROW(id, first, second, hint, help)                                                  \
+	{                                                                                          \
+		first, RF_KIND_WORD, .parse = refuse_secret,                                       \
+				     .words = WORDS({second, RF_KIND_FILE, hint, .summary = help,  \
+						     SET(id), .what = first, .parse = parse_path}) \
+	}
+#define SECRET(...) SECRET_ROW(__VA_ARGS__)
+
+/* By the kind of a setting. */
+#define JOIN_engine(id, name, hint, initial, shortest, longest, help)                          \
+	{                                                                                      \
+		name, RF_KIND_ENGINE, hint, .summary = help, .flags = RF_OPTION_MUST, SET(id), \
+					    .parse = parse_engine                              \
+	}
+#define JOIN_hosts(id, name, hint, initial, shortest, longest, help)                           \
+	{                                                                                      \
+		name, RF_KIND_NUMBER, hint, .summary = help, .flags = RF_OPTION_MUST, SET(id), \
+					    .parse = parse_hosts                               \
+	}
+#define JOIN_text(id, name, hint, initial, shortest, longest, help)                     \
+	{                                                                               \
+		name, RF_KIND_USER, hint, .summary = help, SET(id), .parse = parse_user \
+	}
+#define JOIN_password(id, name, hint, initial, shortest, longest, help) \
+	SECRET(id, UNPACK name, hint, help)
+#define JOIN_key(id, name, hint, initial, shortest, longest, help) \
+	SECRET(id, UNPACK name, hint, help)
+#define JOIN_time(id, name, hint, initial, shortest, longest, help)                             \
+	{                                                                                       \
+		name, RF_KIND_TIME, hint,                                                       \
+			.summary = help ", " shortest " to " longest " (default: " initial ")", \
+			SET(id), TIMES(shortest, longest), .parse = parse_grace                 \
+	}
+#define JOIN_asks(id, name, hint, initial, shortest, longest, help)                           \
+	{                                                                                     \
+		name, RF_KIND_RATE, hint, .summary = help " (default: " initial ")", SET(id), \
+					  .parse = parse_asks                                 \
+	}
+#define JOIN_bans(id, name, hint, initial, shortest, longest, help)                              \
+	{                                                                                        \
+		name, RF_KIND_WORD,                                                              \
+			.words = WORDS({hint, .summary = help, SET(id), .parse = store_setting}) \
+	}
+#define SETTING(id, name, hint, kind, member, ...) JOIN_##kind(id, name, hint, __VA_ARGS__),
+
+/* The settings of the agent's file. */
+static const struct rf_option join_options[] = {
+#include "schema/fleet_settings.def"
+	{},
+};
+
+static int check_join(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	const struct rf_join *join = arguments;
+
+	(void)now_ns;
+	if (!join->value[RF_SET_REDIS])
+		return rf_error_usage(error,
+				      "the engine is missing; write fleet join %s redis HOST:PORT "
+				      "hosts N",
+				      join->fence);
+	if (!join->hosts)
+		return rf_error_usage(error,
+				      "the number of hosts is missing; write fleet join %s redis "
+				      "%s hosts N",
+				      join->fence, join->value[RF_SET_REDIS]);
+	return 0;
+}
 
 /* ---- the fleet ---- */
 
-static const struct rf_option password_words[] = {
-	{"file", RF_KIND_FILE, "PATH", .summary = "whose first line is the password"},
-	{},
-};
-
-static const struct rf_option key_words[] = {
-	{"file", RF_KIND_FILE, "PATH", .summary = "whose first line is the fleet's bucket key"},
-	{},
-};
-
-static const struct rf_option bans_words[] = {
-	{"take", .summary = "the bans that other hosts tell the fleet: 1h and 1024 at most"},
-	{},
-};
-
-const struct rf_option rf_fleet_bans_words[] = {
+static const struct rf_option fleet_bans_words[] = {
 	{"list", .summary = "print them (default)"},
 	{"flush", .summary = "end them all on this host"},
-	{},
-};
-
-const struct rf_option rf_join_options[] = {
-	[RF_OPT_REDIS] = {"redis", RF_KIND_ENGINE, "HOST:PORT",
-			  .summary = "where Redis 7 or Valkey listens; of a cluster several, with "
-				     "commas between",
-			  .flags = RF_OPTION_MUST},
-	[RF_OPT_HOSTS] = {"hosts", RF_KIND_NUMBER, "N",
-			  .summary = "all hosts that may be in the fleet, and one more for reboots",
-			  .flags = RF_OPTION_MUST},
-	[RF_OPT_USER] = {"user", RF_KIND_USER, "USER", .summary = "of the engine"},
-	[RF_OPT_PASSWORD] = {"password", RF_KIND_WORD, .words = password_words},
-	[RF_OPT_GRACE] = {"grace", RF_KIND_TIME, "TIME",
-			  .summary = "after which a host that does not hear the engine is alone, "
-				     "200ms to 60s (default: 2s)"},
-	[RF_OPT_ASKS] = {"asks", RF_KIND_RATE, "N/s",
-			 .summary = "asks that are sent to the engine, at most (default: 5000/s)"},
-	[RF_OPT_BANS] = {"bans", RF_KIND_WORD, .words = bans_words},
-	[RF_OPT_KEY] = {"key", RF_KIND_WORD, .words = key_words},
 	{},
 };
 
@@ -200,14 +455,28 @@ static const struct rf_option fleet_by_words[] = {
 	{},
 };
 
-const struct rf_option rf_fleet_top_options[] = {
-	[RF_OPT_FLEET_BY] = {"by", RF_KIND_WORD, .words = fleet_by_words},
+static const struct rf_option fleet_top_options[] = {
+	{"by", RF_KIND_WORD, .words = fleet_by_words, INTO(struct rf_fleet_top, order)},
 	{},
 };
 
+static int check_fleet_top(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	struct rf_fleet_top *top = arguments;
+
+	(void)now_ns;
+	(void)error;
+	top->by = fleet_by_words[top->order].word;
+	if (!top->rows)
+		top->rows = RF_TOP_DEFAULT;
+	return 0;
+}
+
 /* ---- what a fence counts, or counted ---- */
 
-const struct rf_option rf_order_words[] = {
+#define WATCH_SECONDS_MAX 86400
+
+static const struct rf_option order_words[] = {
 	{"drops", .summary = "the sources with the most drops (default)"},
 	{"rate", .summary = "the sources with the highest rate over the limit's present window"},
 	{"used", .summary = "the sources that have used up most of their limit"},
@@ -218,23 +487,36 @@ const struct rf_option rf_order_words[] = {
 	"from the history: what was then. TIME: 14:02, 14:02:11, 2026-11-22T14:02, or a " \
 	"time back: -2h"
 
-const struct rf_option rf_stats_options[] = {
-	[RF_OPT_WATCH] =
-		{"watch", RF_KIND_NUMBER, "SECONDS",
-		 .summary = "print a line of rates every SECONDS (default: 1) until interrupted",
-		 .flags = RF_OPTION_MAY},
-	[RF_OPT_REASONS] = {"reasons", .summary = "with watch: the rate of each reason as well",
-			    INTO(struct rf_stats, reasons)},
-	[RF_OPT_TOTAL] = {"total", .summary = "count since the attach, whatever was reset",
-			  INTO(struct rf_stats, total)},
-	[RF_OPT_RESET] = {"reset", .summary = "begin the counters of the fence and its limits at 0",
-			  INTO(struct rf_stats, reset)},
-	[RF_OPT_STATS_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES,
-			     INTO(struct rf_stats, at_ns)},
+static const struct rf_option stats_options[] = {
+	{"watch", RF_KIND_NUMBER, "SECONDS",
+	 .summary = "print a line of rates every SECONDS (default: 1) until interrupted",
+	 .flags = RF_OPTION_MAY, INTO(struct rf_stats, seconds), WITHIN(1, WATCH_SECONDS_MAX),
+	 .bare = 1, .what = "number of seconds"},
+	{"reasons", .summary = "with watch: the rate of each reason as well",
+	 INTO(struct rf_stats, reasons)},
+	{"total", .summary = "count since the attach, whatever was reset",
+	 INTO(struct rf_stats, total)},
+	{"reset", .summary = "begin the counters of the fence and its limits at 0",
+	 INTO(struct rf_stats, reset)},
+	{"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES, INTO(struct rf_stats, at_ns)},
 	{},
 };
 
-const struct rf_option rf_metrics_options[] = {
+static int check_stats(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	const struct rf_stats *stats = arguments;
+
+	(void)now_ns;
+	if (stats->reasons && !stats->seconds)
+		return rf_error_usage(error, "'reasons': stats prints them; with rates, write "
+					     "'stats watch reasons'");
+	if ((stats->seconds != 0) + stats->total + stats->reset + (stats->at_ns != 0) > 1)
+		return rf_error_usage(error,
+				      "'watch', 'total', 'reset' and 'at' exclude each other");
+	return 0;
+}
+
+static const struct rf_option metrics_options[] = {
 	{"file", RF_KIND_FILE, "PATH",
 	 .summary = "write them into this file, all at once, for node_exporter's textfile "
 		    "collector, which reads files named *.prom. Counters go on from what the file "
@@ -243,54 +525,99 @@ const struct rf_option rf_metrics_options[] = {
 	{},
 };
 
-const struct rf_option rf_top_options[] = {
-	[RF_OPT_BY] = {"by", RF_KIND_WORD, .words = rf_order_words, INTO(struct rf_top, order)},
-	[RF_OPT_TOP_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
-			      .summary = "only the sources of this limit",
-			      INTO(struct rf_top, limit)},
-	[RF_OPT_WITHIN] = {"within", RF_KIND_PREFIX, "PREFIX",
-			   .summary = "only the sources in this network"},
-	[RF_OPT_SAMPLE] =
-		{"sample", RF_KIND_TIME, "TIME",
-		 .summary =
-			 "also the sources without a window: listed, new, or matched by no limit. "
-			 "Takes samples of packets for TIME, 1s-60s, and estimates their rates. "
-			 "Needs the right to change the fence",
-		 NAMES, INTO(struct rf_top, sample_ns), .min = 1, .max = 60,
-		 .what = "time to take samples", .range = "1s-60s"},
-	[RF_OPT_TOP_AT] = {"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES,
-			   INTO(struct rf_top, at_ns)},
+static int check_metrics(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	const char *const *path = arguments;
+
+	(void)now_ns;
+	if (*path && strcmp(*path, "-") == 0)
+		return rf_error_usage(error, "'file -': 'ringfence metrics' alone prints them");
+	return 0;
+}
+
+static const struct rf_option top_options[] = {
+	{"by", RF_KIND_WORD, .words = order_words, INTO(struct rf_top, order)},
+	{"limit", RF_KIND_LIMIT, "NAME", .summary = "only the sources of this limit",
+	 INTO(struct rf_top, limit)},
+	{"within", RF_KIND_PREFIX, "PREFIX", .summary = "only the sources in this network",
+	 INTO(struct rf_top, within)},
+	{"sample", RF_KIND_TIME, "TIME",
+	 .summary = "also the sources without a window: listed, new, or matched by no limit. "
+		    "Takes samples of packets for TIME, 1s-60s, and estimates their rates. "
+		    "Needs the right to change the fence",
+	 NAMES, INTO(struct rf_top, sample_ns), TIMES("1s", "60s"), .what = "time to take samples"},
+	{"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES, INTO(struct rf_top, at_ns)},
 	{},
 };
 
-const struct rf_option rf_show_options[] = {
+/* The history has no samples, and no limit has a source without a window. */
+static int check_top(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	struct rf_top *top = arguments;
+
+	(void)now_ns;
+	if (top->sample_ns && top->at_ns)
+		return rf_error_usage(error, "'sample': samples are of packets that come now; "
+					     "leave out 'at'");
+	if (top->sample_ns && top->limit)
+		return rf_error_usage(error, "'sample': a source without a window is of no limit; "
+					     "leave out 'limit'");
+	top->has_rows = top->rows;
+	if (!top->has_rows)
+		top->rows = RF_TOP_DEFAULT;
+	return 0;
+}
+
+static const struct rf_option show_options[] = {
 	{"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES, INTO_ALL(uint64_t)},
 	{},
 };
 
-const struct rf_option rf_suggest_options[] = {
-	[RF_OPT_SUGGEST_LIMIT] = {"limit", RF_KIND_LIMIT, "NAME",
-				  .summary =
-					  "for the sources of this limit (default: the first one "
-					  "that sees every packet)",
-				  NAMES, INTO(struct rf_suggest_asked, limit)},
-	[RF_OPT_SUGGEST_PER] = {"per", RF_KIND_TIME, "TIME",
-				.summary = "COUNT in this TIME, that of a limit (default: that of "
-					   "the limit)",
-				NAMES},
-	[RF_OPT_SUGGEST_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
-				  .summary =
-					  "from the history, from then on (default: -24h). TIME: "
-					  "14:02, 2026-11-22T14:02, or a time back: -2h",
-				  NAMES, INTO(struct rf_suggest_asked, since_ns)},
-	[RF_OPT_SUGGEST_FOR] = {"for", RF_KIND_TIME, "TIME",
-				.summary = "from what comes in now, for so long; without a history",
-				NAMES, INTO(struct rf_suggest_asked, for_ns), .min = 2,
-				.max = DAY_S, .what = "time to watch", .range = "2s-24h"},
+/* `per /24` is a word of limits: what sources are, is up to the limit that saw them. */
+static int parse_per(const struct rf_option *option, const char *value, void *into,
+		     struct rf_error *error)
+{
+	if (*value != '/')
+		return rf_parse_value(option, value, into, error);
+	return rf_error_usage(error,
+			      "'per %s': expects a TIME here, like 1s; sources are grouped as a "
+			      "limit groups them, so name one that does so with 'limit NAME', or "
+			      "add it: ringfence limit add probe-net rate 50k/1s %s %s shadow",
+			      value, atoi(value + 1) > 32 ? "per6" : "per", value);
+}
+
+static const struct rf_option suggest_options[] = {
+	{"limit", RF_KIND_LIMIT, "NAME",
+	 .summary = "for the sources of this limit (default: the first one "
+		    "that sees every packet)",
+	 NAMES, INTO(struct rf_suggest_asked, limit)},
+	{"per", RF_KIND_TIME, "TIME",
+	 .summary = "COUNT in this TIME, that of a limit (default: that of "
+		    "the limit)",
+	 NAMES, INTO(struct rf_suggest_asked, per_ns), TIMES("1ms", "8784h"),
+	 .what = "TIME of a limit", .parse = parse_per},
+	{"since", RF_KIND_MOMENT, "TIME",
+	 .summary = "from the history, from then on (default: -24h). TIME: "
+		    "14:02, 2026-11-22T14:02, or a time back: -2h",
+	 NAMES, INTO(struct rf_suggest_asked, since_ns)},
+	{"for", RF_KIND_TIME, "TIME",
+	 .summary = "from what comes in now, for so long; without a history", NAMES,
+	 INTO(struct rf_suggest_asked, for_ns), TIMES("2s", "24h"), .what = "time to watch"},
 	{},
 };
 
-const struct rf_option rf_report_options[] = {
+static int check_suggest(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	const struct rf_suggest_asked *asked = arguments;
+
+	(void)now_ns;
+	if (asked->since_ns && asked->for_ns)
+		return rf_error_usage(error, "'since' reads the history, and 'for' what comes in "
+					     "now; leave out one of them");
+	return 0;
+}
+
+static const struct rf_option report_options[] = {
 	{"since", RF_KIND_MOMENT, "TIME",
 	 .summary = "all that happened since then. TIME: 14:02, 2026-11-22T14:02, or a time back: "
 		    "-2h",
@@ -300,11 +627,26 @@ const struct rf_option rf_report_options[] = {
 	{},
 };
 
+static int check_report(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	struct rf_report *report = arguments;
+
+	if (report->id && (report->since_ns || report->until))
+		return rf_error_usage(error,
+				      "'%s': an id has its own times; leave out 'since' "
+				      "and 'until'",
+				      report->id);
+	if (report->until && !report->since_ns)
+		return rf_error_usage(error, "'until': expects 'since TIME' as well");
+	return settle_until(report->until, report->since_ns, now_ns, &report->until_ns, error);
+}
+
 /* ---- words that are values of the other options ---- */
 
 static const struct rf_option from_words[] = {
 	{"file", RF_KIND_FILE, "PATH",
-	 .summary = "packets from the networks in a file, one prefix a line"},
+	 .summary = "packets from the networks in a file, one prefix a line",
+	 INTO(struct rf_draft, made.from_file)},
 	{},
 };
 
@@ -314,14 +656,15 @@ static const struct rf_option count_words[] = {
 };
 
 static const struct rf_option alone_words[] = {
-	{"first", .summary = "what passes unasked", NAMES},
+	{"first", .summary = "what passes unasked", NAMES, .bit = RF_ALONE_FIRST,
+	 INTO(struct rf_draft, made.limit.flags)},
 	{},
 };
 
 static const struct rf_option ban_then[] = {
 	{"all",
 	 .summary = "a source over the limit is dropped for TIME, whatever its packets match",
-	 NAMES},
+	 NAMES, .bit = RF_BAN_ALL, INTO(struct rf_draft, made.limit.flags)},
 	{},
 };
 
@@ -357,7 +700,9 @@ const struct rf_option rf_common_options[] = {
 };
 
 #define NO(meaning) meaning
-#define PART(id, word, option, store, no, ...) {word, .summary = no},
+#define PART(id, word, option, store, no, ...) \
+	{word, .summary = no, .bit = 1U << RF_OPT_##id, INTO(struct rf_draft, dropped)},
+
 #define HEAD(...)
 #define WORD(...)
 
@@ -370,8 +715,23 @@ static const struct rf_option no_words[] = {
 #undef HEAD
 #undef WORD
 
+static int parse_limit_rate(const struct rf_option *option, const char *value, void *into,
+			    struct rf_error *error)
+{
+	struct rf_draft *draft = into;
+	struct rf_rate *rate = &draft->rate.rate;
+	int err = rf_parse_rate(strcmp(value, "0") ? value : "0/1s", rate, error);
+
+	(void)option;
+	draft->rate.text = value;
+	if (!err && !rate->count) /* in any time and unit it is the same */
+		*rate = (struct rf_rate){.window_ns = RF_NS_PER_S};
+	return err;
+}
+
 #define OPTION(...) __VA_ARGS__
-#define PARSED(by) .size = 0
+#define PARSED(by) .parse = by
+#define NOWHERE .size = 0
 #define STORED(member) INTO(struct rf_draft, member)
 #define PART(id, word, option, store, ...) [RF_OPT_##id] = {word, option, store},
 #define HEAD(id, word, option, store, ...) [RF_OPT_##id] = {word, option, store},
@@ -386,83 +746,104 @@ const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1] = {
 	"puts a new fence on trial: unless 'ringfence confirm' runs within TIME, the fence " \
 	"stops dropping packets, whatever its rules are"
 
-const struct rf_option rf_attach_options[] = {
-	[RF_OPT_DEV] = {"dev", RF_KIND_INTERFACE, "IF",
-			.summary =
-				"an interface whose name is a word of this command, such as 'mode'",
-			.flags = RF_OPTION_MANY},
-	[RF_OPT_FENCE] = {"fence", RF_KIND_FENCE, "NAME",
-			  .summary = "one fence for all these interfaces (default: one for each)",
-			  .flags = RF_OPTION_SHOWN},
-	[RF_OPT_MODE] = {"mode", RF_KIND_WORD, .words = rf_mode_words, .flags = RF_OPTION_SHOWN},
-	[RF_OPT_SOURCES] = {"sources", RF_KIND_NUMBER, "N",
-			    .summary = "windows for each address family (default: 65536)",
-			    INTO(struct rf_attach, sources), .min = 1, .max = 1U << 26,
-			    .what = "number of sources"},
-	[RF_OPT_LEASES] =
-		{"leases", RF_KIND_NUMBER, "N",
-		 .summary = "verdicts that each CPU may keep, 32 bytes each; 0: none. By default "
-			    "the CPUs share 131072; twice the number of sources that a CPU sees at "
-			    "a time is enough",
-		 INTO(struct rf_attach, leases), .max = 1U << 24, .what = "number of leases"},
-	[RF_OPT_FLEET] = {"fleet",
-			  .summary = "a new fence may share limits with other hosts: its windows "
-				     "have room for shares, 32 bytes each. Not in a chain",
-			  INTO(struct rf_attach, fleet)},
-	[RF_OPT_CONFIRM] = {"confirm", RF_KIND_TIME, "TIME", .summary = CONFIRM_ATTACH,
-			    INTO(struct rf_attach, confirm_ns), TO_CONFIRM},
-	[RF_OPT_CHAIN] = {"chain",
-			  .summary = "run beside other programs, through libxdp's dispatcher: "
-				     "behind programs of a priority below 20, such as xdp-filter, "
-				     "before the others. Packets that an earlier program drops are "
-				     "neither counted nor charged. During an upgrade in place, the "
-				     "new program is beside the old one for a moment: packets are "
-				     "charged twice, and none passes without a fence",
-			  .heading = "Another XDP program on the interface stays there, unless one "
-				     "of these is given:",
-			  INTO(struct rf_attach, chain)},
-	[RF_OPT_REPLACE] = {"replace",
-			    .summary = "remove the other program first, or a fence of another map "
-				       "ABI; between the two programs a packet may pass. A program "
-				       "that a bpf_link holds is not removed",
-			    INTO(struct rf_attach, replace)},
+static const struct rf_option attach_options[] = {
+	{"dev", RF_KIND_INTERFACE, "IF",
+	 .summary = "an interface whose name is a word of this command, such as 'mode'",
+	 .flags = RF_OPTION_MANY},
+	{"fence", RF_KIND_FENCE, "NAME",
+	 .summary = "one fence for all these interfaces (default: one for each)",
+	 .flags = RF_OPTION_SHOWN, INTO(struct rf_attach, fence)},
+	{"mode", RF_KIND_WORD, .words = rf_mode_words, .flags = RF_OPTION_SHOWN,
+	 INTO(struct rf_attach, mode)},
+	{"sources", RF_KIND_NUMBER, "N",
+	 .summary = "windows for each address family (default: 65536)",
+	 INTO(struct rf_attach, sources), WITHIN(1, 1U << 26), .what = "number of sources"},
+	{"leases", RF_KIND_NUMBER, "N",
+	 .summary = "verdicts that each CPU may keep, 32 bytes each; 0: none. By default "
+		    "the CPUs share 131072; twice the number of sources that a CPU sees at "
+		    "a time is enough",
+	 INTO(struct rf_attach, leases), .max = 1U << 24, .initial = RF_LEASES_NOT_GIVEN,
+	 .what = "number of leases"},
+	{"fleet",
+	 .summary = "a new fence may share limits with other hosts: its windows "
+		    "have room for shares, 32 bytes each. Not in a chain",
+	 INTO(struct rf_attach, fleet)},
+	{"confirm", RF_KIND_TIME, "TIME", .summary = CONFIRM_ATTACH,
+	 INTO(struct rf_attach, confirm_ns), TO_CONFIRM},
+	{"chain",
+	 .summary = "run beside other programs, through libxdp's dispatcher: "
+		    "behind programs of a priority below 20, such as xdp-filter, "
+		    "before the others. Packets that an earlier program drops are "
+		    "neither counted nor charged. During an upgrade in place, the "
+		    "new program is beside the old one for a moment: packets are "
+		    "charged twice, and none passes without a fence",
+	 .heading = "Another XDP program on the interface stays there, unless one "
+		    "of these is given:",
+	 INTO(struct rf_attach, chain)},
+	{"replace",
+	 .summary = "remove the other program first, or a fence of another map "
+		    "ABI; between the two programs a packet may pass. A program "
+		    "that a bpf_link holds is not removed",
+	 INTO(struct rf_attach, replace)},
 	{},
 };
+
+static int parse_newcomers_rate(const struct rf_option *option, const char *value, void *into,
+				struct rf_error *error)
+{
+	struct rf_newcomers_text *newcomers = into;
+	struct rf_rate rate;
+	int err = rf_parse_rate(value, &rate, error);
+
+	(void)option;
+	if (err)
+		return err;
+	if (rate.in_bits)
+		return rf_error_usage(error,
+				      "'%s': invalid rate: newcomers are counted in packets; write "
+				      "it like 10k/1s",
+				      value);
+	if (rate.count < 1 || rate.count > RF_LIMIT_MAX)
+		return rf_error_usage(error, "'%s': invalid rate: the count must be 1-%u", value,
+				      RF_LIMIT_MAX);
+	newcomers->rate = rate.count;
+	newcomers->window_ns = rate.window_ns;
+	return 0;
+}
 
 const struct rf_option rf_newcomers_options[] = {
 	[RF_OPT_NEW_RATE] =
 		{"rate", RF_KIND_RATE, "COUNT/TIME",
 		 .summary = "that many packets of newcomers get a window. A COUNT of more than a "
 			    "quarter of the fence's 'sources' is spread over TIME",
-		 .flags = RF_OPTION_MUST},
+		 .flags = RF_OPTION_MUST, .parse = parse_newcomers_rate},
 	[RF_OPT_NEW_THEN] = {"then", RF_KIND_WORD, .words = rf_then_words,
 			     .heading = "What happens to packets of newcomers over the rate:",
-			     .flags = RF_OPTION_MUST},
+			     .flags = RF_OPTION_MUST, INTO(struct rf_newcomers_text, then),
+			     .min = RF_NEWCOMERS_OPEN},
 	[RF_OPT_NEW_OFF] = {"off", .summary = "every newcomer gets a window", .heading = "Or",
 			    .flags = RF_OPTION_INSTEAD},
 	{},
 };
 
-const struct rf_option rf_pause_options[] = {
+static const struct rf_option pause_options[] = {
 	{"for", RF_KIND_TIME, "TIME",
 	 .summary = "the pause ends after TIME, 1s to 24h (default: 10m)", NAMES,
-	 INTO_ALL(uint64_t), .min = 1, .max = DAY_S, .what = "time of a pause", .range = "1s-24h"},
+	 INTO_ALL(uint64_t), A_DAY, .initial = 10 * 60 * RF_NS_PER_S, .what = "time of a pause"},
 	{},
 };
 
 #define LIST_FOR                                                                                 \
 	"for", RF_KIND_TIME, "TIME", .summary = "the entry ends after TIME (default: it stays)", \
-				     INTO(struct rf_list_text, time_ns), .min = 1,               \
-				     .max = 8784 * 3600, .what = "time on a list",               \
-				     .range = "1s-8784h"
-#define LIST_BY(default)                                                                     \
-	"by", RF_KIND_OWNER, "NAME",                                                         \
-		.summary = "the owner of the entry; an entry of several ends with the last " \
-			   "(default: " default ")"
-#define LIST_UNTIL_BY                \
-	"by", RF_KIND_OWNER, "NAME", \
-		.words = by_words,   \
-		.summary = "removes only the entry of that owner (default: of the only one)"
+				     INTO(struct rf_list_text, time_ns), TIMES("1s", "8784h"),   \
+				     .what = "time on a list"
+#define LIST_OWNER "by", RF_KIND_OWNER, "NAME", INTO(struct rf_list_text, by)
+#define LIST_BY(default)                                                                         \
+	LIST_OWNER, .summary = "the owner of the entry; an entry of several ends with the last " \
+			       "(default: " default ")"
+#define LIST_UNTIL_BY                  \
+	LIST_OWNER, .words = by_words, \
+		    .summary = "removes only the entry of that owner (default: of the only one)"
 
 #define FORCE_UNALLOW                                                                           \
 	"also if the deny list then drops the peer of your SSH connection, or a subnet or the " \
@@ -473,13 +854,13 @@ const struct rf_option rf_pause_options[] = {
 
 static const struct rf_option by_words[] = {{"all", .summary = "of every owner", NAMES}, {}};
 
-const struct rf_option rf_allow_options[] = {
+static const struct rf_option allow_options[] = {
 	{LIST_FOR, .flags = RF_OPTION_SHOWN},
 	{LIST_BY("manual"), .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{},
 };
 
-const struct rf_option rf_deny_options[] = {
+static const struct rf_option deny_options[] = {
 	{LIST_FOR, .flags = RF_OPTION_SHOWN},
 	{LIST_BY("manual"), .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{"fleet",
@@ -494,21 +875,32 @@ const struct rf_option rf_deny_options[] = {
 	{},
 };
 
-const struct rf_option rf_unallow_options[] = {
+static int check_deny(void *arguments, uint64_t now_ns, struct rf_error *error)
+{
+	const struct rf_list_text *text = arguments;
+
+	(void)now_ns;
+	if (text->in_fleet && text->trial_ns)
+		return rf_error_usage(error, "'confirm': it undoes nothing on other hosts; leave "
+					     "out 'confirm' or 'fleet'");
+	return 0;
+}
+
+static const struct rf_option unallow_options[] = {
 	{LIST_UNTIL_BY, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{"force", .summary = FORCE_UNALLOW, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN,
 	 INTO(struct rf_list_text, force)},
 	{},
 };
 
-const struct rf_option rf_undeny_options[] = {
+static const struct rf_option undeny_options[] = {
 	{LIST_UNTIL_BY, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{"fleet", .summary = "also on the hosts that took this host's ban",
 	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN, INTO(struct rf_list_text, in_fleet)},
 	{},
 };
 
-const struct rf_option rf_load_options[] = {
+static const struct rf_option load_options[] = {
 	{"replace", .summary = "afterwards the owner's entries are those of the file, all at once",
 	 INTO(struct rf_list_text, replace)},
 	{"skip-invalid",
@@ -524,16 +916,16 @@ const struct rf_option rf_load_options[] = {
 	{},
 };
 
-const struct rf_option rf_allow_flush_options[] = {
-	{"by", RF_KIND_OWNER, "NAME", .summary = "only the entries of that owner",
+static const struct rf_option allow_flush_options[] = {
+	{LIST_OWNER, .summary = "only the entries of that owner",
 	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN},
 	{"force", .summary = FORCE_UNALLOW, .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN,
 	 INTO(struct rf_list_text, force)},
 	{},
 };
 
-const struct rf_option rf_flush_options[] = {
-	{"by", RF_KIND_OWNER, "NAME", .summary = "only the entries of that owner", NAMES},
+static const struct rf_option flush_options[] = {
+	{LIST_OWNER, .summary = "only the entries of that owner", NAMES},
 	{},
 };
 
@@ -544,18 +936,18 @@ const struct rf_option rf_flush_options[] = {
 			"the old "                                                               \
 			"rules are back. The data path does this; no process has to run meanwhile"
 
-const struct rf_option rf_trial_options[] = {
+static const struct rf_option trial_options[] = {
 	{CONFIRM_RULES, INTO_ALL(uint64_t)},
 	{},
 };
 
-const struct rf_option rf_arm_options[] = {
+static const struct rf_option arm_options[] = {
 	{CONFIRM_RULES, INTO(struct rf_arm_text, trial_ns)},
 	{"force", .summary = RF_FORCE_LIMIT, INTO(struct rf_arm_text, force)},
 	{},
 };
 
-const struct rf_option rf_batch_options[] = {
+static const struct rf_option batch_options[] = {
 	{"skip-refused",
 	 .summary =
 		 "leaves out changes of lists that are refused, such as a 'deny add' that covers "
@@ -565,43 +957,43 @@ const struct rf_option rf_batch_options[] = {
 	{},
 };
 
-const struct rf_option rf_save_options[] = {
+static const struct rf_option save_options[] = {
 	{"confirmed", .summary = "without rules on trial: those that return without 'confirm'",
 	 .flags = RF_OPTION_NAMES, INTO_ALL(bool)},
 	{},
 };
 
-const struct rf_option rf_diff_options[] = {
+static const struct rf_option diff_options[] = {
 	{"all", .summary = "print every prefix of a list that differs, not only ten",
 	 .flags = RF_OPTION_NAMES, INTO_ALL(bool)},
 	{},
 };
 
 /* The words of a limit, as far as its cells tell what another limit would have done. */
-const struct rf_option rf_try_options[] = {
-	[RF_OPT_TRY_RATE] = {"rate", RF_KIND_RATE, "COUNT/TIME",
-			     .summary = "TIME no shorter than a cell of the limit", NAMES},
-	[RF_OPT_TRY_FROM] = {"from", RF_KIND_PREFIX, "PREFIX,…",
-			     .summary = "of the limit's sources, those in these networks", NAMES},
-	[RF_OPT_TRY_PER] = {"per", RF_KIND_LENGTH, "/N", .summary = "larger networks as one source",
-			    NAMES},
-	[RF_OPT_TRY_PER6] = {"per6", RF_KIND_LENGTH, "/N", .summary = "of IPv6", NAMES},
-	[RF_OPT_TRY_ALGORITHM] = {"algorithm", RF_KIND_WORD, .words = rf_algorithm_words, NAMES},
-	[RF_OPT_TRY_BURST] = {"burst", RF_KIND_COUNT, "COUNT", .summary = "of token and leaky",
-			      NAMES},
-	[RF_OPT_TRY_CELLS] = {"cells", RF_KIND_NUMBER, "N", .summary = "of sliding: 2-31", NAMES},
-	[RF_OPT_TRY_EDGE] = {"edge", RF_KIND_WORD, .words = rf_edge_words, NAMES},
-	[RF_OPT_TRY_SINCE] = {"since", RF_KIND_MOMENT, "TIME",
-			      .summary = "from then on (default: -1h). TIME: 14:02, "
-					 "2026-11-22T14:02, or a time back: -2h",
-			      NAMES},
-	[RF_OPT_TRY_UNTIL] = {"until", RF_KIND_UNTIL, "TIME",
-			      .summary = "no later than that (default: now)", NAMES},
+static const struct rf_option try_options[] = {
+	{"rate", RF_KIND_RATE, "COUNT/TIME", .summary = "TIME no shorter than a cell of the limit",
+	 NAMES},
+	{"from", RF_KIND_PREFIX, "PREFIX,…",
+	 .summary = "of the limit's sources, those in these networks", NAMES},
+	{"per", RF_KIND_LENGTH, "/N", .summary = "larger networks as one source", NAMES},
+	{"per6", RF_KIND_LENGTH, "/N", .summary = "of IPv6", NAMES},
+	{"algorithm", RF_KIND_WORD, .words = rf_algorithm_words, NAMES},
+	{"burst", RF_KIND_COUNT, "COUNT", .summary = "of token and leaky", NAMES},
+	{"cells", RF_KIND_NUMBER, "N", .summary = "of sliding: 2-31", NAMES},
+	{"edge", RF_KIND_WORD, .words = rf_edge_words, NAMES},
+	{"since", RF_KIND_MOMENT, "TIME",
+	 .summary = "from then on (default: -1h). TIME: 14:02, "
+		    "2026-11-22T14:02, or a time back: -2h",
+	 NAMES, INTO(struct rf_try, since_ns)},
+	{"until", RF_KIND_UNTIL, "TIME", .summary = "no later than that (default: now)", NAMES,
+	 INTO(struct rf_try, until)},
 	{},
 };
 
 /* ---- commands ---- */
 
+#define FILLS(type) .size = sizeof(type)
+#define FILLED_BY(type, checked_by) .size = sizeof(type), .check = checked_by
 #define SYNTAX(...)         \
 	{                   \
 		__VA_ARGS__ \
@@ -611,93 +1003,3 @@ const struct rf_option rf_try_options[] = {
 const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
 #include "rules/commands.def"
 };
-
-/* ---- looking up ---- */
-
-int rf_option_find(const struct rf_option *table, const char *word)
-{
-	for (int i = 0; table && table[i].word; i++)
-		if (strcmp(table[i].word, word) == 0 && !strchr(word, ' '))
-			return i;
-	return -1;
-}
-
-bool rf_is_interface(const struct rf_option *option)
-{
-	return option->kind == RF_KIND_INTERFACE || option->kind == RF_KIND_DEV;
-}
-
-bool rf_option_is_list(const struct rf_option *option)
-{
-	return option->kind == RF_KIND_PORTS || option->kind == RF_KIND_PREFIX ||
-	       option->kind == RF_KIND_TYPES;
-}
-
-bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option)
-{
-	return !(option->flags & RF_OPTION_CHANGE) || command->flags & RF_OPTION_CHANGE;
-}
-
-bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *option)
-{
-	return option->flags & RF_OPTION_MUST && !(command->flags & RF_OPTION_CHANGE);
-}
-
-/* Is it a word of the table, at any depth, that a name may not be? */
-static bool reserves(const struct rf_option *table, const char *word)
-{
-	for (int i = 0; table && table[i].word; i++)
-		if ((!(table[i].flags & RF_OPTION_NAMES) && strcmp(table[i].word, word) == 0) ||
-		    reserves(table[i].words, word) || reserves(table[i].then, word))
-			return true;
-	return false;
-}
-
-/* Is it one of the one or two words of a command? */
-static bool has_word(const char *words, const char *word)
-{
-	const size_t length = strlen(word), first = strcspn(words, " ");
-
-	if (length == first && strncmp(words, word, length) == 0)
-		return true;
-	return words[first] && strcmp(words + first + 1, word) == 0;
-}
-
-bool rf_word_is_reserved(const char *word)
-{
-	if (reserves(rf_common_options, word))
-		return true;
-	for (int i = 0; i < RF_CMD_COUNT; i++) {
-		const struct rf_syntax *command = &rf_syntax[i];
-
-		if (command->flags & RF_OPTION_NAMES)
-			continue;
-		if (has_word(command->words, word) || reserves(command->options, word) ||
-		    reserves(command->operand.words, word))
-			return true;
-	}
-	return false;
-}
-
-/* Takes the one or two words of `command`, if they come next. */
-static bool take_command(struct rf_words *words, const char *command)
-{
-	const size_t length = strcspn(command, " ");
-	struct rf_words rest = *words;
-	const char *first = rf_words_next(&rest);
-
-	if (!first || strlen(first) != length || memcmp(first, command, length) != 0)
-		return false;
-	if (command[length] && !rf_words_take(&rest, command + length + 1))
-		return false;
-	*words = rest;
-	return true;
-}
-
-int rf_command_find(struct rf_words *words)
-{
-	for (int i = 0; i < RF_CMD_COUNT; i++)
-		if (take_command(words, rf_syntax[i].words))
-			return i;
-	return -1;
-}

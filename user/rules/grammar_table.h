@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The table of commands and options. It has each word of the grammar once, with the words that
- * follow it and its text in help. Parsers, usage, help, completion and the check of the manual read
- * it. It has only data: a parser is in the file that knows the values.
+ * follow it, the place of its value in what the command fills, and its text in help. The parser,
+ * usage, help, completion and the check of the manual read it.
  */
 #ifndef RINGFENCE_GRAMMAR_TABLE_H
 #define RINGFENCE_GRAMMAR_TABLE_H
@@ -57,6 +57,8 @@ enum rf_kind {
  */
 #define RF_OPTION_CHANGE (1U << 6)
 
+struct rf_error;
+
 /* An option, an operand, or a word that is the value of one. */
 struct rf_option {
 	const char *word;	       /* as it is typed; "" in an operand */
@@ -67,12 +69,17 @@ struct rf_option {
 	const struct rf_option *then;  /* that may follow the value; an empty row ends them */
 	const char *heading;	       /* of the options from here on; NULL: the one before */
 	unsigned int flags;
-	/* Where the value goes, in what the command fills; `size` 0: a parser puts it there. */
+	/* Where the value goes, in what the command fills; `size` 0: nowhere. */
 	size_t at, size;
 	uint32_t bit;	   /* is set there; 0: the value itself goes there */
-	uint32_t min, max; /* of a number or a length; of a time, in seconds */
-	const char *what;  /* what messages call it */
-	const char *range; /* of a time, as messages write it: 1s-24h */
+	uint32_t min, max; /* of a number or a length. Of a word, `min` is the value of the first */
+	const char *least, *most; /* of a time, as it is written */
+	uint64_t initial;	  /* what is there if the option is not given */
+	uint32_t bare;		  /* the same if its value is left out */
+	const char *what;	  /* what messages call it */
+	/* Puts the value there, of which the kind does not say enough; NULL: the kind does. */
+	int (*parse)(const struct rf_option *option, const char *value, void *into,
+		     struct rf_error *error);
 };
 
 #define INTO(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
@@ -84,6 +91,9 @@ struct rf_syntax {
 	struct rf_option operand;	 /* `word` is NULL where there is none */
 	const struct rf_option *options; /* an empty row ends them; NULL: none */
 	unsigned int flags;
+	size_t size; /* of what rf_parse_arguments() fills; 0: a parser of the command's own */
+	/* An error where the arguments do not agree; completes them. `now_ns`: since 1970. */
+	int (*check)(void *arguments, uint64_t now_ns, struct rf_error *error);
 };
 
 /* The commands, as rows of rf_syntax. */
@@ -98,7 +108,6 @@ extern const struct rf_syntax rf_syntax[RF_CMD_COUNT];
 /* The options of every command: `dev IF|FENCE`, --json, --verbose. */
 extern const struct rf_option rf_common_options[];
 
-/* Rows of the options that have a parser of their own. */
 enum rf_limit_option {
 #define PART(id, ...) RF_OPT_##id,
 #define HEAD(id, ...) RF_OPT_##id,
@@ -110,37 +119,6 @@ enum rf_limit_option {
 	RF_LIMIT_OPTIONS,
 };
 
-enum rf_attach_option {
-	RF_OPT_DEV,
-	RF_OPT_FENCE,
-	RF_OPT_MODE,
-	RF_OPT_SOURCES,
-	RF_OPT_LEASES,
-	RF_OPT_FLEET,
-	RF_OPT_CONFIRM,
-	RF_OPT_CHAIN,
-	RF_OPT_REPLACE,
-	RF_ATTACH_OPTIONS,
-};
-
-enum rf_stats_option {
-	RF_OPT_WATCH,
-	RF_OPT_REASONS,
-	RF_OPT_TOTAL,
-	RF_OPT_RESET,
-	RF_OPT_STATS_AT,
-	RF_STATS_OPTIONS,
-};
-
-enum rf_top_option {
-	RF_OPT_BY,
-	RF_OPT_TOP_LIMIT,
-	RF_OPT_WITHIN,
-	RF_OPT_SAMPLE,
-	RF_OPT_TOP_AT,
-	RF_TOP_OPTIONS,
-};
-
 enum rf_newcomers_option {
 	RF_OPT_NEW_RATE,
 	RF_OPT_NEW_THEN,
@@ -148,98 +126,8 @@ enum rf_newcomers_option {
 	RF_NEWCOMERS_OPTIONS,
 };
 
-/* What a limit that is tried may differ in, and when. */
-enum rf_try_option {
-	RF_OPT_TRY_RATE,
-	RF_OPT_TRY_FROM,
-	RF_OPT_TRY_PER,
-	RF_OPT_TRY_PER6,
-	RF_OPT_TRY_ALGORITHM,
-	RF_OPT_TRY_BURST,
-	RF_OPT_TRY_CELLS,
-	RF_OPT_TRY_EDGE,
-	RF_OPT_TRY_SINCE,
-	RF_OPT_TRY_UNTIL,
-	RF_TRY_OPTIONS,
-};
-
-enum rf_join_option {
-	RF_OPT_REDIS,
-	RF_OPT_HOSTS,
-	RF_OPT_USER,
-	RF_OPT_PASSWORD,
-	RF_OPT_GRACE,
-	RF_OPT_ASKS,
-	RF_OPT_BANS,
-	RF_OPT_KEY,
-	RF_JOIN_OPTIONS,
-};
-
-enum rf_fleet_top_option {
-	RF_OPT_FLEET_BY,
-	RF_FLEET_TOP_OPTIONS,
-};
-
-enum rf_suggest_option {
-	RF_OPT_SUGGEST_LIMIT,
-	RF_OPT_SUGGEST_PER,
-	RF_OPT_SUGGEST_SINCE,
-	RF_OPT_SUGGEST_FOR,
-	RF_SUGGEST_OPTIONS,
-};
-
-enum rf_events_option {
-	RF_OPT_EVENTS_WATCH,
-	RF_OPT_SINCE,
-	RF_OPT_UNTIL,
-	RF_OPT_OF,
-	RF_OPT_EVENTS_FROM,
-	RF_EVENTS_OPTIONS,
-};
-
-enum rf_capture_option {
-	RF_OPT_DROPPED,
-	RF_OPT_PASSED,
-	RF_OPT_REASON,
-	RF_OPT_CAPTURE_LIMIT,
-	RF_OPT_CAPTURE_FROM,
-	RF_OPT_ONE,
-	RF_OPT_MOST,
-	RF_OPT_PACKETS_COUNT,
-	RF_OPT_CAPTURE_FOR,
-	RF_OPT_WRITE,
-	RF_CAPTURE_OPTIONS,
-};
-
 extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
-extern const struct rf_option rf_attach_options[RF_ATTACH_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
-extern const struct rf_option rf_pause_options[];   /* for TIME */
-extern const struct rf_option rf_allow_options[];   /* for TIME, by NAME */
-extern const struct rf_option rf_deny_options[];    /* those, and fleet, force, confirm TIME */
-extern const struct rf_option rf_unallow_options[]; /* by NAME, force */
-extern const struct rf_option rf_undeny_options[];  /* by NAME, fleet */
-extern const struct rf_option rf_fleet_bans_words[];
-/* replace, skip-invalid, by NAME, force, confirm TIME */
-extern const struct rf_option rf_load_options[];
-extern const struct rf_option rf_flush_options[];	/* by NAME */
-extern const struct rf_option rf_allow_flush_options[]; /* by NAME, force */
-extern const struct rf_option rf_trial_options[];	/* confirm TIME, of `apply` */
-extern const struct rf_option rf_arm_options[];		/* confirm TIME, force */
-extern const struct rf_option rf_batch_options[];	/* skip-refused, confirm TIME */
-extern const struct rf_option rf_save_options[];	/* confirmed */
-extern const struct rf_option rf_diff_options[];	/* all */
-extern const struct rf_option rf_stats_options[RF_STATS_OPTIONS + 1];
-extern const struct rf_option rf_top_options[];	 /* by drops|rate */
-extern const struct rf_option rf_show_options[]; /* at TIME */
-extern const struct rf_option rf_events_options[RF_EVENTS_OPTIONS + 1];
-extern const struct rf_option rf_capture_options[RF_CAPTURE_OPTIONS + 1];
-extern const struct rf_option rf_report_options[];  /* since TIME, until TIME */
-extern const struct rf_option rf_metrics_options[]; /* file PATH */
-extern const struct rf_option rf_try_options[RF_TRY_OPTIONS + 1];
-extern const struct rf_option rf_join_options[RF_JOIN_OPTIONS + 1];
-extern const struct rf_option rf_fleet_top_options[RF_FLEET_TOP_OPTIONS + 1];
-extern const struct rf_option rf_suggest_options[RF_SUGGEST_OPTIONS + 1];
 
 /* Words that are values, by the number that stands for them. */
 extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */
@@ -247,7 +135,6 @@ extern const struct rf_option rf_edge_words[];	    /* enum rf_edge */
 extern const struct rf_option rf_match_words[];	    /* enum rf_match */
 extern const struct rf_option rf_mode_words[];	    /* enum rf_mode, except RF_OFFLOAD */
 extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, from open on */
-extern const struct rf_option rf_order_words[];	    /* enum rf_order */
 extern const struct rf_option rf_event_words[];	    /* types of events */
 extern const struct rf_option rf_reason_words[];    /* enum rf_reason */
 

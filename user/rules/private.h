@@ -31,25 +31,24 @@ extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
 	"also if the limit is of rate 0 and drops the peer of your SSH connection, or a subnet " \
 	"or the gateway of an interface"
 
-/* `value` is the word after the option's word, or the option's word where no value follows. */
-typedef int (*rf_option_parser)(const char *value, void *into, struct rf_error *error);
-
 /* A number of `size` bytes. */
 uint64_t rf_field_read(const void *from, size_t size);
 void rf_field_write(void *to, size_t size, uint64_t value);
 
 /*
- * Takes the next words as long as they are options of `table`; each may be given once. `parser` has
- * a parser for each row; NULL: the value goes where the row says. `given` is a bit set
- * of the rows that were given, which the parsers may read.
+ * Takes the next words as long as they are options of `table`; each may be given once, and its
+ * value goes where its row says. `given` is a bit set of the rows that were given.
  */
-int rf_parse_options(const struct rf_option *table, const rf_option_parser *parser,
-		     struct rf_words *words, void *into, unsigned int *given,
-		     struct rf_error *error);
+int rf_parse_options(const struct rf_option *table, struct rf_words *words, void *into,
+		     unsigned int *given, struct rf_error *error);
 /* The same for one option, which is the next word and row `row` of the table. */
-int rf_parse_option(const struct rf_option *table, int row, rf_option_parser parser,
-		    struct rf_words *words, void *into, unsigned int *given,
-		    struct rf_error *error);
+int rf_parse_option(const struct rf_option *table, int row, struct rf_words *words, void *into,
+		    unsigned int *given, struct rf_error *error);
+/* Stores the values of options that are not given. */
+void rf_options_start(const struct rf_option *table, void *into);
+/* Takes a value as its kind says, although the row has a parser; no time of the clock. */
+int rf_parse_value(const struct rf_option *option, const char *value, void *into,
+		   struct rf_error *error);
 /* `'ban': expects a time, like 10m`; `'soft': 'edge' expects …` where `value` is not NULL. */
 int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error);
 /* An error where the next word, no option of the table, shows what was meant; else 0. (advice.c) */
@@ -59,12 +58,6 @@ int rf_fail_near(const struct rf_option *table, const struct rf_words *words,
 const char *rf_words_later(const struct rf_words *words, const char *word);
 /* Do they begin with the words of this command? (advice.c) */
 bool rf_words_are_of(const struct rf_words *words, enum rf_command_id command);
-/* The row of `value` among the option's words, or an error that lists them. */
-int rf_parse_word(const struct rf_option *option, const char *value, unsigned int *row,
-		  struct rf_error *error);
-/* A TIME from `min_ns` to `max_ns`. `what` and `range` are for errors. */
-int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
-		     const char *range, uint64_t *time_ns, struct rf_error *error);
 /* P|P-Q|P,Q,… into a bit set of RF_PORTS, which the caller frees in any case. */
 int rf_parse_ports(const char *value, uint64_t **ports, struct rf_error *error);
 #define RF_LENGTH_MIN 14 /* an Ethernet header */
@@ -94,21 +87,18 @@ bool rf_ruleset_is_divided(const struct rf_ruleset *ruleset, size_t i);
 
 /* ---- a limit whose words are being read, and what only all of them together show ---- */
 
+/* A count or a rate, and how it was written. */
+struct rf_written {
+	const char *text; /* NULL: not given */
+	struct rf_rate rate;
+};
+
 /* The meaning of a word may depend on a later one. */
 struct rf_draft {
 	struct rf_definition made;
-	struct rf_words *words;
-	const char *rate;  /* as they were written */
-	const char *burst; /* NULL: not given */
-	const char *first; /* the same */
-	const char *alone;
-	struct rf_rate alone_rate;
-	bool rate_in_bits;
-	bool burst_in_bits;
-	bool first_in_bits;
+	struct rf_written rate, burst, first, alone;
 	unsigned int given;   /* bit set of enum rf_limit_option */
 	unsigned int dropped; /* by `no`; the same */
-	bool is_change;
 };
 
 static inline bool rf_has_given(const struct rf_draft *draft, enum rf_limit_option option)

@@ -102,12 +102,14 @@ static int keep_limit(struct parser *parser, struct rf_definition *limit, struct
 	return 0;
 }
 
-static int parse_limit(struct parser *parser, struct rf_words *words, struct rf_error *error)
+static int parse_limit(struct parser *parser, struct rf_words *words, enum rf_command_id command,
+		       struct rf_error *error)
 {
 	const size_t mistakes = parser->file->mistakes.count;
 	struct rf_definition limit = {};
 	int err = rf_parse_limit(words, &limit, error);
 
+	(void)command; /* the only one of limits */
 	if (!err && limit.trial_ns)
 		err = rf_error_usage(error,
 				     "'confirm': it is not for a rule file; write 'ringfence "
@@ -178,12 +180,9 @@ static int parse_add(struct parser *parser, struct rf_words *words, enum rf_comm
 	if (!err)
 		parser->file->mapped += rf_prefix_was_mapped(operand, &entry.prefix);
 	if (!err)
-		err = command == RF_CMD_ALLOW_ADD ? rf_parse_allow(words, &text, error)
-						  : rf_parse_deny(words, &text, error);
+		err = rf_parse_arguments(command, words, &text, error);
 	if (!err)
 		err = rf_list_text_check_line(&text, false, error);
-	if (!err)
-		err = rf_words_end(words, error);
 	if (!err)
 		err = take_owner(parser->file, &text, RF_OWNER_MANUAL, &entry.owner, error);
 	entry.time_ns = err ? 0 : text.time_ns;
@@ -191,19 +190,17 @@ static int parse_add(struct parser *parser, struct rf_words *words, enum rf_comm
 }
 
 /* A rules file as a whole replaces all rules, and is refused where any line is wrong. */
-static int parse_load_words(struct rf_words *words, struct rf_list_text *text,
-			    struct rf_error *error)
+static int parse_load_words(struct rf_words *words, enum rf_command_id command,
+			    struct rf_list_text *text, struct rf_error *error)
 {
-	int err = rf_parse_load(words, text, error);
+	int err = rf_parse_arguments(command, words, text, error);
 
 	if (!err && (text->replace || text->skip_invalid))
 		err = rf_error_usage(error,
 				     "'%s': it is not for a rule file; use it with the "
 				     "command itself",
 				     text->replace ? "replace" : "skip-invalid");
-	if (!err)
-		err = rf_list_text_check_line(text, false, error);
-	return err ? err : rf_words_end(words, error);
+	return err ? err : rf_list_text_check_line(text, false, error);
 }
 
 static int parse_load(struct parser *parser, struct rf_words *words, enum rf_command_id command,
@@ -217,7 +214,7 @@ static int parse_load(struct parser *parser, struct rf_words *words, enum rf_com
 
 	if (!path)
 		return -EINVAL;
-	err = parse_load_words(words, &text, error);
+	err = parse_load_words(words, command, &text, error);
 	if (!err)
 		err = take_owner(parser->file, &text, RF_OWNER_LOAD, &entry.owner, error);
 	if (!err)
@@ -231,18 +228,21 @@ static int parse_load(struct parser *parser, struct rf_words *words, enum rf_com
 	return err;
 }
 
-static int parse_newcomers(struct parser *parser, struct rf_words *words, struct rf_error *error)
+static int parse_newcomers(struct parser *parser, struct rf_words *words,
+			   enum rf_command_id command, struct rf_error *error)
 {
+	(void)command;
 	if (parser->file->has_newcomers)
 		return rf_error_failed(error, -EEXIST, "'newcomers': given twice");
 	parser->file->has_newcomers = true;
 	return rf_parse_newcomers(words, &parser->file->newcomers, error);
 }
 
-static int parse_hosts(struct parser *parser, struct rf_words *words, struct rf_error *error)
+static int parse_hosts(struct parser *parser, struct rf_words *words, enum rf_command_id command,
+		       struct rf_error *error)
 {
 	uint32_t hosts;
-	int err = rf_parse_hosts(words, &hosts, error);
+	int err = rf_parse_arguments(command, words, &hosts, error);
 
 	if (err)
 		return err;
@@ -254,30 +254,25 @@ static int parse_hosts(struct parser *parser, struct rf_words *words, struct rf_
 	return 0;
 }
 
+/* sparse: a rule file has no other commands. */
+static int (*const parsers[RF_CMD_COUNT])(struct parser *parser, struct rf_words *words,
+					  enum rf_command_id command, struct rf_error *error) = {
+	[RF_CMD_LIMIT_ADD] = parse_limit,   [RF_CMD_ALLOW_ADD] = parse_add,
+	[RF_CMD_DENY_ADD] = parse_add,	    [RF_CMD_ALLOW_LOAD] = parse_load,
+	[RF_CMD_DENY_LOAD] = parse_load,    [RF_CMD_NEWCOMERS] = parse_newcomers,
+	[RF_CMD_FLEET_HOSTS] = parse_hosts,
+};
+
 static int parse_command(struct parser *parser, struct rf_words *words, struct rf_error *error)
 {
 	const int command = rf_command_find(words);
 
-	switch (command) {
-	case RF_CMD_LIMIT_ADD:
-		return parse_limit(parser, words, error);
-	case RF_CMD_ALLOW_ADD:
-	case RF_CMD_DENY_ADD:
-		return parse_add(parser, words, command, error);
-	case RF_CMD_ALLOW_LOAD:
-	case RF_CMD_DENY_LOAD:
-		return parse_load(parser, words, command, error);
-	case RF_CMD_NEWCOMERS:
-		return parse_newcomers(parser, words, error);
-	case RF_CMD_FLEET_HOSTS:
-		return parse_hosts(parser, words, error);
-	default:
-		return rf_refuse_command(words, command,
-					 "a rule file, which may have 'limit add', 'allow' and "
-					 "'deny' with 'add' or 'load', 'newcomers' and 'fleet "
-					 "hosts'",
-					 error);
-	}
+	if (command >= 0 && parsers[command])
+		return parsers[command](parser, words, command, error);
+	return rf_refuse_command(words, command,
+				 "a rule file, which may have 'limit add', 'allow' and 'deny' with "
+				 "'add' or 'load', 'newcomers' and 'fleet hosts'",
+				 error);
 }
 
 static int parse_line(struct parser *parser, char *line, struct rf_error *error)

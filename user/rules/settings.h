@@ -94,9 +94,9 @@ int rf_secret_check(enum rf_secret_kind kind, const char *path, struct rf_error 
 /* What `ringfence fleet join` writes for the agent of a fence, and what the agent takes. */
 #define RF_FLEET_DIRECTORY "/etc/ringfence"
 #define RF_FLEET_FILE RF_FLEET_DIRECTORY "/%s.fleet" /* of that fence */
-#define RF_GRACE_LEAST_NS (200 * RF_NS_PER_MS)
-#define RF_GRACE_MOST_NS (60 * RF_NS_PER_S)
-#define RF_SERVERS_MOST 8    /* of a cluster, that are named */
-#define RF_ASKS_MOST 1000000 /* a second */
+#define RF_SERVERS_MOST 8			     /* of a cluster, that are named */
+#define RF_ASKS_MOST 1000000			     /* a second */
+/* The N of N/s, as `asks` has it. */
+int rf_parse_asks(const char *text, uint32_t *each_s, struct rf_error *error);
 
 #endif /* RINGFENCE_RULES_SETTINGS_H */

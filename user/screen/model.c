@@ -434,7 +434,7 @@ void rf_model_start(struct rf_model *model, const struct rf_top *asked)
 	*model = (struct rf_model){
 		.by = asked->order,
 		.limit = asked->limit,
-		.is_within = asked->is_within,
+		.is_within = asked->within.version,
 		.within = asked->within,
 	};
 }

@@ -332,7 +332,7 @@ static void begin_samples(struct rf_session *session)
 	struct rf_error error;
 
 	if (!begin_estimate(&session->estimating, rf_session_interface(session),
-			    top->is_within ? &top->within : NULL, &error))
+			    top->within.version ? &top->within : NULL, &error))
 		return;
 	rf_estimating_close(&session->estimating);
 	if (was_wanted)
