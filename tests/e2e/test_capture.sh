@@ -274,8 +274,6 @@ check 'and leaves no file' test ! -e "$scratch/no"
 
 # ---- words ----
 
-fails 'the file must be named' 2 "ringfence: the file is missing; write capture … write FILE, or 'write -' for standard output" \
-	ringfence capture dropped
 fails 'one is followed by in' 2 "ringfence: 'of': 'one' expects in N" ringfence capture one of 5 write "$file"
 fails 'a reason must suit' 2 "ringfence: 'reason denied': such packets are dropped; leave out 'passed'" \
 	ringfence capture passed reason denied write "$file"

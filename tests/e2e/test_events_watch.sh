@@ -191,7 +191,5 @@ for words in 'events' 'events watch'; do
 	fails "$words: neither" 1 "ringfence: ringfence-watch records no events: both 'history' and 'events file' are 'off' in \
 /etc/ringfence/watch.conf" ringfence $words
 done
-fails 'watch until' 2 "ringfence: 'until': 'watch' goes on until it is interrupted; leave out one of the two" \
-	ringfence events watch until 14:00
 
 done_testing

@@ -34,7 +34,6 @@ limit="limit_packets_total{fence=\"$eth\",limit=\"any\",outcome=\"dropped\"}"
 fails 'without a fence there is nothing to print' 1 \
 	"$(ringfence stats 2>&1)" ringfence metrics
 matches "$(ringfence metrics --json 2>&1 >"$scratch/json")" "ringfence: '--json': .* prints JSON" 'it prints no JSON'
-fails 'a file is no standard output' 2 "ringfence: 'file -': 'ringfence metrics' alone prints them" ringfence metrics file -
 attach
 deliver 0 src=192.0.2.66,count=25 src=192.0.2.67,count=5 src=2001:db8::1,count=3
 ringfence metrics >"$scratch/printed" 2>"$scratch/stderr"

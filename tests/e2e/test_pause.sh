@@ -151,8 +151,6 @@ is "$(came)" '' 'each drops again'
 
 # ---- what is refused ----
 
-fails 'no time' 2 "ringfence: 'for': expects a time, like 10m" ringfence pause for
-fails 'a time that is too long' 2 "ringfence: '25h': invalid time of a pause: the time must be 1s-24h" ringfence pause for 25h
 fails 'resume takes no time' 1 "ringfence: for: no such interface or fence; 'ip link' lists the interfaces, 'ringfence \
 status' the fences" ringfence resume for 1s
 is "$(paused)" false 'and nothing is paused'

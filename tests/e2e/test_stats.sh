@@ -61,10 +61,6 @@ is "$(ringfence stats --json dev "$dev" | jq .reset)" null 'the reset ends with 
 
 # ---- words ----
 
-fails 'stats reset excludes watch' 2 "ringfence: 'watch', 'total', 'reset' and 'at' exclude each other" \
-	ringfence stats reset watch
-fails 'reasons wants watch' 2 "ringfence: 'reasons': stats prints them; with rates, write 'stats watch reasons'" \
-	ringfence stats reasons
 is "$(ringfence completion words -- stats watch reasons '' | cut -f1 | grep -c '^watch$\|^reasons$')" 0 \
 	'the completion knows that reasons is no number of seconds'
 

@@ -191,8 +191,6 @@ fails 'rate 0 is not tried' 1 'ringfence: not recorded: a limit of rate 0 has no
 'ringfence limit add probe-2 rate 0 shadow' ringfence limit try probe rate 0
 matches "$(describe ringfence limit try none rate 5/1s)" $'exit 1\n\nstderr: ringfence: limit \'none\': it does not exist.*' \
 	'a limit that does not exist is named'
-fails 'nothing to try' 2 "ringfence: 'probe': nothing to change; name a part, like 'rate 200/1s' or 'no from'" \
-	ringfence limit try probe
 matches "$(describe ringfence suggest per 10s)" $'exit 1\n\nstderr: ringfence: \'per 10s\': no limit has this TIME.*limit add probe-10s rate 50k/10s shadow' \
 	'a TIME that no limit has is named, with the shadow to add'
 matches "$(describe ringfence suggest limit probe per 10s)" $'exit 1\n\nstderr: ringfence: \'per 10s\': the TIME of limit \'probe\' is 1s, .*leave out \'per\', or add a shadow: ringfence limit add probe-2 rate 50k/10s shadow' \
@@ -203,9 +201,6 @@ advised=$(ringfence suggest per /48 2>&1 | grep -o 'limit add probe-net .*')
 # shellcheck disable=SC2086 # words
 check 'the limit that is advised for networks of IPv6 can be added' ringfence $advised
 ringfence limit del probe-net >"$log"
-fails 'since and for exclude each other' 2 \
-	"ringfence: 'since' reads the history, and 'for' what comes in now; leave out one of them" \
-	ringfence suggest since -1h for 5s
 
 # ---- where sources fill the limit, and where a limit counts bytes ----
 

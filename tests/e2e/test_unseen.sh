@@ -100,10 +100,6 @@ is "$(rows "$scratch/top")" '2001:db8:7::/64 newcomer_closed' 'top sample: newco
 
 # ---- refusals ----
 
-fails 'sample and at' 2 "ringfence: 'sample': samples are of packets that come now; leave out 'at'" \
-	ringfence top sample 1s at -1h
-fails 'sample and limit' 2 "ringfence: 'sample': a source without a window is of no limit; leave out 'limit'" \
-	ringfence top limit any sample 1s
 matches "$(describe ringfence top sample 1ms)" $'exit 2\n\nstderr: .*1ms.*1s-60s.*' 'sample for too short a time'
 matches "$(describe inside setpriv --reuid 65534 --regid 65534 --clear-groups build/ringfence top sample 1s dev "$dev")" \
 	$'exit 1\n\nstderr: ringfence: .*' 'sampling takes the privilege to change the fence'
