@@ -23,10 +23,11 @@
 /* "RNGF", of builds before the first release: their fences are recognized, and never read. */
 #define RF_ABI_MAGIC_EARLY 0x46474e52U
 /*
- * A hash of all that this header and the maps define. Builds between two releases may have one
- * number, and maps of the same sizes with other contents.
+ * A hash of all that this header and the maps of a fence define. Builds between two releases can
+ * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
+ * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0xcd9b98cb3d89fd0dULL
+#define RF_ABI_LAYOUT 0xd8ea6c52f9f1f25dULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */

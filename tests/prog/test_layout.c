@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All that builds share by the maps of a fence, compared with tests/prog/layout: the maps, each
- * member of their keys and values, the structures, enumerators and constants of abi.h. A fence may
+ * All that builds share by the maps of a fence, compared with tests/prog/layout: the maps that a
+ * fence keeps, each member of their keys and values, the structures, enumerators and constants of
+ * abi.h. Maps that a program creates for itself at each load are not part of it. A fence may
  * outlive the build that attached it, and another build decides by the numbers of the map ABI alone
  * whether it may read the maps. So each change of these takes a new number, also between releases;
  * tests/prog/layouts has one line for each number that ever was. The names of the present numbers
@@ -20,6 +21,8 @@
 #define LAYOUT_FILE "tests/prog/layout"
 #define NUMBERS_FILE "tests/prog/layouts"
 #define HEADER_FILE "build/tests/abi" /* abi.h after the preprocessor, and its constants */
+#define RODATA ".rodata"
+#define IN_A_FLEET "in a fleet:\n"
 #define PATH_SIZE 256
 #define TEXT_SIZE (256 << 10)
 
@@ -93,13 +96,32 @@ static bool has_any_size(const char *name)
 	return false;
 }
 
+/* A section has the name of its object in front. */
+static const char *name_of(const struct bpf_map *map)
+{
+	const char *section = strchr(bpf_map__name(map), '.');
+
+	return section ? section : bpf_map__name(map);
+}
+
+/*
+ * Do other builds use that map? Another program of the fence gets it, or reads it. Every other map
+ * holds data of one packet only.
+ */
+static bool is_shared(const char *name)
+{
+	for (int i = 0; i < RF_MAP_COUNT; i++)
+		if (strcmp(rf_map_in_object(i), name) == 0)
+			return true;
+	return strcmp(rf_share_pins[RF_SHARE_ASKS], name) == 0 || strcmp(RODATA, name) == 0;
+}
+
 static void print_map(FILE *to, const struct btf *btf, const struct bpf_map *map)
 {
 	const __u32 value = bpf_map__btf_value_type_id(map), key = bpf_map__btf_key_type_id(map);
-	const char *name = strchr(bpf_map__name(map), '.');
+	const char *name = name_of(map);
 	char path[PATH_SIZE];
 
-	name = name ? name : bpf_map__name(map);
 	fprintf(to, "%s: kind %d, flags %#x, key of %u, value of %u bytes, ", name,
 		bpf_map__type(map), bpf_map__map_flags(map), bpf_map__key_size(map),
 		bpf_map__value_size(map));
@@ -129,7 +151,7 @@ static char *text_of_map(const struct bpf_object *object, const struct bpf_map *
 	return text;
 }
 
-/* The maps of `object`, without those that are the same in `beside`. */
+/* The shared maps of `object`, without those that are the same in `beside`. */
 static void print_maps(FILE *to, const struct bpf_object *object, const struct bpf_object *beside)
 {
 	const struct bpf_map *map;
@@ -141,7 +163,7 @@ static void print_maps(FILE *to, const struct bpf_object *object, const struct b
 		char *text = text_of_map(object, map);
 		char *same = other ? text_of_map(beside, other) : strdup("");
 
-		if (strcmp(text, same) != 0)
+		if (is_shared(name_of(map)) && strcmp(text, same) != 0)
 			fputs(text, to);
 		free(text);
 		free(same);
@@ -156,7 +178,7 @@ static void print_objects(FILE *to)
 	assert_non_null(object);
 	assert_non_null(fleet);
 	print_maps(to, object->obj, NULL);
-	fprintf(to, "in a fleet:\n");
+	fprintf(to, IN_A_FLEET);
 	print_maps(to, fleet->obj, object->obj);
 	ringfence_fleet_bpf__destroy(fleet);
 	ringfence_bpf__destroy(object);
@@ -253,6 +275,25 @@ static void the_header_has_the_hash_of_the_layout(void **state)
 		fail_msg("RF_ABI_LAYOUT is %#llx: " WHAT_TO_DO, RF_ABI_LAYOUT, ours);
 }
 
+/*
+ * Otherwise a change of what one packet leaves for the next step would stop an upgrade in place. By
+ * number: each map that a fence keeps, and the read-only data.
+ */
+static void the_layout_has_the_maps_of_a_fence_and_no_others(void **state)
+{
+	FILE *file = fopen(LAYOUT_FILE, "r");
+	char line[2 * PATH_SIZE];
+	int maps = 0;
+
+	(void)state;
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file) && strcmp(line, IN_A_FLEET) != 0)
+		maps += strstr(line, ": kind ") != NULL;
+	assert_false(feof(file));
+	fclose(file);
+	assert_int_equal(maps, RF_MAP_COUNT + 1);
+}
+
 /* What is recorded of the present number; "": nothing yet. Fails unless the numbers rise. */
 static void read_number(char found[PATH_SIZE])
 {
@@ -340,6 +381,7 @@ int main(void)
 		cmocka_unit_test(maps_are_as_they_are_recorded),
 		cmocka_unit_test(the_header_has_the_hash_of_the_layout),
 		cmocka_unit_test(no_number_has_two_layouts),
+		cmocka_unit_test(the_layout_has_the_maps_of_a_fence_and_no_others),
 	};
 
 	if (getenv("RF_LAYOUT_WRITE"))
