@@ -50,18 +50,18 @@ __noinline int parse_copy(struct xdp_md *ctx, __u32 size)
 	struct parsed *parsed = find_parsed();
 	__u64 last = (__u64)size - 1; /* Linux 6.1 does not follow `size != 0` */
 	struct rf_packet packet;
-	enum rf_reason reason;
+	enum rf_parsed found;
 
 	RF_OPAQUE(last);
 	if (!parsed || last >= sizeof(parsed->frame))
-		return RF_MALFORMED; /* an empty frame; else it cannot happen */
+		return RF_PARSED_MALFORMED; /* an empty frame; else it cannot happen */
 	RF_OPAQUE(last);
 	if (bpf_xdp_load_bytes(ctx, 0, parsed->frame, last + 1))
-		return RF_MALFORMED; /* cannot happen */
-	reason = rf_packet_parse(parsed->frame, parsed->frame + size, &packet);
+		return RF_PARSED_MALFORMED; /* cannot happen */
+	found = rf_packet_parse(parsed->frame, parsed->frame + size, &packet);
 	parsed->copied = size;
 	parsed->packet = packet;
-	return reason;
+	return found;
 }
 
 /* The same of the linear part. */
@@ -70,14 +70,14 @@ __noinline int parse_linear(struct xdp_md *ctx)
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct parsed *parsed = find_parsed();
 	struct rf_packet packet;
-	enum rf_reason reason;
+	enum rf_parsed found;
 
 	if (!parsed)
-		return RF_MALFORMED; /* cannot happen; for the verifier */
-	reason = rf_packet_parse(data, end, &packet);
+		return RF_PARSED_MALFORMED; /* cannot happen; for the verifier */
+	found = rf_packet_parse(data, end, &packet);
 	parsed->copied = 0;
 	parsed->packet = packet;
-	return reason;
+	return found;
 }
 
 /* As rf_packet_parse, of a frame of `len_bytes`; sets parsed_frame. Copies only what is needed. */
@@ -85,21 +85,21 @@ __noinline int parse_frame(struct xdp_md *ctx, __u32 len_bytes)
 {
 	const struct parsed *parsed = find_parsed();
 	const __u32 first = RF_COPY_FIRST;
-	int reason = parse_linear(ctx); /* its stack is free again before parse_copy */
+	enum rf_parsed found = parse_linear(ctx); /* its stack is free again before parse_copy */
 	__u64 linear;
 
 	if (!parsed)
-		return RF_MALFORMED; /* cannot happen; for the verifier */
+		return RF_PARSED_MALFORMED; /* cannot happen; for the verifier */
 	RF_OPAQUE(ctx); /* else pointers are read before the call, and spilled in halves */
 	linear = rf_distance((void *)(long)ctx->data, (void *)(long)ctx->data_end);
-	if (linear >= len_bytes || !rf_packet_reaches(reason, &parsed->packet, linear))
-		return reason;
+	if (linear >= len_bytes || !rf_packet_reaches(found, &parsed->packet, linear))
+		return found;
 	if (len_bytes <= first)
 		return parse_copy(ctx, len_bytes);
-	reason = parse_copy(ctx, first);
-	if (rf_packet_reaches(reason, &parsed->packet, first))
-		reason = parse_copy(ctx, len_bytes < RF_HEADERS_MAX ? len_bytes : RF_HEADERS_MAX);
-	return reason;
+	found = parse_copy(ctx, first);
+	if (rf_packet_reaches(found, &parsed->packet, first))
+		found = parse_copy(ctx, len_bytes < RF_HEADERS_MAX ? len_bytes : RF_HEADERS_MAX);
+	return found;
 }
 
 #endif /* RINGFENCE_PARSED_H */

@@ -315,7 +315,7 @@ __noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation
 	struct rf_packet packet;
 
 	if (!parsed || rf_packet_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end,
-				       &packet) != RF_HAS_SOURCE)
+				       &packet) != RF_PARSED_SOURCE)
 		return 0;
 	parsed->packet = packet;
 	barrier();
@@ -476,15 +476,16 @@ static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_pac
 }
 
 /* A packet of a frame that is not plain, as the parser has found it. */
-static __always_inline int handle_either(struct xdp_md *ctx, enum rf_reason reason,
+static __always_inline int handle_either(struct xdp_md *ctx, enum rf_parsed parsed,
 					 const struct rf_packet *packet, __u32 len_bytes,
 					 __u64 jiffies, __u32 cpu, enum frame frame)
 {
-	if (reason != RF_HAS_SOURCE) {
+	if (parsed != RF_PARSED_SOURCE) {
 		const int is_paused = read_pause(jiffies);
 
-		reason = judge_sourceless(reason, len_bytes, is_paused);
-		return count_reason(reason, len_bytes, is_paused);
+		return count_reason(
+			judge_sourceless(rf_parsed_reason(parsed), len_bytes, is_paused), len_bytes,
+			is_paused);
 	}
 	if (packet->version == 4)
 		return handle_packet(ctx, packet, 4, len_bytes, jiffies, cpu, frame);
@@ -500,14 +501,14 @@ static __always_inline int handle_frame(struct xdp_md *ctx)
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	const __u32 len_bytes = end - data;
 	struct rf_packet packet;
-	enum rf_reason reason;
+	enum rf_parsed found;
 
 	if (rf_packet_is_plain4(data, end, &packet))
 		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, FRAME_PLAIN);
 	if (rf_packet_is_plain6(data, end, &packet))
 		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, FRAME_PLAIN);
-	reason = rf_packet_parse(data, end, &packet);
-	return handle_either(ctx, reason, &packet, len_bytes, jiffies, cpu, FRAME_LINEAR);
+	found = rf_packet_parse(data, end, &packet);
+	return handle_either(ctx, found, &packet, len_bytes, jiffies, cpu, FRAME_LINEAR);
 }
 
 /*
@@ -521,17 +522,17 @@ static __always_inline int handle_frags(struct xdp_md *ctx)
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	const struct parsed *parsed;
 	struct rf_packet packet;
-	enum rf_reason reason;
+	enum rf_parsed found;
 
 	if (rf_packet_is_plain4(data, end, &packet) && !(packet.flags & RF_TCP_CUT))
 		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, FRAME_PLAIN);
 	if (rf_packet_is_plain6(data, end, &packet) && !(packet.flags & RF_TCP_CUT))
 		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, FRAME_PLAIN);
-	reason = parse_frame(ctx, len_bytes);
+	found = parse_frame(ctx, len_bytes);
 	parsed = find_parsed();
 	if (!parsed)
 		return XDP_PASS; /* cannot happen; for the verifier */
-	return handle_either(ctx, reason, &parsed->packet, len_bytes, jiffies, cpu, FRAME_PARSED);
+	return handle_either(ctx, found, &parsed->packet, len_bytes, jiffies, cpu, FRAME_PARSED);
 }
 
 /* ---- after the verdict ---- */
@@ -571,7 +572,7 @@ __noinline __u64 note_of_lease(struct xdp_md *ctx, __u32 len_bytes)
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	struct rf_packet packet;
 
-	if (rf_packet_parse(data, end, &packet) != RF_HAS_SOURCE)
+	if (rf_packet_parse(data, end, &packet) != RF_PARSED_SOURCE)
 		return 0;
 	return note_of_packet(ctx, &packet, len_bytes, 0);
 }
@@ -580,7 +581,7 @@ __noinline __u64 note_of_frags_lease(struct xdp_md *ctx, __u32 len_bytes)
 {
 	const struct parsed *parsed = find_parsed();
 
-	if (!parsed || parse_frame(ctx, len_bytes) != RF_HAS_SOURCE)
+	if (!parsed || parse_frame(ctx, len_bytes) != RF_PARSED_SOURCE)
 		return 0;
 	return note_of_packet(ctx, &parsed->packet, len_bytes, 1);
 }

@@ -13,12 +13,12 @@
 #define FRAME_PARTS 14
 
 /* clang-format off */
-/* The expected result: reason, version, source, protocol, flags, destination port. */
-#define UNCHARGED(reason)	reason, 0, {0}, 0, 0, 0
+/* The expected result: what it is, version, source, protocol, flags, destination port. */
+#define UNCHARGED(parsed)	parsed, 0, {0}, 0, 0, 0
 #define CHARGED4(protocol, flags, dport) \
-	RF_HAS_SOURCE, 4, FRAME_SOURCE4, protocol, flags, dport
+	RF_PARSED_SOURCE, 4, FRAME_SOURCE4, protocol, flags, dport
 #define CHARGED6(protocol, flags, dport) \
-	RF_HAS_SOURCE, 6, FRAME_SOURCE6, protocol, flags, dport
+	RF_PARSED_SOURCE, 6, FRAME_SOURCE6, protocol, flags, dport
 #define UNTOLD4(protocol)	CHARGED4(protocol, RF_CLASS_UNKNOWN, 0)
 #define UNTOLD6(protocol)	CHARGED6(protocol, RF_CLASS_UNKNOWN, 0)
 #define PORT4(protocol, dport)	CHARGED4(protocol, RF_HAS_DPORT, dport)
@@ -32,7 +32,7 @@
 struct rf_frame {
 	const char *name;
 	struct frame_part part[FRAME_PARTS]; /* FRAME_END behind the last */
-	enum rf_reason reason;		     /* RF_HAS_SOURCE: charged; else the rest is 0 */
+	enum rf_parsed parsed;		     /* RF_PARSED_SOURCE: charged; else the rest is 0 */
 	unsigned char version;
 	unsigned char source[16];
 	unsigned char protocol;
@@ -107,11 +107,15 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv4 ICMP, options past the end",
 	 {ETH, IP4_IHL(15), ICMP(8), TRIM(28)},
 	 CHARGED4(1, 0, 0)},
-	{"IPv4 ihl 4", {ETH, IP4_IHL(4), UDP(53)}, UNCHARGED(RF_MALFORMED)},
-	{"IPv4 ihl 0", {ETH, IP4_IHL(0), UDP(53)}, UNCHARGED(RF_MALFORMED)},
-	{"IPv4 ethertype, version 6", {ETH, IP4, VERSION(6), UDP(53)}, UNCHARGED(RF_MALFORMED)},
-	{"IPv4 ethertype, version 0", {ETH, IP4, VERSION(0), UDP(53)}, UNCHARGED(RF_MALFORMED)},
-	{"IPv4 header cut", {ETH, IP4, TRIM(1)}, UNCHARGED(RF_MALFORMED)},
+	{"IPv4 ihl 4", {ETH, IP4_IHL(4), UDP(53)}, UNCHARGED(RF_PARSED_MALFORMED)},
+	{"IPv4 ihl 0", {ETH, IP4_IHL(0), UDP(53)}, UNCHARGED(RF_PARSED_MALFORMED)},
+	{"IPv4 ethertype, version 6",
+	 {ETH, IP4, VERSION(6), UDP(53)},
+	 UNCHARGED(RF_PARSED_MALFORMED)},
+	{"IPv4 ethertype, version 0",
+	 {ETH, IP4, VERSION(0), UDP(53)},
+	 UNCHARGED(RF_PARSED_MALFORMED)},
+	{"IPv4 header cut", {ETH, IP4, TRIM(1)}, UNCHARGED(RF_PARSED_MALFORMED)},
 
 	{"IPv4 first fragment", {ETH, IP4_FRAGMENT(0x2000), UDP(53)}, PORT4(17, 53)},
 	{"IPv4 SYN, a first fragment of 8 bytes",
@@ -157,20 +161,20 @@ static const struct rf_frame rf_frames[] = {
 	 PORT6(17, 53)},
 	{"eight tags, ARP",
 	 {ETH, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, PAYLOAD(0x0806, 28)},
-	 UNCHARGED(RF_NON_IP)},
+	 UNCHARGED(RF_PARSED_NON_IP)},
 	{"nine tags",
 	 {ETH, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, IP4, UDP(53)},
-	 UNCHARGED(RF_DEEP_VLAN)},
+	 UNCHARGED(RF_PARSED_DEEP_VLAN)},
 	{"nine tags, IPv6",
 	 {ETH, TAG_AD, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_AD, IP6, UDP(53)},
-	 UNCHARGED(RF_DEEP_VLAN)},
+	 UNCHARGED(RF_PARSED_DEEP_VLAN)},
 	{"nine tags, ARP",
 	 {ETH, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, TAG_Q, PAYLOAD(0x0806, 28)},
-	 UNCHARGED(RF_DEEP_VLAN)},
-	{"802.1Q, ARP", {ETH, TAG_Q, PAYLOAD(0x0806, 28)}, UNCHARGED(RF_NON_IP)},
-	{"802.1Q, IPv4 version 6", {ETH, TAG_Q, IP4, VERSION(6)}, UNCHARGED(RF_MALFORMED)},
-	{"802.1Q tag cut", {ETH, TAG_Q, TRIM(1)}, UNCHARGED(RF_MALFORMED)},
-	{"802.1Q, nothing behind", {ETH, TAG_Q, IP4, TRIM(20)}, UNCHARGED(RF_MALFORMED)},
+	 UNCHARGED(RF_PARSED_DEEP_VLAN)},
+	{"802.1Q, ARP", {ETH, TAG_Q, PAYLOAD(0x0806, 28)}, UNCHARGED(RF_PARSED_NON_IP)},
+	{"802.1Q, IPv4 version 6", {ETH, TAG_Q, IP4, VERSION(6)}, UNCHARGED(RF_PARSED_MALFORMED)},
+	{"802.1Q tag cut", {ETH, TAG_Q, TRIM(1)}, UNCHARGED(RF_PARSED_MALFORMED)},
+	{"802.1Q, nothing behind", {ETH, TAG_Q, IP4, TRIM(20)}, UNCHARGED(RF_PARSED_MALFORMED)},
 
 	{"IPv6 UDP", {ETH, IP6, UDP(53)}, PORT6(17, 53)},
 	{"IPv6 TCP SYN", {ETH, IP6, TCP(443, SYN)}, SYN6(443)},
@@ -182,9 +186,13 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv6 header alone", {ETH, IP6, UDP(53), TRIM(8)}, UNTOLD6(17)},
 	{"IPv6 UDP cut in the ports", {ETH, IP6, UDP(53), TRIM(5)}, UNTOLD6(17)},
 	{"IPv6 TCP cut behind the ports", {ETH, IP6, TCP(443, ACK), TRIM(16)}, CUT6(443)},
-	{"IPv6 ethertype, version 4", {ETH, IP6, VERSION(4), UDP(53)}, UNCHARGED(RF_MALFORMED)},
-	{"IPv6 ethertype, version 7", {ETH, IP6, VERSION(7), UDP(53)}, UNCHARGED(RF_MALFORMED)},
-	{"IPv6 header cut", {ETH, IP6, TRIM(1)}, UNCHARGED(RF_MALFORMED)},
+	{"IPv6 ethertype, version 4",
+	 {ETH, IP6, VERSION(4), UDP(53)},
+	 UNCHARGED(RF_PARSED_MALFORMED)},
+	{"IPv6 ethertype, version 7",
+	 {ETH, IP6, VERSION(7), UDP(53)},
+	 UNCHARGED(RF_PARSED_MALFORMED)},
+	{"IPv6 header cut", {ETH, IP6, TRIM(1)}, UNCHARGED(RF_PARSED_MALFORMED)},
 
 	{"IPv6 hop-by-hop options", {ETH, IP6, EXT(0, 0), UDP(53)}, PORT6(17, 53)},
 	{"IPv6 routing header", {ETH, IP6, EXT(43, 2), UDP(53)}, PORT6(17, 53)},
@@ -288,11 +296,21 @@ static const struct rf_frame rf_frames[] = {
 	 UNTOLD6(RF_PROTOCOL_UNKNOWN)},
 
 	{"ICMPv6 132, hop limit 255", {ETH, IP6_HOPS(255), ICMP6(132)}, CHARGED6(58, 0, 0)},
-	{"ICMPv6 133, hop limit 255", {ETH, IP6_HOPS(255), ICMP6(133)}, UNCHARGED(RF_NEIGHBOUR)},
-	{"ICMPv6 134, hop limit 255", {ETH, IP6_HOPS(255), ICMP6(134)}, UNCHARGED(RF_NEIGHBOUR)},
-	{"ICMPv6 135, hop limit 255", {ETH, IP6_HOPS(255), ICMP6(135)}, UNCHARGED(RF_NEIGHBOUR)},
-	{"ICMPv6 136, hop limit 255", {ETH, IP6_HOPS(255), ICMP6(136)}, UNCHARGED(RF_NEIGHBOUR)},
-	{"ICMPv6 137, hop limit 255", {ETH, IP6_HOPS(255), ICMP6(137)}, UNCHARGED(RF_NEIGHBOUR)},
+	{"ICMPv6 133, hop limit 255",
+	 {ETH, IP6_HOPS(255), ICMP6(133)},
+	 UNCHARGED(RF_PARSED_NEIGHBOUR)},
+	{"ICMPv6 134, hop limit 255",
+	 {ETH, IP6_HOPS(255), ICMP6(134)},
+	 UNCHARGED(RF_PARSED_NEIGHBOUR)},
+	{"ICMPv6 135, hop limit 255",
+	 {ETH, IP6_HOPS(255), ICMP6(135)},
+	 UNCHARGED(RF_PARSED_NEIGHBOUR)},
+	{"ICMPv6 136, hop limit 255",
+	 {ETH, IP6_HOPS(255), ICMP6(136)},
+	 UNCHARGED(RF_PARSED_NEIGHBOUR)},
+	{"ICMPv6 137, hop limit 255",
+	 {ETH, IP6_HOPS(255), ICMP6(137)},
+	 UNCHARGED(RF_PARSED_NEIGHBOUR)},
 	{"ICMPv6 138, hop limit 255", {ETH, IP6_HOPS(255), ICMP6(138)}, CHARGED6(58, 0, 0)},
 	{"ICMPv6 133, hop limit 64", {ETH, IP6, ICMP6(133)}, CHARGED6(58, 0, 0)},
 	{"ICMPv6 134, hop limit 64", {ETH, IP6, ICMP6(134)}, CHARGED6(58, 0, 0)},
@@ -305,10 +323,10 @@ static const struct rf_frame rf_frames[] = {
 	{"IPv6 ICMP, hop limit 255", {ETH, IP6_HOPS(255), ICMP(135)}, CHARGED6(1, 0, 0)},
 	{"neighbour discovery, tagged",
 	 {ETH, TAG_Q, IP6_HOPS(255), ICMP6(135)},
-	 UNCHARGED(RF_NEIGHBOUR)},
+	 UNCHARGED(RF_PARSED_NEIGHBOUR)},
 	{"neighbour discovery behind options",
 	 {ETH, IP6_HOPS(255), HOP, ICMP6(135)},
-	 UNCHARGED(RF_NEIGHBOUR)},
+	 UNCHARGED(RF_PARSED_NEIGHBOUR)},
 	{"neighbour discovery behind options, hop limit 64",
 	 {ETH, IP6, HOP, ICMP6(135)},
 	 CHARGED6(58, 0, 0)},
@@ -330,22 +348,24 @@ static const struct rf_frame rf_frames[] = {
 	 CHARGED6(58, 0, 0)},
 	{"neighbour discovery behind 8 headers",
 	 {ETH, IP6_HOPS(255), DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST, ICMP6(135)},
-	 UNCHARGED(RF_NEIGHBOUR)},
+	 UNCHARGED(RF_PARSED_NEIGHBOUR)},
 	{"neighbour discovery behind 9 headers",
 	 {ETH, IP6_HOPS(255), DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST, ICMP6(135)},
 	 UNTOLD6(RF_PROTOCOL_UNKNOWN)},
 
-	{"ARP", {ETH, PAYLOAD(0x0806, 28)}, UNCHARGED(RF_NON_IP)},
-	{"LLDP", {ETH, PAYLOAD(0x88cc, 46)}, UNCHARGED(RF_NON_IP)},
-	{"LACP", {ETH, PAYLOAD(0x8809, 110)}, UNCHARGED(RF_NON_IP)},
-	{"PTP", {ETH, PAYLOAD(0x88f7, 44)}, UNCHARGED(RF_NON_IP)},
-	{"LLC, a length for an ethertype", {ETH, PAYLOAD(0x0026, 46)}, UNCHARGED(RF_NON_IP)},
-	{"ethertype 0x9100 is no tag", {ETH, TAG(0x9100), IP4, UDP(53)}, UNCHARGED(RF_NON_IP)},
-	{"Ethernet header alone, ARP", {ETH, PAYLOAD(0x0806, 0)}, UNCHARGED(RF_NON_IP)},
-	{"Ethernet header alone, IPv4", {ETH, PAYLOAD(0x0800, 0)}, UNCHARGED(RF_MALFORMED)},
-	{"Ethernet header alone, IPv6", {ETH, PAYLOAD(0x86dd, 0)}, UNCHARGED(RF_MALFORMED)},
-	{"13 bytes", {ETH, PAYLOAD(0x0806, 0), TRIM(1)}, UNCHARGED(RF_MALFORMED)},
-	{"empty frame", {{FRAME_END, 0, 0}}, UNCHARGED(RF_MALFORMED)},
+	{"ARP", {ETH, PAYLOAD(0x0806, 28)}, UNCHARGED(RF_PARSED_NON_IP)},
+	{"LLDP", {ETH, PAYLOAD(0x88cc, 46)}, UNCHARGED(RF_PARSED_NON_IP)},
+	{"LACP", {ETH, PAYLOAD(0x8809, 110)}, UNCHARGED(RF_PARSED_NON_IP)},
+	{"PTP", {ETH, PAYLOAD(0x88f7, 44)}, UNCHARGED(RF_PARSED_NON_IP)},
+	{"LLC, a length for an ethertype", {ETH, PAYLOAD(0x0026, 46)}, UNCHARGED(RF_PARSED_NON_IP)},
+	{"ethertype 0x9100 is no tag",
+	 {ETH, TAG(0x9100), IP4, UDP(53)},
+	 UNCHARGED(RF_PARSED_NON_IP)},
+	{"Ethernet header alone, ARP", {ETH, PAYLOAD(0x0806, 0)}, UNCHARGED(RF_PARSED_NON_IP)},
+	{"Ethernet header alone, IPv4", {ETH, PAYLOAD(0x0800, 0)}, UNCHARGED(RF_PARSED_MALFORMED)},
+	{"Ethernet header alone, IPv6", {ETH, PAYLOAD(0x86dd, 0)}, UNCHARGED(RF_PARSED_MALFORMED)},
+	{"13 bytes", {ETH, PAYLOAD(0x0806, 0), TRIM(1)}, UNCHARGED(RF_PARSED_MALFORMED)},
+	{"empty frame", {{FRAME_END, 0, 0}}, UNCHARGED(RF_PARSED_MALFORMED)},
 };
 
 #define RF_FRAME_COUNT (sizeof(rf_frames) / sizeof(rf_frames[0]))

@@ -6,7 +6,7 @@
  * fields of headers are aligned.
  *
  * The source is found behind up to eight VLAN tags; IP options, extension headers and fragments do
- * not hide it. A frame whose fixed IP header is cut off, or contradicts itself, is RF_MALFORMED.
+ * not hide it. A frame whose fixed IP header is cut off, or contradicts itself, is malformed.
  * Beyond the fixed header (so also in IPv4 options) the source is certain: what cannot be read
  * there only leaves the class unknown. No honest sender makes such packets, see RF_CLASS_UNKNOWN.
  *
@@ -49,6 +49,31 @@
 #define RF_BE16(x) ((__be16)(x))
 #define RF_BE32(x) ((__be32)(x))
 #endif
+
+/* What a frame is. All but the first have no source to charge. */
+enum rf_parsed {
+	RF_PARSED_SOURCE,
+	RF_PARSED_NON_IP,
+	RF_PARSED_NEIGHBOUR, /* IPv6 neighbour discovery, or router */
+	RF_PARSED_DEEP_VLAN, /* more VLAN tags than the parser follows */
+	RF_PARSED_MALFORMED,
+	RF_PARSED_COUNT,
+};
+
+/* Why a frame without a source passes or is dropped. */
+RF_INLINE enum rf_reason rf_parsed_reason(enum rf_parsed parsed)
+{
+	switch (parsed) {
+	case RF_PARSED_NON_IP:
+		return RF_NON_IP;
+	case RF_PARSED_NEIGHBOUR:
+		return RF_NEIGHBOUR;
+	case RF_PARSED_DEEP_VLAN:
+		return RF_DEEP_VLAN;
+	default:
+		return RF_MALFORMED;
+	}
+}
 
 struct rf_packet {
 	__be32 source[4]; /* IPv4: the first word, the others 0 */
@@ -151,17 +176,17 @@ RF_INLINE __s32 rf_length(__be16 field)
 	return (__u16)(RF_BE16(field) - 1) + 1;
 }
 
-RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct rf_packet *packet)
+RF_INLINE enum rf_parsed rf_packet_ipv4(const void *p, const void *end, struct rf_packet *packet)
 {
 	const struct iphdr *ip = p;
 	__s32 header_len, left;
 	__be16 offset;
 
 	if (!RF_WHOLE(ip, end))
-		return RF_MALFORMED;
+		return RF_PARSED_MALFORMED;
 	/* version 4, and a header of 5 words or more, in one comparison */
 	if (*(const __u8 *)p < 0x45 || *(const __u8 *)p > 0x4f)
-		return RF_MALFORMED;
+		return RF_PARSED_MALFORMED;
 	header_len = ip->ihl * 4;
 	packet->version = 4;
 	packet->source[0] = ip->saddr;
@@ -173,7 +198,7 @@ RF_INLINE enum rf_reason rf_packet_ipv4(const void *p, const void *end, struct r
 		rf_packet_read_ports(p + header_len, end, left, packet);
 	else if (offset == RF_BE16(1) && ip->protocol == IPPROTO_TCP)
 		packet->flags = RF_CLASS_UNKNOWN;
-	return RF_HAS_SOURCE;
+	return RF_PARSED_SOURCE;
 }
 
 /*
@@ -245,7 +270,7 @@ RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __s32 *l
 	return p + 8 + length;
 }
 
-RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct rf_packet *packet)
+RF_INLINE enum rf_parsed rf_packet_ipv6(const void *p, const void *end, struct rf_packet *packet)
 {
 	const struct ipv6hdr *ip = p;
 	__u32 fragmented = 0;
@@ -253,7 +278,7 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 	__s32 left;
 
 	if (!RF_WHOLE(ip, end) || ip->version != 6)
-		return RF_MALFORMED;
+		return RF_PARSED_MALFORMED;
 	packet->version = 6;
 	for (int i = 0; i < 4; i++)
 		packet->source[i] = ip->saddr.s6_addr32[i];
@@ -268,22 +293,22 @@ RF_INLINE enum rf_reason rf_packet_ipv6(const void *p, const void *end, struct r
 		if (!p) {
 			/* A later fragment has named its protocol; a cut header has not. */
 			if (rf_is_extension(protocol))
-				return RF_HAS_SOURCE;
+				return RF_PARSED_SOURCE;
 			packet->protocol = protocol;
 			if (protocol != IPPROTO_TCP || !(fragmented & RF_BEHIND_8))
 				packet->flags = 0;
-			return RF_HAS_SOURCE;
+			return RF_PARSED_SOURCE;
 		}
 	}
 	if (rf_is_extension(protocol))
-		return RF_HAS_SOURCE;
+		return RF_PARSED_SOURCE;
 	packet->protocol = protocol;
 	packet->flags = 0;
 	if (protocol == IPPROTO_ICMPV6 && rf_packet_is_neighbour(ip, p, end, left, fragmented))
-		return RF_NEIGHBOUR;
+		return RF_PARSED_NEIGHBOUR;
 	packet->transport = packet->network + sizeof(*ip) + (rf_length(ip->payload_len) - left);
 	rf_packet_read_ports(p, end, left, packet);
-	return RF_HAS_SOURCE;
+	return RF_PARSED_SOURCE;
 }
 
 RF_INLINE int rf_is_vlan_tag(__be16 ethertype)
@@ -357,10 +382,9 @@ RF_INLINE int rf_packet_is_plain6(const void *data, const void *end, struct rf_p
 }
 
 /*
- * Sets `packet`, and returns RF_HAS_SOURCE, for a frame that has a source to charge. Otherwise
- * returns the reason, and `packet` is undefined.
+ * Sets `packet` for a frame that has a source to charge. For any other, `packet` is undefined.
  */
-RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
+RF_INLINE enum rf_parsed rf_packet_parse(const void *data, const void *end,
 					 struct rf_packet *packet)
 {
 	const struct rf_ethernet *eth = data;
@@ -369,21 +393,21 @@ RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
 
 	*packet = (struct rf_packet){};
 	if (!RF_WHOLE(eth, end))
-		return RF_MALFORMED;
+		return RF_PARSED_MALFORMED;
 	ethertype = eth->ethertype;
 	if (rf_is_vlan_tag(ethertype)) {
 		p = rf_vlan_skip(p, end, &ethertype);
 		if (!p)
-			return RF_MALFORMED;
+			return RF_PARSED_MALFORMED;
 		if (rf_is_vlan_tag(ethertype))
-			return RF_DEEP_VLAN;
+			return RF_PARSED_DEEP_VLAN;
 	}
 	packet->network = rf_distance(data, p);
 	if (ethertype == RF_BE16(ETH_P_IP))
 		return rf_packet_ipv4(p, end, packet);
 	if (ethertype == RF_BE16(ETH_P_IPV6))
 		return rf_packet_ipv6(p, end, packet);
-	return RF_NON_IP;
+	return RF_PARSED_NON_IP;
 }
 
 /*
@@ -399,10 +423,10 @@ RF_INLINE enum rf_reason rf_packet_parse(const void *data, const void *end,
  * The parser got only the first `length` bytes of a frame: might the others change its answer?
  * False for most frames, and never for one that they would change.
  */
-RF_INLINE int rf_packet_reaches(enum rf_reason reason, const struct rf_packet *packet, __u64 length)
+RF_INLINE int rf_packet_reaches(enum rf_parsed parsed, const struct rf_packet *packet, __u64 length)
 {
-	if (reason != RF_HAS_SOURCE)
-		return reason == RF_MALFORMED;
+	if (parsed != RF_PARSED_SOURCE)
+		return parsed == RF_PARSED_MALFORMED;
 	return packet->flags & (RF_CLASS_UNKNOWN | RF_TCP_CUT) ||
 	       packet->transport + sizeof(struct icmp6hdr) > length;
 }

@@ -31,7 +31,7 @@ static __always_inline int touch_entry(struct xdp_md *ctx, int bits)
 	__u32 index;
 
 	if (rf_packet_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, &packet) !=
-	    RF_HAS_SOURCE)
+	    RF_PARSED_SOURCE)
 		return XDP_PASS;
 	index = rf_lease_hash(packet.source[0] | (__u64)packet.source[1] << 32, key) >> (64 - bits);
 	entry = bpf_map_lookup_elem(&entries, &index);

@@ -3,7 +3,7 @@
  * Fuzzer of the packet parser: the input is the frame. The frame lies at the very end of its own
  * allocation, so that AddressSanitizer sees any read behind it, and starts 2 bytes off a multiple
  * of 4, as in the kernel. The result is compared with a second, simpler walk over the same bytes:
- * the reason must agree, and the source must be a copy of the right bytes. Padding must change
+ * the result must agree, and the source must be a copy of the right bytes. Padding must change
  * nothing: the frame is parsed again with bytes behind its IP packet that would matter if the
  * parser read them.
  */
@@ -19,9 +19,9 @@
 
 #define OLD_BYTES 96 /* behind a copy, besides those of longer frames before */
 
-/* The expected result; if `maybe_neighbour`, RF_NEIGHBOUR may stand for RF_HAS_SOURCE. */
+/* The expected result; if `maybe_neighbour`, RF_PARSED_NEIGHBOUR may stand for RF_PARSED_SOURCE. */
 struct expected {
-	enum rf_reason reason;
+	enum rf_parsed parsed;
 	bool maybe_neighbour;
 	size_t version;
 	size_t source_at;
@@ -36,16 +36,16 @@ static unsigned int get16(const uint8_t *bytes)
 static struct expected expect_ipv4(const uint8_t *bytes, size_t length, size_t at)
 {
 	if (length < at + 20 || bytes[at] >> 4 != 4 || (bytes[at] & 15) < 5)
-		return (struct expected){.reason = RF_MALFORMED};
+		return (struct expected){.parsed = RF_PARSED_MALFORMED};
 	return (struct expected){
-		.reason = RF_HAS_SOURCE, .version = 4, .source_at = at + 12, .source_len = 4};
+		.parsed = RF_PARSED_SOURCE, .version = 4, .source_at = at + 12, .source_len = 4};
 }
 
 static struct expected expect_ipv6(const uint8_t *bytes, size_t length, size_t at)
 {
 	if (length < at + 40 || bytes[at] >> 4 != 6)
-		return (struct expected){.reason = RF_MALFORMED};
-	return (struct expected){.reason = RF_HAS_SOURCE,
+		return (struct expected){.parsed = RF_PARSED_MALFORMED};
+	return (struct expected){.parsed = RF_PARSED_SOURCE,
 				 .maybe_neighbour = bytes[at + 7] == 255,
 				 .version = 6,
 				 .source_at = at + 8,
@@ -58,20 +58,20 @@ static struct expected expect(const uint8_t *bytes, size_t length)
 	unsigned int type;
 
 	if (length < at)
-		return (struct expected){.reason = RF_MALFORMED};
+		return (struct expected){.parsed = RF_PARSED_MALFORMED};
 	type = get16(bytes + 12);
 	for (int tags = 0; type == 0x8100 || type == 0x88a8; tags++, at += 4) {
 		if (tags == 8)
-			return (struct expected){.reason = RF_DEEP_VLAN};
+			return (struct expected){.parsed = RF_PARSED_DEEP_VLAN};
 		if (length < at + 4)
-			return (struct expected){.reason = RF_MALFORMED};
+			return (struct expected){.parsed = RF_PARSED_MALFORMED};
 		type = get16(bytes + at + 2);
 	}
 	if (type == 0x0800)
 		return expect_ipv4(bytes, length, at);
 	if (type == 0x86dd)
 		return expect_ipv6(bytes, length, at);
-	return (struct expected){.reason = RF_NON_IP};
+	return (struct expected){.parsed = RF_PARSED_NON_IP};
 }
 
 /* Is the port two bytes from behind the fixed IP header? */
@@ -131,18 +131,18 @@ static void check_shape(const struct rf_packet *packet, const uint8_t *bytes, si
 			(packet->flags & RF_TCP_CUT ? RF_TCP_FLAGS_CUT : bytes[at + 13]));
 }
 
-static void check(const struct rf_packet *packet, enum rf_reason reason, const uint8_t *bytes,
+static void check(const struct rf_packet *packet, enum rf_parsed parsed, const uint8_t *bytes,
 		  size_t length)
 {
 	const struct expected expected = expect(bytes, length);
 	uint8_t source[16] = {0};
 
-	if (reason == RF_NEIGHBOUR) {
+	if (parsed == RF_PARSED_NEIGHBOUR) {
 		REQUIRE(expected.maybe_neighbour);
 		return;
 	}
-	REQUIRE(reason == expected.reason);
-	if (reason != RF_HAS_SOURCE)
+	REQUIRE(parsed == expected.parsed);
+	if (parsed != RF_PARSED_SOURCE)
 		return;
 	memcpy(source, bytes + expected.source_at, expected.source_len);
 	REQUIRE(packet->version == expected.version);
@@ -155,7 +155,7 @@ static size_t packet_end(const uint8_t *bytes, const struct expected *expected)
 {
 	size_t at, length;
 
-	if (expected->reason != RF_HAS_SOURCE)
+	if (expected->parsed != RF_PARSED_SOURCE)
 		return 0;
 	at = expected->source_at - (expected->version == 4 ? 12 : 8);
 	length = get16(bytes + at + (expected->version == 4 ? 2 : 4));
@@ -165,14 +165,14 @@ static size_t packet_end(const uint8_t *bytes, const struct expected *expected)
 }
 
 /* A frame that is called plain must get the same result from the parser. */
-static void check_plain(const void *bytes, const void *end, enum rf_reason reason,
+static void check_plain(const void *bytes, const void *end, enum rf_parsed parsed,
 			const struct rf_packet *packet)
 {
 	struct rf_packet plain;
 
 	if (!rf_packet_is_plain4(bytes, end, &plain) && !rf_packet_is_plain6(bytes, end, &plain))
 		return;
-	REQUIRE(reason == RF_HAS_SOURCE);
+	REQUIRE(parsed == RF_PARSED_SOURCE);
 	REQUIRE(plain.version == packet->version);
 	REQUIRE(memcmp(plain.source, packet->source, sizeof(plain.source)) == 0);
 	REQUIRE(plain.protocol == packet->protocol);
@@ -183,25 +183,25 @@ static void check_plain(const void *bytes, const void *end, enum rf_reason reaso
 }
 
 /* The frame at the end of its own allocation, with `padding` bytes of `filler` behind it. */
-static enum rf_reason parse(const uint8_t *bytes, size_t length, size_t padding, uint8_t filler,
+static enum rf_parsed parse(const uint8_t *bytes, size_t length, size_t padding, uint8_t filler,
 			    struct rf_packet *packet)
 {
 	const size_t whole = length + padding;
 	uint8_t *block = malloc(2 + whole);
-	enum rf_reason reason;
+	enum rf_parsed parsed;
 
 	REQUIRE(block);
 	if (length) /* an empty input may be a null pointer */
 		memcpy(block + 2, bytes, length);
 	memset(block + 2 + length, filler, padding);
 	memset(packet, 0xa5, sizeof(*packet));
-	reason = rf_packet_parse(block + 2, block + 2 + whole, packet);
-	check_plain(block + 2, block + 2 + whole, reason, packet);
-	if (reason == RF_HAS_SOURCE)
+	parsed = rf_packet_parse(block + 2, block + 2 + whole, packet);
+	check_plain(block + 2, block + 2 + whole, parsed, packet);
+	if (parsed == RF_PARSED_SOURCE)
 		check_shape(packet, block + 2, whole);
 	REQUIRE(!length || memcmp(block + 2, bytes, length) == 0);
 	free(block);
-	return reason;
+	return parsed;
 }
 
 /*
@@ -213,19 +213,19 @@ static void check_copied(const uint8_t *bytes, size_t length, size_t whole_lengt
 	static const uint8_t old_bytes[] = {0, IPPROTO_TCP, IPPROTO_DSTOPTS, 135, 0xff};
 	static uint8_t block[2 + RF_HEADERS_MAX + OLD_BYTES];
 	struct rf_packet packet, copied;
-	enum rf_reason reason = parse(bytes, length, 0, 0, &packet);
+	enum rf_parsed parsed = parse(bytes, length, 0, 0, &packet);
 
 	if (length)
 		memcpy(block + 2, bytes, length);
 	for (size_t i = 0; i < sizeof(old_bytes); i++) {
 		memset(block + 2 + length, old_bytes[i], OLD_BYTES);
-		REQUIRE(rf_packet_parse(block + 2, block + 2 + length, &copied) == reason);
-		REQUIRE(reason != RF_HAS_SOURCE || !memcmp(&packet, &copied, sizeof(packet)));
+		REQUIRE(rf_packet_parse(block + 2, block + 2 + length, &copied) == parsed);
+		REQUIRE(parsed != RF_PARSED_SOURCE || !memcmp(&packet, &copied, sizeof(packet)));
 	}
-	if (rf_packet_reaches(reason, &packet, length))
+	if (rf_packet_reaches(parsed, &packet, length))
 		return;
-	REQUIRE(parse(bytes, whole_length, 0, 0, &copied) == reason);
-	REQUIRE(reason != RF_HAS_SOURCE || !memcmp(&packet, &copied, sizeof(packet)));
+	REQUIRE(parse(bytes, whole_length, 0, 0, &copied) == parsed);
+	REQUIRE(parsed != RF_PARSED_SOURCE || !memcmp(&packet, &copied, sizeof(packet)));
 }
 
 static void check_padded(const uint8_t *bytes, size_t length)
@@ -234,25 +234,25 @@ static void check_padded(const uint8_t *bytes, size_t length)
 	const struct expected expected = expect(bytes, length);
 	const size_t end = packet_end(bytes, &expected);
 	struct rf_packet packet, padded;
-	enum rf_reason reason;
+	enum rf_parsed parsed;
 
 	if (!end || length < end)
 		return;
-	reason = parse(bytes, end, 0, 0, &packet);
+	parsed = parse(bytes, end, 0, 0, &packet);
 	for (size_t i = 0; i < sizeof(fillers); i++) {
-		REQUIRE(parse(bytes, end, 64, fillers[i], &padded) == reason);
+		REQUIRE(parse(bytes, end, 64, fillers[i], &padded) == parsed);
 		REQUIRE(memcmp(&packet, &padded, sizeof(packet)) == 0);
 	}
-	REQUIRE(parse(bytes, length, 0, 0, &padded) == reason);
+	REQUIRE(parse(bytes, length, 0, 0, &padded) == parsed);
 	REQUIRE(memcmp(&packet, &padded, sizeof(packet)) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
 	struct rf_packet packet;
-	enum rf_reason reason = parse(bytes, length, 0, 0, &packet);
+	enum rf_parsed parsed = parse(bytes, length, 0, 0, &packet);
 
-	check(&packet, reason, bytes, length);
+	check(&packet, parsed, bytes, length);
 	check_padded(bytes, length);
 	/* Cut at a place that the input chooses, among others. */
 	if (length && length <= RF_HEADERS_MAX) {

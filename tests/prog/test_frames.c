@@ -110,21 +110,21 @@ static enum rf_reason parse_cut(const struct frame *frame, size_t length)
 {
 	unsigned char *block = malloc(2 + length);
 	struct rf_packet packet;
-	enum rf_reason reason;
+	enum rf_parsed parsed;
 
 	assert_non_null(block);
 	memcpy(block + 2, frame->bytes, length);
-	reason = rf_packet_parse(block + 2, block + 2 + length, &packet);
+	parsed = rf_packet_parse(block + 2, block + 2 + length, &packet);
 	free(block);
-	if (reason != RF_HAS_SOURCE)
-		return reason;
+	if (parsed != RF_PARSED_SOURCE)
+		return rf_parsed_reason(parsed);
 	return packet.flags & RF_CLASS_UNKNOWN ? RF_UNCLASSED : RF_UNDER_LIMIT;
 }
 
 static enum rf_reason reason_of(const struct rf_frame *row)
 {
-	if (row->reason != RF_HAS_SOURCE)
-		return row->reason;
+	if (row->parsed != RF_PARSED_SOURCE)
+		return rf_parsed_reason(row->parsed);
 	return row->flags & RF_CLASS_UNKNOWN ? RF_UNCLASSED : RF_UNDER_LIMIT;
 }
 
@@ -160,7 +160,7 @@ static void padded_frame_through(const struct rf_frame *expected, size_t length)
 	enum rf_reason reason;
 
 	frame_build(&frame, expected->part);
-	if (expected->reason != RF_HAS_SOURCE && expected->reason != RF_NEIGHBOUR)
+	if (expected->parsed != RF_PARSED_SOURCE && expected->parsed != RF_PARSED_NEIGHBOUR)
 		return;
 	if (frame_packet_end(&frame) > frame.length)
 		frame_pad(&frame, frame_packet_end(&frame) - frame.length);

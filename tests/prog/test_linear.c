@@ -102,8 +102,8 @@ static int unload(void **state)
 
 static enum rf_reason reason_of(const struct rf_frame *row)
 {
-	if (row->reason != RF_HAS_SOURCE)
-		return row->reason;
+	if (row->parsed != RF_PARSED_SOURCE)
+		return rf_parsed_reason(row->parsed);
 	return row->flags & RF_CLASS_UNKNOWN ? RF_UNCLASSED : RF_UNDER_LIMIT;
 }
 

@@ -26,7 +26,7 @@ static unsigned int plain_frames;
 static unsigned char old_byte = 0xa5;
 
 /* A frame that is called plain must get the same result from the parser. */
-static void check_plain(const void *bytes, const void *end, enum rf_reason reason,
+static void check_plain(const void *bytes, const void *end, enum rf_parsed parsed,
 			const struct rf_packet *packet)
 {
 	struct rf_packet plain;
@@ -35,7 +35,7 @@ static void check_plain(const void *bytes, const void *end, enum rf_reason reaso
 	if (!rf_packet_is_plain4(bytes, end, &plain) && !rf_packet_is_plain6(bytes, end, &plain))
 		return;
 	plain_frames++;
-	assert_int_equal(reason, RF_HAS_SOURCE);
+	assert_int_equal(parsed, RF_PARSED_SOURCE);
 	assert_int_equal(plain.version, packet->version);
 	assert_memory_equal(plain.source, packet->source, sizeof(plain.source));
 	assert_int_equal(plain.protocol, packet->protocol);
@@ -47,7 +47,7 @@ static void check_plain(const void *bytes, const void *end, enum rf_reason reaso
  * A copy of the frame in memory of the size that the program has for it, with old bytes behind,
  * must get the same result.
  */
-static void check_copied(const unsigned char *bytes, size_t length, enum rf_reason reason,
+static void check_copied(const unsigned char *bytes, size_t length, enum rf_parsed parsed,
 			 const struct rf_packet *packet)
 {
 	static unsigned char block[2 + RF_HEADERS_MAX];
@@ -55,25 +55,25 @@ static void check_copied(const unsigned char *bytes, size_t length, enum rf_reas
 
 	memcpy(block + 2, bytes, length);
 	memset(block + 2 + length, old_byte, OLD_BYTES);
-	assert_int_equal(rf_packet_parse(block + 2, block + 2 + length, &copied), reason);
-	if (reason == RF_HAS_SOURCE)
+	assert_int_equal(rf_packet_parse(block + 2, block + 2 + length, &copied), parsed);
+	if (parsed == RF_PARSED_SOURCE)
 		assert_memory_equal(&copied, packet, sizeof(copied));
 }
 
-static enum rf_reason parse(const unsigned char *bytes, size_t length, struct rf_packet *packet)
+static enum rf_parsed parse(const unsigned char *bytes, size_t length, struct rf_packet *packet)
 {
 	unsigned char *block = malloc(2 + length);
-	enum rf_reason reason;
+	enum rf_parsed parsed;
 
 	assert_non_null(block);
 	memcpy(block + 2, bytes, length);
 	memset(packet, 0xa5, sizeof(*packet));
-	reason = rf_packet_parse(block + 2, block + 2 + length, packet);
-	check_plain(block + 2, block + 2 + length, reason, packet);
+	parsed = rf_packet_parse(block + 2, block + 2 + length, packet);
+	check_plain(block + 2, block + 2 + length, parsed, packet);
 	assert_memory_equal(block + 2, bytes, length);
 	free(block);
-	check_copied(bytes, length, reason, packet);
-	return reason;
+	check_copied(bytes, length, parsed, packet);
+	return parsed;
 }
 
 /* ---- whole frames ---- */
@@ -85,8 +85,8 @@ static void test_whole(void **state)
 	struct frame frame;
 
 	frame_build(&frame, expected->part);
-	assert_int_equal(parse(frame.bytes, frame.length, &packet), expected->reason);
-	if (expected->reason != RF_HAS_SOURCE)
+	assert_int_equal(parse(frame.bytes, frame.length, &packet), expected->parsed);
+	if (expected->parsed != RF_PARSED_SOURCE)
 		return;
 	assert_int_equal(packet.version, expected->version);
 	assert_memory_equal(packet.source, expected->source, sizeof(expected->source));
@@ -98,16 +98,16 @@ static void test_whole(void **state)
 /* ---- cut frames ---- */
 
 /* Behind the fixed IP header the source is certain; a frame that is cut before that has none. */
-static bool is_reason_of_cut(enum rf_reason reason, const struct rf_frame *whole,
-			     const struct frame *frame, size_t length)
+static bool is_of_cut(enum rf_parsed parsed, const struct rf_frame *whole,
+		      const struct frame *frame, size_t length)
 {
-	bool sourced = whole->reason == RF_HAS_SOURCE || whole->reason == RF_NEIGHBOUR;
+	bool sourced = whole->parsed == RF_PARSED_SOURCE || whole->parsed == RF_PARSED_NEIGHBOUR;
 
 	if (!sourced)
-		return reason == whole->reason || reason == RF_MALFORMED;
+		return parsed == whole->parsed || parsed == RF_PARSED_MALFORMED;
 	if (length < frame->ip_end)
-		return reason == RF_MALFORMED;
-	return reason == (length < frame->length ? RF_HAS_SOURCE : whole->reason);
+		return parsed == RF_PARSED_MALFORMED;
+	return parsed == (length < frame->length ? RF_PARSED_SOURCE : whole->parsed);
 }
 
 static bool has_source_of(const struct rf_packet *packet, const struct frame *frame)
@@ -137,27 +137,27 @@ static bool has_class_of(const struct rf_packet *packet, const struct rf_frame *
 static void check_reach(const struct frame *frame, size_t length)
 {
 	struct rf_packet packet, of_whole;
-	enum rf_reason reason = parse(frame->bytes, length, &packet);
+	enum rf_parsed parsed = parse(frame->bytes, length, &packet);
 
-	if (rf_packet_reaches(reason, &packet, length))
+	if (rf_packet_reaches(parsed, &packet, length))
 		return;
-	assert_int_equal(parse(frame->bytes, frame->length, &of_whole), reason);
-	if (reason == RF_HAS_SOURCE && memcmp(&of_whole, &packet, sizeof(packet)) != 0)
+	assert_int_equal(parse(frame->bytes, frame->length, &of_whole), parsed);
+	if (parsed == RF_PARSED_SOURCE && memcmp(&of_whole, &packet, sizeof(packet)) != 0)
 		fail_msg("%zu of %zu bytes seem to be enough", length, frame->length);
 }
 
 static void check_cut(const struct rf_frame *whole, const struct frame *frame, size_t length)
 {
 	struct rf_packet packet;
-	enum rf_reason reason = parse(frame->bytes, length, &packet);
+	enum rf_parsed parsed = parse(frame->bytes, length, &packet);
 
-	if (!is_reason_of_cut(reason, whole, frame, length))
-		fail_msg("%zu of %zu bytes: reason %d", length, frame->length, reason);
-	if (reason != RF_HAS_SOURCE)
+	if (!is_of_cut(parsed, whole, frame, length))
+		fail_msg("%zu of %zu bytes: found %d", length, frame->length, parsed);
+	if (parsed != RF_PARSED_SOURCE)
 		return;
 	if (!has_source_of(&packet, frame))
 		fail_msg("%zu of %zu bytes: another source", length, frame->length);
-	if (whole->reason == RF_HAS_SOURCE && !has_class_of(&packet, whole))
+	if (whole->parsed == RF_PARSED_SOURCE && !has_class_of(&packet, whole))
 		fail_msg("%zu of %zu bytes: protocol %d, flags %d, port %d", length, frame->length,
 			 packet.protocol, packet.flags, packet.dport);
 }
@@ -190,11 +190,11 @@ static void whole_headers_reach_no_farther(void **state)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct rf_packet packet;
 		struct frame frame;
-		enum rf_reason reason;
+		enum rf_parsed parsed;
 
 		frame_build(&frame, parts[i]);
-		reason = parse(frame.bytes, frame.length, &packet);
-		assert_false(rf_packet_reaches(reason, &packet, frame.length));
+		parsed = parse(frame.bytes, frame.length, &packet);
+		assert_false(rf_packet_reaches(parsed, &packet, frame.length));
 	}
 }
 
@@ -210,11 +210,11 @@ static void check_padded(const struct frame *frame, size_t length)
 {
 	struct rf_packet packet, of_padded;
 	struct frame padded = *frame;
-	enum rf_reason reason = parse(frame->bytes, frame->length, &packet);
+	enum rf_parsed parsed = parse(frame->bytes, frame->length, &packet);
 
 	pad_to(&padded, length);
-	assert_int_equal(parse(padded.bytes, padded.length, &of_padded), reason);
-	if (reason == RF_HAS_SOURCE)
+	assert_int_equal(parse(padded.bytes, padded.length, &of_padded), parsed);
+	if (parsed == RF_PARSED_SOURCE)
 		assert_memory_equal(&of_padded, &packet, sizeof(packet));
 }
 
@@ -228,7 +228,7 @@ static void test_padded(void **state)
 	struct frame frame;
 
 	frame_build(&frame, row->part);
-	if (row->reason != RF_HAS_SOURCE && row->reason != RF_NEIGHBOUR)
+	if (row->parsed != RF_PARSED_SOURCE && row->parsed != RF_PARSED_NEIGHBOUR)
 		return; /* no IP packet: what follows is not behind it */
 	pad_to(&frame, frame_packet_end(&frame) ? frame_packet_end(&frame) : ETH_FRAME_LEN);
 	check_padded(&frame, ETH_ZLEN);
@@ -256,7 +256,7 @@ static void every_next_header_is_classified(void **state)
 		struct frame frame;
 
 		frame_build(&frame, parts);
-		assert_int_equal(parse(frame.bytes, frame.length, &packet), RF_HAS_SOURCE);
+		assert_int_equal(parse(frame.bytes, frame.length, &packet), RF_PARSED_SOURCE);
 		assert_int_equal(packet.protocol, is_extension(protocol) ? 17 : protocol);
 		assert_int_equal(packet.dport, is_extension(protocol) ? 53 : 0);
 	}
@@ -316,31 +316,31 @@ static size_t mutate(struct frame *frame, uint64_t *random)
 	return next_random(random) % (frame->length + 1);
 }
 
-/* Finds the source byte by byte; the reason is RF_HAS_SOURCE for neighbour discovery as well. */
-static enum rf_reason locate(const unsigned char *bytes, size_t length, size_t *ip_at)
+/* Finds the source byte by byte; RF_PARSED_SOURCE for neighbour discovery as well. */
+static enum rf_parsed locate(const unsigned char *bytes, size_t length, size_t *ip_at)
 {
 	size_t at = 12;
 	int tags = 0;
 
 	for (;;) {
 		if (length < at + 2)
-			return RF_MALFORMED;
+			return RF_PARSED_MALFORMED;
 		if (memcmp(bytes + at, "\x81\x00", 2) != 0 &&
 		    memcmp(bytes + at, "\x88\xa8", 2) != 0)
 			break;
 		if (++tags > 8)
-			return RF_DEEP_VLAN;
+			return RF_PARSED_DEEP_VLAN;
 		at += 4;
 	}
 	*ip_at = at + 2;
 	if (memcmp(bytes + at, "\x08\x00", 2) == 0)
 		return length >= *ip_at + 20 && bytes[*ip_at] >= 0x45 && bytes[*ip_at] <= 0x4f
-			       ? RF_HAS_SOURCE
-			       : RF_MALFORMED;
+			       ? RF_PARSED_SOURCE
+			       : RF_PARSED_MALFORMED;
 	if (memcmp(bytes + at, "\x86\xdd", 2) == 0)
-		return length >= *ip_at + 40 && bytes[*ip_at] >> 4 == 6 ? RF_HAS_SOURCE
-									: RF_MALFORMED;
-	return RF_NON_IP;
+		return length >= *ip_at + 40 && bytes[*ip_at] >> 4 == 6 ? RF_PARSED_SOURCE
+									: RF_PARSED_MALFORMED;
+	return RF_PARSED_NON_IP;
 }
 
 static void check_class(const struct rf_packet *packet)
@@ -359,35 +359,35 @@ static void check_class(const struct rf_packet *packet)
 			 0);
 }
 
-static enum rf_reason check_mutated(const unsigned char *bytes, size_t length)
+static enum rf_parsed check_mutated(const unsigned char *bytes, size_t length)
 {
 	struct rf_packet packet;
-	enum rf_reason reason = parse(bytes, length, &packet);
+	enum rf_parsed parsed = parse(bytes, length, &packet);
 	unsigned char source[16] = {};
 	size_t ip_at = 0;
-	enum rf_reason expected = locate(bytes, length, &ip_at);
+	enum rf_parsed expected = locate(bytes, length, &ip_at);
 	bool ipv4 = ip_at && bytes[ip_at - 2] == 0x08;
 
-	if (reason == RF_NEIGHBOUR) {
-		assert_int_equal(expected, RF_HAS_SOURCE);
+	if (parsed == RF_PARSED_NEIGHBOUR) {
+		assert_int_equal(expected, RF_PARSED_SOURCE);
 		assert_false(ipv4);
 		assert_int_equal(bytes[ip_at + 7], 255);
-		return reason;
+		return parsed;
 	}
-	assert_int_equal(reason, expected);
-	if (reason != RF_HAS_SOURCE)
-		return reason;
+	assert_int_equal(parsed, expected);
+	if (parsed != RF_PARSED_SOURCE)
+		return parsed;
 	memcpy(source, bytes + ip_at + (ipv4 ? 12 : 8), ipv4 ? 4 : 16);
 	assert_int_equal(packet.version, ipv4 ? 4 : 6);
 	assert_memory_equal(packet.source, source, sizeof(source));
 	check_class(&packet);
-	return reason;
+	return parsed;
 }
 
 static void mutated_frames_are_parsed_as_by_a_second_parser(void **state)
 {
 	static struct frame built[RF_FRAME_COUNT];
-	unsigned int seen[RF_REASON_COUNT + 1] = {}; /* RF_HAS_SOURCE is the last */
+	unsigned int seen[RF_PARSED_COUNT] = {};
 	uint64_t random = 0x72696e6766656e63;
 
 	(void)state;
@@ -403,11 +403,11 @@ static void mutated_frames_are_parsed_as_by_a_second_parser(void **state)
 		check_reach(&frame, length);
 	}
 	/* The loop must reach every answer; otherwise it proves nothing about the missing one. */
-	assert_true(seen[RF_HAS_SOURCE] > FUZZ_ROUNDS / 4);
-	assert_true(seen[RF_MALFORMED] > FUZZ_ROUNDS / 100);
-	assert_true(seen[RF_NON_IP] > FUZZ_ROUNDS / 100);
-	assert_true(seen[RF_NEIGHBOUR] > FUZZ_ROUNDS / 100);
-	assert_true(seen[RF_DEEP_VLAN] > FUZZ_ROUNDS / 200);
+	assert_true(seen[RF_PARSED_SOURCE] > FUZZ_ROUNDS / 4);
+	assert_true(seen[RF_PARSED_MALFORMED] > FUZZ_ROUNDS / 100);
+	assert_true(seen[RF_PARSED_NON_IP] > FUZZ_ROUNDS / 100);
+	assert_true(seen[RF_PARSED_NEIGHBOUR] > FUZZ_ROUNDS / 100);
+	assert_true(seen[RF_PARSED_DEEP_VLAN] > FUZZ_ROUNDS / 200);
 	assert_true(plain_frames > FUZZ_ROUNDS / 20);
 }
 

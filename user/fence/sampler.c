@@ -201,10 +201,10 @@ int rf_sample_reader_read(struct rf_sample_reader *reader, const struct rf_fence
 bool rf_sample_source(const struct rf_sample *sample, struct rf_prefix *source)
 {
 	struct rf_packet packet;
-	const enum rf_reason reason =
+	const enum rf_parsed found =
 		rf_packet_parse(sample->frame, sample->frame + sample->captured, &packet);
 
-	if (reason != RF_HAS_SOURCE && reason != RF_NEIGHBOUR)
+	if (found != RF_PARSED_SOURCE && found != RF_PARSED_NEIGHBOUR)
 		return false;
 	*source = (struct rf_prefix){packet.version, packet.version == 4 ? 32 : 128, {}};
 	memcpy(source->word, packet.source, sizeof(packet.source));
