@@ -81,35 +81,55 @@ __noinline __u64 refused_until(const struct question *question, const struct rf_
 	return rf_refused_until(window, policy, &ask);
 }
 
+/* The limit in place `i` refuses the packet. */
+static __always_inline void note_refusal(struct question *question, __u32 i, enum refusal refusal)
+{
+	question->refused_at = i;
+	question->refusal = refusal;
+}
+
+/* The place of the limit that refuses. */
+static __always_inline __u32 refused_at(const struct question *question)
+{
+	return question->refused_at % RF_CHARGED_MAX;
+}
+
+/* The reason to drop, unless the source is banned. */
+static __always_inline enum rf_reason reason_refused(const struct question *question)
+{
+	return question->refusal == REFUSED_CONTENDED ? RF_CONTENDED : RF_OVER_LIMIT;
+}
+
 /*
- * The limit in place `i` refuses the packet. It alone counts the packet, and with `count rejected`
- * it alone is charged. `reason`: RF_PEEKED_FULL where only a peek found no room.
+ * A limit refuses the packet, as question->refusal says. It alone counts the packet, and with
+ * `count rejected` it alone is charged. `source`: its window.
  */
-__noinline int refuse_packet(struct question *question, struct rf_source *source, __u32 i,
-			     __u32 reason)
+__noinline int refuse_packet(struct question *question, struct rf_source *source)
 {
 	const struct rf_policy *policy;
-	__u32 slot, place;
+	enum rf_reason reason;
 	struct rf_ask ask;
 	__u64 until = 0;
+	__u32 slot, i;
 	int is_own;
 
 	if (!question || !source)
 		return RF_OVER_LIMIT;
-	i %= RF_CHARGED_MAX;
+	i = refused_at(question);
 	slot = question->slot[i] % RF_LIMITS_MAX;
 	question->limits = 1U << slot;
 	policy = &bank_of(question)->policy[slot];
 	is_own = !(question->aggregated >> i & 1);
+	reason = reason_refused(question);
 	set_ask(&ask, question, policy);
-	if (reason == RF_PEEKED_FULL)
+	if (question->refusal == REFUSED_BY_PEEK)
 		until = banned_until(question, source, policy, slot);
 	if (until) {
 		reason = RF_BANNED;
-	} else if (reason == RF_PEEKED_FULL) {
-		reason = RF_OVER_LIMIT;
+	} else if (question->refusal == REFUSED_BY_PEEK) {
 		/* A peek leaves an old head, by which may_ban() would count nothing. */
-		ask.cost |= NEVER_FITS * rf_bans_by_sum(policy);
+		if (rf_bans_by_sum(policy))
+			ask.cost = NEVER_FITS;
 		/* Room may have appeared since the peek: then the charge is forfeited. */
 		if (policy->flags & (RF_COUNT_REJECTED | RF_BANS_BY_SUM) &&
 		    take_any(&source->window, policy, &ask) == RF_UNDER)
@@ -122,13 +142,11 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		until = start_ban(question, source, slot);
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);
-	} else if (reason == RF_OVER_LIMIT && is_own) {
-		place = config.lease_shift && rf_lease_may_follow(policy, RF_OVER)
-				? take_lease_for(question)
-				: NO_LEASE;
-		if (place != NO_LEASE)
-			lease_window(question, place, &source->window, &ask,
-				     slot + RF_OVER * RF_LIMITS_MAX);
+	} else if (reason == RF_OVER_LIMIT && is_own && config.lease_shift &&
+		   rf_lease_may_follow(policy, RF_OVER)) {
+		question->who.place = take_lease_for(question);
+		if (question->who.place != NO_LEASE)
+			lease_window(question, &source->window, &ask, slot, RF_OVER);
 	}
 	count_source(source, policy, reason, 1, is_paused(question));
 	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
@@ -136,29 +154,32 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 }
 
 /* The verifier allows only constant indices of pointers on the stack. */
-static __always_inline enum rf_reason
-refuse_place(struct question *question, const struct sources *sources, __u32 place, __u32 reason)
+static __always_inline enum rf_reason refuse(struct question *question,
+					     const struct sources *sources)
 {
+	const __u32 place = refused_at(question);
+
 	if (place == 0)
-		return refuse_packet(question, sources->of[0], place, reason);
+		return refuse_packet(question, sources->of[0]);
 	if (place == 1)
-		return refuse_packet(question, sources->of[1], place, reason);
+		return refuse_packet(question, sources->of[1]);
 	if (place == 2)
-		return refuse_packet(question, sources->of[2], place, reason);
-	return refuse_packet(question, sources->of[3], place, reason);
+		return refuse_packet(question, sources->of[2]);
+	return refuse_packet(question, sources->of[3]);
 }
 
 /* ---- peek at all, charge all ---- */
 
-/* The place of the first limit in force that has no room; RF_CHARGED_MAX: all have room. */
-__noinline int peek_all(const struct question *question, struct rf_source *first,
-			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
+/* Does a limit in force refuse the packet? The first one that has no room does. */
+__noinline int peek_refuses(struct question *question, struct rf_source *first,
+			    struct rf_source *second, struct rf_source *third,
+			    struct rf_source *fourth)
 {
 	const struct sources sources = {.of = {first, second, third, fourth}};
 	struct rf_ask ask;
 
 	if (!question)
-		return RF_CHARGED_MAX;
+		return 0;
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const struct rf_policy *policy = policy_of(question, i);
@@ -166,13 +187,14 @@ __noinline int peek_all(const struct question *question, struct rf_source *first
 
 		if (i >= question->in_force || !source)
 			continue;
-		if (banned_until(question, source, policy, question->slot[i]))
-			return i;
 		set_ask(&ask, question, policy);
-		if (!peek(&source->window, policy, &ask))
-			return i;
+		if (banned_until(question, source, policy, question->slot[i]) ||
+		    !peek(&source->window, policy, &ask)) {
+			note_refusal(question, i, REFUSED_BY_PEEK);
+			return 1;
+		}
 	}
-	return RF_CHARGED_MAX;
+	return 0;
 }
 
 /* The limit in place `refuses` lost its room: the charges before it are forfeited. */
@@ -195,75 +217,59 @@ static __always_inline void note_shadow(struct question *question, __u32 i, __u6
 		question->until = until;
 }
 
-/*
- * The limit in place `i` could not be charged. Returns {place | verdict << 8} where that refuses
- * the packet; RF_CHARGED_MAX where the limit is a shadow.
- */
-static __always_inline __u32 lose_room(struct question *question, struct rf_source *source, __u32 i,
-				       int verdict)
+/* The limit in place `i` could not be charged. Does it refuse the packet? No shadow does. */
+static __always_inline int lose_room(struct question *question, struct rf_source *source, __u32 i,
+				     enum rf_verdict verdict)
 {
 	__u64 until = 0;
 
 	if (i < question->in_force) {
 		count_all_forfeited(question, i);
-		return i | verdict << 8;
+		note_refusal(question, i, verdict == RF_OVER ? REFUSED_OVER : REFUSED_CONTENDED);
+		return 1;
 	}
 	if (verdict == RF_OVER && !rf_counts_rejected(policy_of(question, i)))
 		until = refused_until(question, &source->window, question->slot[i]);
 	note_shadow(question, i, until);
-	return RF_CHARGED_MAX;
+	return 0;
 }
 
 /*
- * Charges all windows, and stops at a limit in force that has lost its room since the peek. Returns
- * {place | verdict << 8} of that limit; RF_CHARGED_MAX: all were charged.
+ * Charges all windows. Does a limit in force refuse the packet? The first one does that has lost
+ * its room since the peek; the windows behind it are not charged.
  */
-__noinline int take_all(struct question *question, struct rf_source *first,
-			struct rf_source *second, struct rf_source *third, struct rf_source *fourth)
+__noinline int take_refuses(struct question *question, struct rf_source *first,
+			    struct rf_source *second, struct rf_source *third,
+			    struct rf_source *fourth)
 {
 	const struct sources sources = {.of = {first, second, third, fourth}};
 	struct rf_ask ask;
 
 	if (!question)
-		return RF_CHARGED_MAX;
+		return 0;
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const struct rf_policy *policy = policy_of(question, i);
 		struct rf_source *source = sources.of[i];
-		__u32 refuses;
-		int verdict;
+		enum rf_verdict verdict;
 
 		if (!source)
 			continue;
 		set_ask(&ask, question, policy);
 		verdict = take_shallow(&source->window, policy, &ask);
-		if (verdict == RF_UNDER)
-			continue;
-		refuses = lose_room(question, source, i, verdict);
-		if (refuses != RF_CHARGED_MAX)
-			return refuses;
+		if (verdict != RF_UNDER && lose_room(question, source, i, verdict))
+			return 1;
 	}
-	return RF_CHARGED_MAX;
+	return 0;
 }
 
-/* Peeks at all, then charges all. Returns as take_all; verdict RF_UNDER: a peek found no room. */
-static __always_inline __u32 ask_windows(struct question *question, const struct sources *sources)
+/* Peeks at all, then charges all. Does a limit in force refuse the packet? */
+static __always_inline int windows_refuse(struct question *question, const struct sources *sources)
 {
-	const __u32 place = peek_all(question, source_in(sources, 0), source_in(sources, 1),
-				     source_in(sources, 2), source_in(sources, 3));
-
-	if (place < RF_CHARGED_MAX)
-		return place | RF_UNDER << 8;
-	return take_all(question, source_in(sources, 0), source_in(sources, 1),
-			source_in(sources, 2), source_in(sources, 3));
-}
-
-/* The reason to drop, by the verdict of ask_windows. */
-static __always_inline __u32 reason_refused(__u32 verdict)
-{
-	if (verdict == RF_UNDER)
-		return RF_PEEKED_FULL;
-	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
+	return peek_refuses(question, source_in(sources, 0), source_in(sources, 1),
+			    source_in(sources, 2), source_in(sources, 3)) ||
+	       take_refuses(question, source_in(sources, 0), source_in(sources, 1),
+			    source_in(sources, 2), source_in(sources, 3));
 }
 
 /* ---- all have let the packet pass ---- */

@@ -327,19 +327,23 @@ static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
 	lease->slot0 = lease->slot1 = lease->slot2 = lease->slot3 = slot;
 }
 
-/* Fills the lease in `place` from the answer of one limit: the only one, or the one that refused.
+/*
+ * Fills the lease in who.place from the answer of one limit: the only one, or the one that refused.
+ * `verdict`: enum rf_verdict, which the verifier of Linux 6.1 takes for no argument.
  */
-__noinline int lease_window(const struct question *question, __u32 place, struct rf_window *window,
-			    const struct rf_ask *ask, __u32 slot_and_verdict)
+__noinline int lease_window(const struct question *question, struct rf_window *window,
+			    const struct rf_ask *ask, __u32 slot, __u32 verdict)
 {
-	const __u32 slot = slot_and_verdict % RF_LIMITS_MAX;
-	const int verdict = slot_and_verdict / RF_LIMITS_MAX;
 	const struct rf_policy *policy;
 	const struct rf_packet_class *class;
 	const struct rf_bank *bank;
-	struct rf_lease *lease = lease_in(place);
+	struct rf_lease *lease;
 
-	if (!question || !window || !ask || !lease)
+	if (!question || !window || !ask)
+		return 0;
+	slot %= RF_LIMITS_MAX;
+	lease = lease_in(question->who.place);
+	if (!lease)
 		return 0;
 	if (verdict != RF_UNDER && is_paused(question))
 		return 0; /* after it the next packet may start a ban */

@@ -96,9 +96,8 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	if (!source)
 		source = meet_one(question, bank, slot, sums, is_ipv6);
 	if (!source) {
-		reason = question->aggregated ? RF_ASK_AGGREGATE : refuse_newcomer(bank, slot);
-		if (reason != RF_ASK_AGGREGATE)
-			return reason;
+		if (!question->aggregated && !charges_prefix(bank, slot))
+			return refuse_newcomer(bank, slot);
 		sums->newcomers_aggregated++;
 		return ask_aggregate(question, slot);
 	}
@@ -111,11 +110,9 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		lease_same_answer(question, RF_BANNED, until, slot);
 	} else if (config.lease_shift && rf_lease_may_follow(policy, verdict) &&
 		   (verdict != RF_UNDER || rf_lease_is_worth(&source->window, policy, ask.cost))) {
-		const __u32 place = take_lease(question);
-
-		if (place != NO_LEASE)
-			lease_window(question, place, &source->window, &ask,
-				     slot + verdict * RF_LIMITS_MAX);
+		question->who.place = take_lease(question);
+		if (question->who.place != NO_LEASE)
+			lease_window(question, &source->window, &ask, slot, verdict);
 	}
 	/* In this order the frame is one unit of 32 bytes smaller, by newer compilers. */
 	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
@@ -140,16 +137,19 @@ static __always_inline __u32 slots_missing(const struct question *question)
 	return slots & bank_of(question)->bans;
 }
 
-/* Refuses a source that is banned by a limit under which it has no window. Counts the packet. */
+/*
+ * Refuses a source that is banned by a limit under which it has no window, and counts the packet;
+ * STEP_MISSING: it is not banned.
+ */
 __noinline int refuse_missing(struct question *question)
 {
 	__u64 ban;
 
 	if (!question)
-		return RF_WINDOWS_MISSING;
+		return STEP_MISSING;
 	ban = find_ban_of(question, slots_missing(question));
 	if (!ban)
-		return RF_WINDOWS_MISSING;
+		return STEP_MISSING;
 	return refuse_banned(question, NULL, ban % RF_LIMITS_MAX, ban / RF_LIMITS_MAX);
 }
 
@@ -183,16 +183,13 @@ static __always_inline enum rf_reason ask_limits(struct question *question, int 
 {
 	const enum rf_reason found = question->met;
 	struct sources sources = {};
-	__u32 refuses;
 
 	find_new_sources(question, &sources, is_ipv6);
 	/* A window was made, and evicted again. */
 	if (found == RF_UNDER_LIMIT && is_missing_in_force(question))
 		return RF_NO_WINDOW;
-	refuses = ask_windows(question, &sources);
-	if (refuses != RF_CHARGED_MAX)
-		return refuse_place(question, &sources, refuses & 0xff,
-				    reason_refused(refuses >> 8));
+	if (windows_refuse(question, &sources))
+		return refuse(question, &sources);
 	count_passed(question, sources.of[0], sources.of[1], sources.of[2], sources.of[3]);
 	if (found != RF_UNDER_LIMIT)
 		return found;
@@ -215,13 +212,13 @@ __noinline int ask_limits6(struct question *question)
 
 static __always_inline enum rf_reason ask_several(struct question *question, int is_ipv6)
 {
-	enum rf_reason reason = is_ipv6 ? ask_known6(question) : ask_known4(question);
+	int reason = is_ipv6 ? ask_known6(question) : ask_known4(question);
 
-	if (reason == RF_REFUSED_KNOWN)
+	if (reason == STEP_REFUSED)
 		return refuse_known(question);
-	if (reason == RF_WINDOWS_MISSING && bank_of(question)->bans & question->limits)
+	if (reason == STEP_MISSING && bank_of(question)->bans & question->limits)
 		reason = refuse_missing(question);
-	if (reason != RF_WINDOWS_MISSING)
+	if (reason != STEP_MISSING)
 		return reason;
 	reason = meet_newcomer(question);
 	if (reason >= RF_FIRST_DROP)

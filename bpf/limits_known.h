@@ -123,36 +123,34 @@ static __always_inline int all_have_room(const struct question *question, struct
 	return has_room;
 }
 
-/* Another CPU has taken the room since all_have_room: the verdict is that of rf_added(). */
-__noinline __u32 lose_race(struct question *question, struct rf_source *source, __u32 i)
+/* Another CPU has taken the room since all_have_room. Does the limit refuse the packet? */
+__noinline int lose_race(struct question *question, struct rf_source *source, __u32 i)
 {
 	if (!question || !source)
-		return RF_CHARGED_MAX;
+		return 0;
 	i %= RF_CHARGED_MAX;
-	return lose_room(question, source, i, RF_OVER + rf_bans_by_sum(policy_of(question, i)));
+	return lose_room(question, source, i, rf_not_added(policy_of(question, i)));
 }
 
-/* As take_all, after all_have_room. */
-static __always_inline __u32 take_at_once(struct question *question, const struct sources *sources,
-					  struct clocks *clocks)
+/* As take_refuses, after all_have_room. */
+static __always_inline int take_at_once_refuses(struct question *question,
+						const struct sources *sources,
+						struct clocks *clocks)
 {
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const struct rf_policy *policy = policy_of(question, i);
 		struct rf_source *source = source_in(sources, i);
-		__u32 refuses;
 
 		if (!source)
 			break;
 		if (rf_add(&source->window, policy, epoch_by(clocks, question, policy),
 			   rf_cost(policy, question->len_bytes), question->jiffies,
-			   sources->enough[i]) == RF_UNDER)
-			continue;
-		refuses = lose_race(question, source, i);
-		if (refuses != RF_CHARGED_MAX)
-			return refuses;
+			   sources->enough[i]) != RF_UNDER &&
+		    lose_race(question, source, i))
+			return 1;
 	}
-	return RF_CHARGED_MAX;
+	return 0;
 }
 
 /* The packet passes: each limit counts it. */
@@ -180,19 +178,14 @@ static __always_inline void count_all(const struct question *question,
 	}
 }
 
-/* Leaves the refusal to refuse_known, which needs the stack that ask_known uses. */
-static __always_inline int refuse_later(struct question *question, __u32 place, __u32 reason)
-{
-	question->who.place = place | reason << 8;
-	return RF_REFUSED_KNOWN;
-}
-
-/* The answer, and each limit has counted it; or RF_REFUSED_KNOWN, or RF_WINDOWS_MISSING. */
-static __always_inline enum rf_reason ask_known(struct question *question, int is_ipv6)
+/*
+ * The answer, and each limit has counted it; or STEP_MISSING; or STEP_REFUSED for refuse_known,
+ * which needs the stack that this uses.
+ */
+static __always_inline int ask_known(struct question *question, int is_ipv6)
 {
 	struct sources sources = {};
 	struct clocks clocks = {};
-	__u32 refuses;
 	int has_room;
 
 	set_slots(question);
@@ -202,11 +195,10 @@ static __always_inline enum rf_reason ask_known(struct question *question, int i
 	has_room = all_have_room(question, &sources, &clocks);
 	touch_all(question, &sources, is_ipv6);
 	if (question->missing)
-		return RF_WINDOWS_MISSING;
-	refuses = has_room ? take_at_once(question, &sources, &clocks)
-			   : ask_windows(question, &sources);
-	if (refuses != RF_CHARGED_MAX)
-		return refuse_later(question, refuses & 0xff, reason_refused(refuses >> 8));
+		return STEP_MISSING;
+	if (has_room ? take_at_once_refuses(question, &sources, &clocks)
+		     : windows_refuse(question, &sources))
+		return STEP_REFUSED;
 	count_all(question, &sources);
 	if (config.lease_shift)
 		lease_all(question, &sources);
@@ -228,27 +220,25 @@ __noinline int refuse_known(struct question *question)
 {
 	const struct rf_policy *policy;
 	struct rf_source *source;
-	__u32 place, reason;
-	__u64 until;
+	enum rf_reason reason;
+	__u64 until = 0;
+	__u32 slot;
 
 	if (!question)
 		return RF_OVER_LIMIT;
-	place = question->who.place % RF_CHARGED_MAX;
-	reason = question->who.place >> 8;
-	policy = policy_of(question, place);
+	slot = question->slot[refused_at(question)] % RF_LIMITS_MAX;
+	policy = &bank_of(question)->policy[slot];
 	source = rf_rules_are_ipv6(question->who.rules) ? find_source(question->source, policy, 1)
 							: find_source(question->source, policy, 0);
 	if (source)
-		return refuse_packet(question, source, place, reason);
-	/* The window was evicted meanwhile. */
-	until = reason == RF_PEEKED_FULL
-			? banned_until(question, NULL, policy, question->slot[place])
-			: 0;
+		return refuse_packet(question, source);
+	/* The window was evicted since then. */
+	if (question->refusal == REFUSED_BY_PEEK)
+		until = banned_until(question, NULL, policy, slot);
 	if (until)
-		return refuse_banned(question, NULL, question->slot[place], until);
-	if (reason == RF_PEEKED_FULL)
-		reason = RF_OVER_LIMIT;
-	question->limits = 1U << question->slot[place] % RF_LIMITS_MAX;
+		return refuse_banned(question, NULL, slot, until);
+	reason = reason_refused(question);
+	question->limits = 1U << slot;
 	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
 	return reason;
 }

@@ -28,11 +28,11 @@ static __always_inline struct rf_prefix_value *find_prefix(const struct question
 }
 
 /*
- * The answer of the lists, and until when it holds. RF_ASK_LIMITS: no list decides, and `limits`
+ * Does a list decide? Then `reason` is its answer, which holds until `until`. Otherwise `limits`
  * are those that apply to sources of this prefix.
  */
-static __always_inline enum rf_reason ask_lists(struct question *question, __u32 *limits,
-						__u64 *until, int is_ipv6)
+static __always_inline int lists_decide(struct question *question, enum rf_reason *reason,
+					__u32 *limits, __u64 *until, int is_ipv6)
 {
 	const struct rf_bank *bank = bank_of(question);
 	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
@@ -43,20 +43,22 @@ static __always_inline enum rf_reason ask_lists(struct question *question, __u32
 		value = find_prefix(question, is_ipv6);
 	if (!value) {
 		*limits &= bank->prefix_class[0];
-		return RF_ASK_LIMITS;
+		return 0;
 	}
 	if (value->is_divided)
 		question->who.source[1] =
 			1; /* other addresses of this /64 may get another answer: no lease */
+	*reason = RF_ALLOWED;
 	*until = value->allow_until;
 	if (*until > question->jiffies)
-		return RF_ALLOWED;
+		return 1;
+	*reason = RF_DENIED;
 	*until = value->deny_until;
 	if (*until > question->jiffies)
-		return RF_DENIED;
+		return 1;
 	*until = RF_FOREVER;
 	*limits &= bank->prefix_class[value->prefix_class];
-	return RF_ASK_LIMITS;
+	return 0;
 }
 
 #endif /* RINGFENCE_LISTS_H */

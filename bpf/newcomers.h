@@ -71,9 +71,15 @@ static __always_inline int is_closed_out(const struct question *question,
 	return is_stranger_at_once(question, &bank->policy[first_slot(in_force)], is_ipv6);
 }
 
+/* Does that limit charge the window of its prefix for a newcomer that gets no window? */
+static __always_inline int charges_prefix(const struct rf_bank *bank, __u32 slot)
+{
+	return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE && !(bank->shadows >> slot & 1);
+}
+
 /*
- * The answer of one limit to a source that gets no window: it is over the newcomers rate, or no
- * slot could be taken. RF_ASK_AGGREGATE: charge the window of its prefix.
+ * The answer of one limit to a newcomer that gets no window and is not charged to another: it is
+ * over the newcomers rate, or no slot could be taken.
  */
 static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank, __u32 slot)
 {
@@ -84,17 +90,9 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 		return is_shadow ? RF_MAP_ERROR : RF_NO_WINDOW;
 	case RF_NEWCOMERS_CLOSED:
 		return is_shadow ? RF_NEWCOMER_OPEN : RF_NEWCOMER_CLOSED;
-	case RF_NEWCOMERS_AGGREGATE:
-		return is_shadow ? RF_NEWCOMER_OPEN : RF_ASK_AGGREGATE;
 	default:
 		return RF_NEWCOMER_OPEN;
 	}
-}
-
-/* The same for a known source for which no slot is idle: its network's window, whatever `then`. */
-static __always_inline enum rf_reason refuse_sibling(const struct rf_bank *bank, __u32 slot)
-{
-	return bank->shadows >> slot & 1 ? RF_NEWCOMER_OPEN : RF_ASK_AGGREGATE;
 }
 
 /* ---- a source that meets limits without a window ---- */
@@ -152,27 +150,31 @@ static __always_inline int is_unknown_to_shadows(const struct question *question
 	return !question->in_force && is_unknown_to_all(question);
 }
 
-/* What meet_at returns: {admitted:2, plus 1 | reason:8}. */
-static __always_inline int met(int admitted, enum rf_reason reason)
-{
-	return (admitted + 1) << 8 | reason;
-}
+/* question->guard */
+enum guard {
+	GUARD_NOT_ASKED,
+	GUARD_ADMITS,
+	GUARD_REFUSES,
+};
 
-/* A function of its own, since the ask takes stack, which meet_at() needs for what it calls. */
-__noinline int ask_guard(const struct question *question, struct rf_counters *sums)
+/* A separate function, since the ask takes stack, which meet_at() needs for the functions it calls.
+ */
+__noinline int ask_guard(struct question *question, struct rf_counters *sums)
 {
 	if (!question || !sums)
 		return 0;
-	return guard_admits(bank_of(question), question->jiffies, !is_missing_in_force(question),
-			    sums);
+	question->guard = guard_admits(bank_of(question), question->jiffies,
+				       !is_missing_in_force(question), sums)
+				  ? GUARD_ADMITS
+				  : GUARD_REFUSES;
+	return 0;
 }
 
 /*
- * The same as meet_newcomer() for one limit, in place `i`. `admitted`: has the guard admitted the
- * packet? -1: it was not asked yet. A function of its own, since its stack adds to that of what it
- * calls.
+ * The same as meet_newcomer() for one limit, in place `i`. The guard is asked once for the packet.
+ * A separate function, since its stack adds to that of the functions it calls.
  */
-__noinline int meet_at(struct question *question, __u32 i, int admitted)
+__noinline int meet_at(struct question *question, __u32 i)
 {
 	const struct rf_bank *bank;
 	struct rf_counters *sums;
@@ -182,23 +184,24 @@ __noinline int meet_at(struct question *question, __u32 i, int admitted)
 
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (!question || !sums)
-		return met(admitted, RF_MAP_ERROR);
+		return RF_MAP_ERROR;
 	bank = bank_of(question);
 	slot = question->slot[i % RF_CHARGED_MAX] % RF_LIMITS_MAX;
-	kin = kin_under(question, bank, slot, admitted > 0, sums);
-	if (!kin && admitted < 0)
-		admitted = ask_guard(question, sums);
-	if ((kin || admitted) &&
+	kin = kin_under(question, bank, slot, question->guard == GUARD_ADMITS, sums);
+	if (!kin && question->guard == GUARD_NOT_ASKED)
+		ask_guard(question, sums);
+	if ((kin || question->guard == GUARD_ADMITS) &&
 	    make_window(question, slot, kin, rf_rules_are_ipv6(question->who.rules)))
-		return met(admitted, RF_UNDER_LIMIT);
-	refused = is_sibling(kin) ? refuse_sibling(bank, slot) : refuse_newcomer(bank, slot);
-	if (refused == RF_ASK_AGGREGATE) {
+		return RF_UNDER_LIMIT;
+	/* A known source is charged to the window of its prefix whatever the guard does. */
+	if (is_sibling(kin) ? !(bank->shadows >> slot & 1) : charges_prefix(bank, slot)) {
 		question->aggregated |= 1U << i % RF_CHARGED_MAX;
-		return met(admitted, RF_UNDER_LIMIT);
+		return RF_UNDER_LIMIT;
 	}
+	refused = is_sibling(kin) ? RF_NEWCOMER_OPEN : refuse_newcomer(bank, slot);
 	if (refused < RF_FIRST_DROP && i >= question->in_force && !is_unknown_to_shadows(question))
 		refused = RF_UNDER_LIMIT;
-	return met(admitted, refused);
+	return refused;
 }
 
 /*
@@ -209,7 +212,7 @@ __noinline int meet_at(struct question *question, __u32 i, int admitted)
  */
 __noinline int meet_newcomer(struct question *question)
 {
-	int reason = RF_UNDER_LIMIT, found, admitted = -1;
+	int reason = RF_UNDER_LIMIT, found;
 	struct rf_counters *sums;
 	__u32 first = 0;
 
@@ -217,12 +220,11 @@ __noinline int meet_newcomer(struct question *question)
 	if (!question || !sums)
 		return RF_MAP_ERROR;
 	question->lease_life = config.times.young_lease;
+	question->guard = GUARD_NOT_ASKED;
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		if (!(question->missing >> i & 1))
 			continue;
-		found = meet_at(question, i, admitted);
-		admitted = (found >> 8 & 3) - 1;
-		found &= 0xff;
+		found = meet_at(question, i);
 		if (found >= RF_FIRST_DROP)
 			return found;
 		if (found != RF_UNDER_LIMIT)

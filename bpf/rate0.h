@@ -18,17 +18,15 @@ static __always_inline void drop_by_rate0(struct question *question, __u32 slot)
 		    is_paused(question));
 }
 
-#define DROPPED_BY_RATE0 (~0U)
-
 /*
- * Drops a packet that a limit of rate 0 matches, by the first one that is no shadow. Otherwise
- * returns the other limits of the packet.
+ * Does a limit of rate 0 drop the packet? The first one does that is no shadow. Otherwise
+ * question->limits is left with the other limits of the packet.
  *
  * Shadows of rate 0 have no window to ask: they wait in the last places of `slot`, which
  * set_slots() leaves alone, until the other limits have let the packet pass. No lease answers such
  * packets, since it would not count them for these shadows.
  */
-__noinline __u32 ask_rate0(struct question *question)
+__noinline int drops_by_rate0(struct question *question)
 {
 	__u32 slots, count = 0;
 
@@ -37,7 +35,7 @@ __noinline __u32 ask_rate0(struct question *question)
 	slots = question->limits & bank_of(question)->rate0;
 	if (slots & ~bank_of(question)->shadows) {
 		drop_by_rate0(question, first_slot(slots & ~bank_of(question)->shadows));
-		return DROPPED_BY_RATE0;
+		return 1;
 	}
 	question->limits &= ~slots;
 	question->who.source[1] = 1;
@@ -47,7 +45,7 @@ __noinline __u32 ask_rate0(struct question *question)
 		count++;
 	}
 	question->mode |= count;
-	return question->limits;
+	return 0;
 }
 
 /* Counts the packet for the shadows set aside, unless it was dropped. Returns the reason. */

@@ -53,10 +53,10 @@ static __always_inline struct question *find_question(void)
 }
 
 /*
- * The answer of the lists, or of the one limit that applies. RF_ASK_SEVERAL: question->limits
- * apply; the caller asks them, since the stacks of functions that call each other add up.
+ * The answer of the lists, or of the one limit that applies. STEP_SEVERAL: the caller asks the
+ * limits, since the stacks of functions that call each other add up.
  */
-static __always_inline enum rf_reason ask(struct question *question, int is_ipv6)
+static __always_inline int ask(struct question *question, int is_ipv6)
 {
 	const struct rf_bank *bank = bank_of(question);
 	__u32 applies = ~0U, limits, first = 0;
@@ -66,8 +66,11 @@ static __always_inline enum rf_reason ask(struct question *question, int is_ipv6
 
 	if (!sums)
 		return RF_MAP_ERROR; /* cannot happen; for the verifier */
-	reason = ask_lists(question, &applies, &until, is_ipv6);
-	if (reason == RF_ASK_LIMITS && bank->bans_all & applies) {
+	if (lists_decide(question, &reason, &applies, &until, is_ipv6)) {
+		lease_same_answer(question, reason, until, 0);
+		return reason;
+	}
+	if (bank->bans_all & applies) {
 		ban = find_ban_of(question, bank->bans_all & applies);
 		if (ban)
 			return refuse_banned(question, NULL, ban % RF_LIMITS_MAX,
@@ -75,21 +78,18 @@ static __always_inline enum rf_reason ask(struct question *question, int is_ipv6
 	}
 	limits = bank->packet_class[rf_rules_packet_class(question->who.rules)].limits & applies;
 	question->limits = limits;
-	if (reason == RF_ASK_LIMITS && limits & bank->rate0) {
-		limits = ask_rate0(question);
-		if (limits == DROPPED_BY_RATE0)
+	if (limits & bank->rate0) {
+		if (drops_by_rate0(question))
 			return RF_OVER_LIMIT;
+		limits = question->limits;
 	}
-	if (reason == RF_ASK_LIMITS && !limits)
-		reason = RF_NO_LIMIT;
-	if (reason != RF_ASK_LIMITS) {
-		lease_same_answer(question, reason, until, 0);
-	} else if (limits & (limits - 1)) {
-		reason = RF_ASK_SEVERAL;
-	} else {
-		reason = ask_limit(question, bank, first_slot(limits), sums, is_ipv6);
+	if (!limits) {
+		lease_same_answer(question, RF_NO_LIMIT, until, 0);
+		return RF_NO_LIMIT;
 	}
-	return reason;
+	if (limits & (limits - 1))
+		return STEP_SEVERAL;
+	return ask_limit(question, bank, first_slot(limits), sums, is_ipv6);
 }
 
 __noinline int ask4(struct question *question)
@@ -108,11 +108,11 @@ __noinline int ask6(struct question *question)
  */
 static __always_inline enum rf_reason refuse_unclassed(struct question *question, int is_ipv6)
 {
+	enum rf_reason reason;
 	__u32 limits = 0;
 	__u64 until;
-	enum rf_reason reason = ask_lists(question, &limits, &until, is_ipv6);
 
-	return reason == RF_ASK_LIMITS ? RF_UNCLASSED : reason;
+	return lists_decide(question, &reason, &limits, &until, is_ipv6) ? reason : RF_UNCLASSED;
 }
 
 __noinline int refuse_unclassed4(struct question *question)
@@ -156,13 +156,13 @@ static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generati
 /* Lists, then limits; the outcome is counted. */
 static __always_inline enum rf_reason ask_and_count(struct question *question, int is_ipv6)
 {
-	enum rf_reason reason = RF_ASK_SEVERAL;
+	int reason = STEP_SEVERAL;
 	struct rf_counters *sums;
 	__u32 first = 0;
 
 	if (!is_for_several(question, is_ipv6))
 		reason = is_ipv6 ? ask6(question) : ask4(question);
-	if (reason == RF_ASK_SEVERAL)
+	if (reason == STEP_SEVERAL)
 		reason = ask_several(question, is_ipv6);
 	if (question->mode & MODE_RATE0)
 		reason = count_rate0(question, reason);
@@ -171,7 +171,7 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 		reason = RF_PAUSED;
 	}
 	sums = bpf_map_lookup_elem(&counters, &first);
-	if (sums && reason < RF_REASON_COUNT)
+	if (sums && (__u32)reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], 1, question->len_bytes);
 	return config.is_sampling ? note_answer(question, reason) : reason;
 }
@@ -355,10 +355,10 @@ enum frame {
 	FRAME_PARSED, /* parse_frame has left them */
 };
 
-/* RF_ASK_LEASES: `request` is set. Else the reason, and nothing is charged. */
-static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct request *request,
-						  const struct rf_packet *packet, int version,
-						  __u32 len_bytes, __u64 jiffies, enum frame frame)
+/* True: `request` is set. Else `why` is the reason, and nothing is charged. */
+static __always_inline int set_request(struct xdp_md *ctx, struct request *request,
+				       const struct rf_packet *packet, int version, __u32 len_bytes,
+				       __u64 jiffies, enum frame frame, enum rf_reason *why)
 {
 	const __u32 listed = version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6;
 	const struct rf_packet_class *class;
@@ -366,12 +366,14 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 	__u64 generation;
 	__u32 index;
 
+	*why = RF_UNCONFIRMED;
 	bank = bank_in_force(jiffies, &generation);
 	if (!bank)
-		return RF_UNCONFIRMED;
+		return 0;
 	request->is_unclassed = packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE;
+	*why = RF_UNCLASSED;
 	if (request->is_unclassed && !(bank->flags & listed))
-		return RF_UNCLASSED;
+		return 0;
 	index = class_of(bank, generation, packet);
 	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
 		RF_OPAQUE(index); /* these save stack: what was computed before is not kept */
@@ -387,17 +389,19 @@ static __always_inline enum rf_reason set_request(struct xdp_md *ctx, struct req
 	}
 	class = &bank->packet_class[index];
 	/* From here on the class is known, or a list may answer. */
+	*why = RF_NO_LIMIT;
 	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
-		return RF_NO_LIMIT;
+		return 0;
+	*why = RF_NEWCOMER_CLOSED;
 	if (is_refused_at_once(packet, version, bank, class->limits, jiffies))
-		return RF_NEWCOMER_CLOSED;
+		return 0;
 	set_who(&request->who, packet, version, bank);
 	request->who.rules = rf_who_rules(generation, index, version == 6);
 	request->cost = rf_units(class->unit, class->unit_shift, len_bytes);
-	return RF_ASK_LEASES;
+	return 1;
 }
 
-/* The verdict, where `why` is RF_COUNTED; else `why` is the reason, and the caller counts it. */
+/* The verdict, and the packet is counted; STEP_COUNT: the caller counts it, `why` is the reason. */
 static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_packet *packet,
 					int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
 					enum frame frame, enum rf_reason *why)
@@ -406,10 +410,8 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	struct question *question;
 	int is_drop;
 
-	*why = set_request(ctx, &request, packet, version, len_bytes, jiffies, frame);
-	if (*why != RF_ASK_LEASES)
-		return XDP_PASS;
-	*why = RF_COUNTED;
+	if (!set_request(ctx, &request, packet, version, len_bytes, jiffies, frame, why))
+		return STEP_COUNT;
 	if (!request.is_unclassed &&
 	    lease_answers(&request.who, cpu, jiffies, request.cost, len_bytes, &is_drop))
 		return is_drop ? XDP_DROP : XDP_PASS;
@@ -417,7 +419,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	question = find_question();
 	if (!question) {
 		*why = RF_MAP_ERROR; /* cannot happen; for the verifier */
-		return XDP_PASS;
+		return STEP_COUNT;
 	}
 	question->who = request.who;
 	set_source(question, packet, version);
@@ -428,7 +430,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	if (!request.is_unclassed)
 		return verdict_of(ask_and_count(question, version == 6));
 	*why = version == 4 ? refuse_unclassed4(question) : refuse_unclassed6(question);
-	return XDP_PASS;
+	return STEP_COUNT;
 }
 
 /* The reason of a frame without a source. Where no rules are in force, nothing is dropped. */
@@ -470,7 +472,7 @@ static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_pac
 	const int verdict =
 		judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, frame, &why);
 
-	if (why == RF_COUNTED)
+	if (verdict != STEP_COUNT)
 		return verdict;
 	return count_reason(why, len_bytes, why >= RF_FIRST_DROP && read_pause(jiffies));
 }

@@ -22,7 +22,25 @@ __u32 limit_by_words(const struct rf_policy *policy, __u64 whose, __u64 given, _
 #include "ringfence/limiter.h"
 #include "ringfence/slot.h"
 
-/* One packet that no lease has answered. No padding, for the reason given at rf_who. */
+/*
+ * What a step returns instead of a reason (enum rf_reason) while the packet has none yet. Negative,
+ * so that no reason is equal to it.
+ */
+enum step {
+	STEP_SEVERAL = -1, /* several limits apply: question->limits */
+	STEP_MISSING = -2, /* not all limits have a window of the source: question->missing */
+	STEP_REFUSED = -3, /* a limit refuses the packet: question->refusal */
+	STEP_COUNT = -4,   /* instead of a verdict: the packet has a reason, and is not counted */
+};
+
+/* How a limit refused a packet that several limits apply to. */
+enum refusal {
+	REFUSED_BY_PEEK, /* it has no room, or bans the source; no limit was charged */
+	REFUSED_OVER,	 /* it has lost its room since the peek */
+	REFUSED_CONTENDED,
+};
+
+/* One packet that no lease has answered. */
 struct question {
 	struct rf_who who; /* the source as a lease knows it */
 	__u64 source[2];   /* the whole address */
@@ -40,6 +58,9 @@ struct question {
 	__u8 aggregated; /* charged to the window of its prefix instead */
 	__u8 lease_life; /* ticks: for so long a lease may hide its windows from the slots */
 	__u8 met;	 /* the answer of meet_newcomer */
+	__u8 guard;	 /* its answer to this packet: enum guard of newcomers.h */
+	__u8 refused_at; /* the place of the limit that refused */
+	__u8 refusal;	 /* how: enum refusal */
 	__u8 mode;	 /* {paused:1 | shadows of rate 0:7}; see is_paused(), rate0.h */
 };
 

@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0xd8ea6c52f9f1f25dULL
+#define RF_ABI_LAYOUT 0x4621e5e053774282ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -105,8 +105,8 @@ struct rf_slot_times {
 struct rf_who {
 	__u64 source[2]; /* two __be32 in each, the first in the low half */
 	__u32 rules;	 /* {generation:23 | class:8 | is IPv6:1}: a generation counts mod 2^23 */
-	__u32 place;	 /* the program's own: of the lease, or see refuse_later. First 0, since
-			  * before Linux 6.3 a program may pass on no byte unset. */
+	__u32 place;	 /* the program's own: of the lease. First 0, since before Linux 6.3 a
+			  * program may pass on no byte unset. */
 };
 
 /*

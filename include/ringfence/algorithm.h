@@ -67,6 +67,12 @@ RF_INLINE __u64 rf_less(__u64 a, __u64 b)
 	return less;
 }
 
+/* `chosen` is 1 or 0: one of both values, without a branch. */
+RF_INLINE __u32 rf_choose(__u32 chosen, __u32 value, __u32 otherwise)
+{
+	return otherwise ^ ((value ^ otherwise) & -chosen);
+}
+
 RF_INLINE __u64 rf_least(__u64 a, __u64 b)
 {
 	return b ^ ((a ^ b) & -rf_less(a, b));

@@ -63,16 +63,6 @@
 enum rf_reason {
 	RF_REASONS(RF_REASON_MEMBER) RF_REASON_COUNT,
 	RF_FIRST_DROP = RF_OVER_LIMIT,
-	/* Answers instead of a reason: what comes next. None of them is ever counted. */
-	RF_HAS_SOURCE = RF_REASON_COUNT,      /* parser: the frame has a source to charge */
-	RF_ASK_LEASES = RF_REASON_COUNT,      /* rules in force: ask the leases */
-	RF_ASK_LIMITS = RF_REASON_COUNT,      /* lists: no list decides */
-	RF_ASK_SEVERAL = RF_REASON_COUNT,     /* more than one limit applies */
-	RF_ASK_AGGREGATE = RF_REASON_COUNT,   /* guard: charge the window of the prefix */
-	RF_WINDOWS_MISSING = RF_REASON_COUNT, /* not all limits have a window of the source */
-	RF_PEEKED_FULL = RF_REASON_COUNT,     /* peek: no room, and nothing was charged */
-	RF_COUNTED = RF_REASON_COUNT,	      /* the packet is counted already */
-	RF_REFUSED_KNOWN,		      /* refuse_known tells the reason */
 };
 
 _Static_assert((0 RF_REASONS(RF_REASON_BIT)) == (1U << RF_REASON_COUNT) - 1,

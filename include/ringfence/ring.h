@@ -350,6 +350,15 @@ RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_po
 	return RF_OVER;
 }
 
+/*
+ * The verdict on an addition that did not fit. It stays in the head; where refused packets are
+ * counted for a ban, it is a lost race, since it would be counted twice.
+ */
+RF_INLINE enum rf_verdict rf_not_added(const struct rf_policy *policy)
+{
+	return rf_choose(rf_bans_by_sum(policy), RF_LOST_RACES, RF_OVER);
+}
+
 #ifdef RF_WITH_SHARES
 #define RF_PAST (~0ULL)
 
@@ -364,14 +373,10 @@ RF_INLINE __u64 rf_add_to(struct rf_window *window, __u64 now, __u32 cost)
 	return (__u64)rf_word_used(head) + cost;
 }
 
-/*
- * The verdict after an addition. One that did not fit stays in the head; where refused packets are
- * counted for a ban, it is a lost race, since it would be counted twice.
- */
+/* The verdict after an addition. */
 RF_INLINE enum rf_verdict rf_added(const struct rf_policy *policy, int fits)
 {
-	_Static_assert(RF_LOST_RACES == RF_OVER + 1, "a sum, so that the verifier sees one path");
-	return fits ? RF_UNDER : RF_OVER + rf_bans_by_sum(policy);
+	return fits ? RF_UNDER : rf_not_added(policy);
 }
 
 /*
