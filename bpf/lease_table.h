@@ -111,7 +111,7 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 		return 0; /* it may refuse, and counts what it refuses as dropped */
 	if (!rf_lease_answers(lease, cost, len_bytes))
 		return 0;
-	*is_drop = rf_answer_is_drop(lease->answer);
+	*is_drop = lease->reason >= RF_FIRST_DROP;
 	return 1;
 }
 
@@ -182,7 +182,7 @@ __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 	bank = (generation & 1) * RF_LIMITS_MAX;
 	packets = lease->packets;
 	bytes = lease->bytes;
-	reason = rf_answer_reason(lease->answer);
+	reason = lease->reason;
 	RF_OPAQUE(reason); /* otherwise it is loaded again, without its bound */
 	if (reason >= RF_REASON_COUNT)
 		return 0; /* cannot happen; for the verifier */
@@ -412,7 +412,7 @@ __noinline int lease_windows(const struct question *question, struct rf_window *
 	for (int i = 0; i < RF_CHARGED_MAX; i++)
 		charged.policy[i] = &bank->policy[question->slot[i] % RF_LIMITS_MAX];
 	lease->over = question->over;
-	lease->answer = rf_answer_of(question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT);
+	lease->reason = question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
 	if (all_are_over(question))
 		rf_lease_repeat(lease, RF_SHADOW_OVER, question->cost - 1, question->until);
 	else

@@ -105,7 +105,7 @@ static __always_inline __u64 note_by_lease(const struct rf_who *who)
 		lease = find_by_tags(who, set, &spot);
 	if (!lease)
 		return 0;
-	reason = rf_answer_reason(lease->answer);
+	reason = lease->reason;
 	return note_of(reason, limits_of_lease(lease, reason), rf_rules_generation(who->rules));
 }
 

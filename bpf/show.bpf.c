@@ -148,7 +148,7 @@ int add_pending_of(const struct rf_lease *lease, struct sums *sums, __u32 bank)
 
 	if (!lease || !sums)
 		return 0;
-	reason = rf_answer_reason(lease->answer);
+	reason = lease->reason;
 	if (reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], lease->packets, lease->bytes);
 	slots = rf_lease_slots(lease, slot);

@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0x4621e5e053774282ULL
+#define RF_ABI_LAYOUT 0xe46784e3afda9c89ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -156,8 +156,8 @@ struct rf_lease {
 		};
 	};
 	__u64 taken : 20; /* what this CPU charged in the present cell; stays at its maximum */
-	__u64 answer : 4; /* the reason for the packets, see lease.h */
-	__u64 until : 40; /* in jiffies; of credits: the end of the first cell that was charged */
+	__u64 reason : 5; /* of its answer: enum rf_reason */
+	__u64 until : 39; /* in jiffies; of credits: the end of the first cell that was charged */
 };
 
 #define RF_LEASE_WAYS 8

@@ -12,8 +12,7 @@
  * Why a packet was passed or dropped: every packet has exactly one reason. A row has the reason,
  * its verdict, its name in JSON and in pins, its text for people, and one line of help. All else
  * that knows a reason follows from its row; the labels and tables outside of C by
- * user/schema/print.c. Those that drop come last. The reasons that a lease may repeat are among the
- * first eight to pass and the first eight to drop.
+ * user/schema/print.c. Those that drop come last.
  */
 #define RF_REASONS(ROW)                                                                          \
 	ROW(RF_UNDER_LIMIT, PASS, "under_limit", "under the limit",                              \

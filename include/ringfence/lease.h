@@ -78,7 +78,7 @@
 #define RF_SPENT_LOG_MAX 14		/* plus 1, it fits four bits */
 #define RF_PENDING_MAX (1U << 19)	/* bytes; so `packets`, 14 bytes each, cannot wrap */
 #define RF_LEASE_GRACE 2		/* ticks */
-#define RF_UNTIL_MAX ((1ULL << 40) - 1) /* jiffies: 34 years, if there are 1000 a second */
+#define RF_UNTIL_MAX ((1ULL << 39) - 1) /* jiffies: 17 years, if there are 1000 a second */
 #ifndef RF_JIFFIES_LAG
 #define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
 #endif
@@ -97,25 +97,9 @@
 #define RF_BYTE_ONE (1U << 10)
 #endif
 
-/* ---- the answer of a lease: a reason in four bits, of which the highest means drop ---- */
+/* ---- the key and the answer of a lease ---- */
 
-#define RF_ANSWER_DROP 8U
-
-/* Of a reason that a lease may repeat, see enum rf_reason. */
-RF_INLINE __u32 rf_answer_of(enum rf_reason reason)
-{
-	return reason < RF_FIRST_DROP ? reason : reason - RF_FIRST_DROP + RF_ANSWER_DROP;
-}
-
-RF_INLINE enum rf_reason rf_answer_reason(__u32 answer)
-{
-	return answer + answer / RF_ANSWER_DROP * (RF_FIRST_DROP - RF_ANSWER_DROP);
-}
-
-RF_INLINE int rf_answer_is_drop(__u32 answer)
-{
-	return answer >= RF_ANSWER_DROP;
-}
+_Static_assert(RF_REASON_COUNT <= 1 << 5, "rf_lease.reason holds any reason");
 
 RF_INLINE __u32 rf_who_rules(__u32 generation, __u32 class, int is_ipv6)
 {
@@ -176,9 +160,8 @@ RF_INLINE __u32 rf_lease_has_several(const struct rf_lease *lease)
 /* Is the answer given by limits, and not by a list or for want of limits? */
 RF_INLINE int rf_lease_has_slots(const struct rf_lease *lease)
 {
-	return lease->answer != rf_answer_of(RF_ALLOWED) &&
-	       lease->answer != rf_answer_of(RF_DENIED) &&
-	       lease->answer != rf_answer_of(RF_NO_LIMIT);
+	return lease->reason != RF_ALLOWED && lease->reason != RF_DENIED &&
+	       lease->reason != RF_NO_LIMIT;
 }
 
 /* Reads the limits back, and returns their number; 0 where the answer is not by limits. */
@@ -202,7 +185,7 @@ RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
 {
 	if (!(lease->over >> i & 1))
 		return RF_UNDER_LIMIT;
-	return rf_answer_is_drop(lease->answer) ? rf_answer_reason(lease->answer) : RF_SHADOW_OVER;
+	return lease->reason >= RF_FIRST_DROP ? lease->reason : RF_SHADOW_OVER;
 }
 
 /* Compares the whole key, so no source gets another one's answer. */
@@ -532,7 +515,7 @@ RF_INLINE void rf_lease_repeat(struct rf_lease *lease, enum rf_reason reason, __
 			       __u64 until)
 {
 	rf_lease_end(lease);
-	lease->answer = rf_answer_of(reason);
+	lease->reason = reason;
 	lease->threshold = threshold;
 	rf_lease_set_until(lease, until);
 }
@@ -561,7 +544,7 @@ RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 	__u64 until;
 
 	if (verdict == RF_UNDER && rf_lease_may_hold_credits(policy)) {
-		lease->answer = rf_answer_of(RF_UNDER_LIMIT);
+		lease->reason = RF_UNDER_LIMIT;
 		lease->over = 0;
 		rf_lease_take_credits(lease, &charged, ask->time, ask->cost, end, span);
 	} else if (verdict == RF_OVER && !rf_counts_rejected(policy)) {

@@ -24,7 +24,7 @@ RF_INLINE void rf_lease_copy(struct rf_lease *lease, const struct rf_lease *shar
 RF_INLINE int rf_lease_is_same(const struct rf_lease *one, const struct rf_lease *other)
 {
 	return one->source == other->source && one->rules == other->rules &&
-	       one->answer == other->answer && one->over == other->over &&
+	       one->reason == other->reason && one->over == other->over &&
 	       one->slot0 == other->slot0 && one->slot1 == other->slot1 &&
 	       one->slot2 == other->slot2 && one->slot3 == other->slot3;
 }
@@ -51,7 +51,7 @@ RF_INLINE int rf_lease_read(struct rf_lease *lease, const struct rf_lease *share
 		rf_lease_copy(lease, shared);
 		rf_lease_copy(&after, shared);
 		if (rf_lease_is_same(&before, lease) && rf_lease_is_same(lease, &after))
-			return lease->packets && rf_answer_reason(lease->answer) < RF_REASON_COUNT;
+			return lease->packets && lease->reason < RF_REASON_COUNT;
 	}
 	return 0;
 }

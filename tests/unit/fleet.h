@@ -220,7 +220,7 @@ static inline enum rf_verdict ask_all(struct rf_lease *lease, const struct rf_wh
 			RF_UNDER);
 	fleet.taking = &charged;
 	rf_lease_set_slots(lease, slots, fleet.limits);
-	lease->answer = rf_answer_of(RF_UNDER_LIMIT);
+	lease->reason = RF_UNDER_LIMIT;
 	rf_lease_take_credits(lease, &charged, ask->jiffies, ask->cost,
 			      rf_lease_end_by(ask->jiffies, lease_span), lease_span);
 	fleet.taking = NULL;

@@ -247,8 +247,7 @@ static void is_live_as_far_as_it_can_tell(void **state)
 
 static void answers_until_its_counts_are_full(void **state)
 {
-	struct rf_lease lease = {.answer = rf_answer_of(RF_OVER_LIMIT),
-				 .bytes = RF_PENDING_MAX - 1};
+	struct rf_lease lease = {.reason = RF_OVER_LIMIT, .bytes = RF_PENDING_MAX - 1};
 
 	(void)state;
 	assert_true(rf_lease_answers(&lease, 1, 65535));
@@ -259,8 +258,7 @@ static void answers_until_its_counts_are_full(void **state)
 
 static void keeps_its_place_by_an_answer(void **state)
 {
-	struct rf_lease lease = {
-		.answer = rf_answer_of(RF_OVER_LIMIT), .threshold = 2, .wanted = 1};
+	struct rf_lease lease = {.reason = RF_OVER_LIMIT, .threshold = 2, .wanted = 1};
 
 	(void)state;
 	assert_false(rf_lease_answers(&lease, 2, 100));
@@ -271,8 +269,7 @@ static void keeps_its_place_by_an_answer(void **state)
 
 static void spends_credits(void **state)
 {
-	struct rf_lease lease = {
-		.answer = rf_answer_of(RF_UNDER_LIMIT), .credits = 5, .has_credits = 1};
+	struct rf_lease lease = {.reason = RF_UNDER_LIMIT, .credits = 5, .has_credits = 1};
 
 	(void)state;
 	assert_true(rf_lease_answers(&lease, 3, 100));
@@ -287,7 +284,7 @@ static void spends_credits(void **state)
 
 static void refuses_what_costs_more(void **state)
 {
-	struct rf_lease lease = {.answer = rf_answer_of(RF_OVER_LIMIT), .threshold = 2};
+	struct rf_lease lease = {.reason = RF_OVER_LIMIT, .threshold = 2};
 
 	(void)state;
 	assert_false(rf_lease_answers(&lease, 2, 100));
@@ -437,23 +434,16 @@ static void remembers_slots(void **state)
 	}
 }
 
-/* Four bits hold any reason; the bit of a drop agrees with the reason. */
+/* A lease holds any reason, beside the longest time. */
 static void repeats_reasons(void **state)
 {
-	static const enum rf_reason repeated[] = {RF_UNDER_LIMIT, RF_SHADOW_OVER, RF_NO_LIMIT,
-						  RF_ALLOWED,	  RF_OVER_LIMIT,  RF_BANNED,
-						  RF_DENIED};
 	struct rf_lease lease = {};
 
 	(void)state;
-	for (size_t i = 0; i < UNIT_ARRAY_SIZE(repeated); i++) {
-		lease.answer = rf_answer_of(repeated[i]);
-		assert_int_equal(rf_answer_reason(lease.answer), repeated[i]);
-		assert_int_equal(rf_answer_is_drop(lease.answer), repeated[i] >= RF_FIRST_DROP);
-	}
-	for (int i = 0; i < 8; i++) {
-		assert_true(i >= RF_FIRST_DROP || rf_answer_reason(rf_answer_of(i)) == (unsigned)i);
-		assert_int_equal(rf_answer_of(RF_FIRST_DROP + i), RF_ANSWER_DROP + i);
+	for (unsigned int i = 0; i < RF_REASON_COUNT; i++) {
+		rf_lease_repeat(&lease, i, 0, RF_UNTIL_MAX);
+		assert_int_equal(lease.reason, i);
+		assert_int_equal(lease.until, RF_UNTIL_MAX);
 	}
 }
 
@@ -462,8 +452,7 @@ static void tells_reasons_apart(void **state)
 {
 	static const enum rf_reason lists[] = {RF_ALLOWED, RF_DENIED, RF_NO_LIMIT};
 	static const __u8 slots[RF_CHARGED_MAX] = {7, 3, 31, 0};
-	struct rf_lease lease = {
-		.answer = rf_answer_of(RF_SHADOW_OVER), .over = 0x6, .has_credits = 1};
+	struct rf_lease lease = {.reason = RF_SHADOW_OVER, .over = 0x6, .has_credits = 1};
 	__u32 read[RF_CHARGED_MAX];
 
 	(void)state;
@@ -472,12 +461,12 @@ static void tells_reasons_apart(void **state)
 	assert_int_equal(rf_lease_reason(&lease, 1), RF_SHADOW_OVER);
 	assert_int_equal(rf_lease_reason(&lease, 2), RF_SHADOW_OVER);
 	assert_int_equal(rf_lease_reason(&lease, 3), RF_UNDER_LIMIT);
-	lease = (struct rf_lease){.answer = rf_answer_of(RF_BANNED), .over = 1};
+	lease = (struct rf_lease){.reason = RF_BANNED, .over = 1};
 	assert_int_equal(rf_lease_reason(&lease, 0), RF_BANNED);
-	lease.answer = rf_answer_of(RF_OVER_LIMIT);
+	lease.reason = RF_OVER_LIMIT;
 	assert_int_equal(rf_lease_reason(&lease, 0), RF_OVER_LIMIT);
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(lists); i++) {
-		lease.answer = rf_answer_of(lists[i]);
+		lease.reason = lists[i];
 		assert_int_equal(rf_lease_slots(&lease, read), 0);
 	}
 }

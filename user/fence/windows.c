@@ -386,8 +386,7 @@ static void add_pending_count(struct rf_count *sum, const struct rf_lease *lease
 void rf_leases_add_counters(const struct rf_leases *leases, struct rf_counters *sum)
 {
 	for (size_t i = 0; i < leases->count; i++)
-		add_pending_count(&sum->reason[rf_answer_reason(leases->of[i].answer)],
-				  &leases->of[i]);
+		add_pending_count(&sum->reason[leases->of[i].reason], &leases->of[i]);
 }
 
 static void add_pending_limit(const struct rf_lease *lease, enum rf_reason reason,
