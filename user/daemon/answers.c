@@ -54,25 +54,54 @@ static bool is_empty(const struct rf_graph *graph, const struct rf_graph_line *l
 	return true;
 }
 
-static json_t *lines(const struct rf_graph *graph)
+/* A line of the graph, which has its points. */
+struct page_line {
+	const struct rf_graph *graph;
+	const struct rf_graph_line *line;
+};
+
+static json_t *make_rate(const void *of)
 {
-	json_t *json = json_array();
+	const struct page_line *line = of;
 
-	for (int i = 0; i < graph->lines; i++) {
-		const struct rf_graph_line *line = &graph->line[i];
+	return rates(line->graph, line->line->packets);
+}
 
-		if (!is_empty(graph, line))
-			json_array_append_new(
-				json, json_pack("{s:s, s:o, s:s, s:o}", "kind", line->kind, "name",
-						rf_json_text(line->name), "outcome", line->outcome,
-						"rate", rates(graph, line->packets)));
-	}
-	return json;
+static const struct rf_field graph_line_fields[] = {
+	RF_FIELD("kind", struct rf_graph_line, kind, "passed, dropped or limit"),
+	RF_FIELD("name", struct rf_graph_line, name, "of the reason or limit"),
+	RF_FIELD("outcome", struct rf_graph_line, outcome, "of a limit"),
+	{},
+};
+
+static const struct rf_field line_fields[] = {
+	RF_FIELDS_VIA(struct page_line, line, graph_line_fields),
+	RF_FIELD_MADE("rate", RF_FIELD_LIST, make_rate, "packets a second; null: a gap"),
+	{},
+};
+
+/* What the page gets of a range. */
+struct page_range {
+	struct rf_graph graph;
+	struct rf_extent extent;
+	struct page_line line[RF_GRAPH_LINES]; /* those with a packet */
+	uint32_t lines;
+	json_t *gaps;
+};
+
+static void take_lines(struct page_range *range)
+{
+	const struct rf_graph *graph = &range->graph;
+
+	for (int i = 0; i < graph->lines; i++)
+		if (!is_empty(graph, &graph->line[i]))
+			range->line[range->lines++] = (struct page_line){graph, &graph->line[i]};
 }
 
 /* What only some points have: null where nothing was seen. */
-static json_t *peaks(const struct rf_graph *graph)
+static json_t *make_peaks(const void *of)
 {
+	const struct rf_graph *graph = &((const struct page_range *)of)->graph;
 	json_t *json = json_array();
 
 	for (int i = 0; i < graph->points; i++)
@@ -81,8 +110,9 @@ static json_t *peaks(const struct rf_graph *graph)
 	return json;
 }
 
-static json_t *counts(const struct rf_graph *graph)
+static json_t *make_counts(const void *of)
 {
+	const struct rf_graph *graph = &((const struct page_range *)of)->graph;
 	json_t *json = json_array();
 
 	for (int i = 0; i < graph->points; i++)
@@ -90,6 +120,41 @@ static json_t *counts(const struct rf_graph *graph)
 								  : json_null());
 	return json;
 }
+
+static json_t *make_why(const void *of)
+{
+	return json_string(rf_gap_text(((const struct rf_recorded_gap *)of)->why));
+}
+
+static const struct rf_field gap_fields[] = {
+	RF_FIELD_OF_NS("from", struct rf_recorded_gap, start_ns, "since 1970"),
+	RF_FIELD_OF_NS("to", struct rf_recorded_gap, end_ns, "since 1970"),
+	RF_FIELD_MADE("why", RF_FIELD_TEXT, make_why, "for people"),
+	{},
+};
+
+static json_t *make_true(const void *of)
+{
+	(void)of;
+	return json_true();
+}
+
+#define RECORDED RF_FIELD_MADE("recorded", RF_FIELD_BOOL, make_true, "false: without a history")
+
+static const struct rf_field range_fields[] = {
+	RECORDED,
+	RF_FIELD_OF_NS("from", struct page_range, graph.from_ns, "since 1970"),
+	RF_FIELD_OF_NS("step", struct page_range, graph.step_ns, "between two points"),
+	RF_FIELD("points", struct page_range, graph.points, "how many"),
+	RF_FIELD("minutes", struct page_range, graph.is_minutes, "made from minutes"),
+	RF_FIELD_OF_NS("first", struct page_range, extent.first_ns, "of the history"),
+	RF_FIELD_OF_NS("last", struct page_range, extent.last_ns, "of the history"),
+	RF_FIELD_OBJECTS("lines", struct page_range, line, lines, line_fields, "with a packet"),
+	RF_FIELD_MADE("peak", RF_FIELD_LIST, make_peaks, "most drops a second by one reason"),
+	RF_FIELD_MADE("sources", RF_FIELD_LIST, make_counts, "sources seen"),
+	RF_FIELD_READ("gaps", struct page_range, gaps, RF_FIELD_LIST, gap_fields, "in the range"),
+	{},
+};
 
 static int add_gaps(struct rf_reader *reader, const struct rf_asked *asked, json_t *gaps,
 		    struct rf_error *error)
@@ -99,45 +164,30 @@ static int add_gaps(struct rf_reader *reader, const struct rf_asked *asked, json
 
 	rf_ask(&cursor, reader, RF_ASK_GAPS, asked);
 	while (json_array_size(gaps) < EVENTS_MAX && rf_cursor_next(&cursor, &gap))
-		json_array_append_new(gaps, json_pack("{s:I, s:I, s:s}", "from",
-						      (json_int_t)(gap.start_ns / RF_NS_PER_MS),
-						      "to", (json_int_t)(gap.end_ns / RF_NS_PER_MS),
-						      "why", rf_gap_text(gap.why)));
+		json_array_append_new(gaps, rf_record_json(gap_fields, &gap));
 	return rf_cursor_end(&cursor, error);
-}
-
-static json_t *graph_json(const struct rf_graph *graph, const struct rf_extent *extent)
-{
-	return json_pack("{s:b, s:I, s:I, s:i, s:b, s:I, s:I, s:o, s:o, s:o}", "recorded", 1,
-			 "from", (json_int_t)(graph->from_ns / RF_NS_PER_MS), "step",
-			 (json_int_t)(graph->step_ns / RF_NS_PER_MS), "points", graph->points,
-			 "minutes", graph->is_minutes, "first",
-			 (json_int_t)(extent->first_ns / RF_NS_PER_MS), "last",
-			 (json_int_t)(extent->last_ns / RF_NS_PER_MS), "lines", lines(graph),
-			 "peak", peaks(graph), "sources", counts(graph));
 }
 
 /* NULL: `error` says why; likewise below. */
 static json_t *range_json(struct rf_reader *reader, const struct rf_query *query,
 			  struct rf_error *error)
 {
-	const uint64_t from_ns = query->from_ms * RF_NS_PER_MS, to_ns = query->to_ms * RF_NS_PER_MS;
-	const struct rf_asked asked = {.from_ns = from_ns, .to_ns = to_ns};
-	json_t *gaps = json_array(), *json = NULL;
-	struct rf_extent extent;
-	struct rf_graph graph;
-	int err = rf_reader_graph(reader, from_ns, to_ns, &graph, error);
+	const struct rf_asked asked = {.from_ns = query->from_ms * RF_NS_PER_MS,
+				       .to_ns = query->to_ms * RF_NS_PER_MS};
+	struct page_range range = {.gaps = json_array()};
+	int err = rf_reader_graph(reader, asked.from_ns, asked.to_ns, &range.graph, error);
+	json_t *json = NULL;
 
 	if (!err)
-		err = rf_ask_one(reader, RF_ASK_EXTENT, NULL, &extent, error);
+		err = rf_ask_one(reader, RF_ASK_EXTENT, NULL, &range.extent, error);
 	if (err >= 0)
-		err = add_gaps(reader, &asked, gaps, error);
-	if (err >= 0)
-		json = graph_json(&graph, &extent);
-	if (json)
-		json_object_set(json, "gaps", gaps);
-	json_decref(gaps);
-	rf_graph_free(&graph);
+		err = add_gaps(reader, &asked, range.gaps, error);
+	if (err >= 0) {
+		take_lines(&range);
+		json = rf_record_json(range_fields, &range);
+	}
+	json_decref(range.gaps);
+	rf_graph_free(&range.graph);
 	return json;
 }
 
@@ -184,38 +234,43 @@ static void tell_sources(struct rf_graph_sources *sources, enum rf_told told)
 	sources->count = count < SOURCES_MAX ? count : SOURCES_MAX;
 }
 
-static json_t *row_json(const struct rf_graph_source *row)
+static const void *bar_at(const void *of, size_t i)
 {
-	char source[RF_PREFIX_TEXT_SIZE];
-	json_t *bars = json_array();
-
-	for (int i = 0; i < RF_GRAPH_BARS; i++)
-		json_array_append_new(bars, json_integer(row->bar[i]));
-	rf_format_prefix(&row->sum.source, source);
-	return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:b, s:o}", "source", source, "limit",
-			 rf_json_text(row->sum.limit), "passed", (json_int_t)row->sum.passed,
-			 "dropped", (json_int_t)row->sum.dropped, "would_drop",
-			 (json_int_t)row->sum.would_drop, "use", (json_int_t)row->sum.used,
-			 "banned", row->sum.is_banned, "bars", bars);
+	return i < RF_GRAPH_BARS ? &((const struct rf_graph_source *)of)->bar[i] : NULL;
 }
+
+static const struct rf_field source_fields[] = {
+	RF_FIELD_OF_PREFIX("source", struct rf_graph_source, sum.source, "address or network"),
+	RF_FIELD("limit", struct rf_graph_source, sum.limit, "its name"),
+	RF_FIELD("passed", struct rf_graph_source, sum.passed, "packets"),
+	RF_FIELD("dropped", struct rf_graph_source, sum.dropped, "packets"),
+	RF_FIELD("would_drop", struct rf_graph_source, sum.would_drop, "packets"),
+	RF_FIELD("use", struct rf_graph_source, sum.used, "the most, in thousandths of the limit"),
+	RF_FIELD("banned", struct rf_graph_source, sum.is_banned, "at some time"),
+	RF_FIELD_MADE("bars", RF_FIELD_LIST, NULL, "packets over the range", .item = bar_at,
+		      .element = RF_FIELD_U64),
+	{},
+};
+
+static const struct rf_field sources_fields[] = {
+	RECORDED,
+	RF_FIELD("one_in", struct rf_graph_sources, one_in, "of so many intervals one was read"),
+	RF_FIELD_OBJECTS("rows", struct rf_graph_sources, row, count, source_fields,
+			 "most drops first"),
+	{},
+};
 
 static json_t *sources_json(struct rf_reader *reader, const struct rf_query *query,
 			    enum rf_told told, struct rf_error *error)
 {
 	struct rf_graph_sources sources;
-	json_t *rows = json_array(), *json = NULL;
-	int err =
-		rf_reader_graph_sources(reader, query->from_ms * RF_NS_PER_MS,
-					query->to_ms * RF_NS_PER_MS, SOURCES_READ, &sources, error);
+	json_t *json = NULL;
 
-	if (!err)
+	if (!rf_reader_graph_sources(reader, query->from_ms * RF_NS_PER_MS,
+				     query->to_ms * RF_NS_PER_MS, SOURCES_READ, &sources, error)) {
 		tell_sources(&sources, told);
-	for (int i = 0; i < sources.count && !err; i++)
-		json_array_append_new(rows, row_json(&sources.row[i]));
-	if (!err)
-		json = json_pack("{s:b, s:I, s:O}", "recorded", 1, "one_in",
-				 (json_int_t)sources.one_in, "rows", rows);
-	json_decref(rows);
+		json = rf_record_json(sources_fields, &sources);
+	}
 	rf_graph_sources_free(&sources);
 	return json;
 }
@@ -245,24 +300,41 @@ static bool tell_source(const struct listing *listing, const char *text,
 	       rf_prefix_contains(&source, &listing->only);
 }
 
+static const struct rf_field event_fields[] = {
+	RF_FIELD_OF_NS("time", struct rf_recorded_event, time_ns, "since 1970"),
+	RF_FIELD("type", struct rf_recorded_event, type, "its type"),
+	RF_FIELD("id", struct rf_recorded_event, id, "joins the start and the end"),
+	RF_FIELD("limit", struct rf_recorded_event, limit, "its name"),
+	RF_FIELD("source", struct rf_recorded_event, source, "as it may be told"),
+	RF_FIELD("reason", struct rf_recorded_event, reason, "of the drops"),
+	RF_FIELD("rate", struct rf_recorded_event, rate, "of the limit"),
+	RF_FIELD("passed", struct rf_recorded_event, passed, "packets"),
+	RF_FIELD("dropped", struct rf_recorded_event, dropped, "packets"),
+	RF_FIELD_OF_NS("first_seen", struct rf_recorded_event, first_seen_ns, "since 1970"),
+	RF_FIELD("detail", struct rf_recorded_event, detail, "more about it"),
+	{},
+};
+
+static const struct rf_field listing_fields[] = {
+	RECORDED,
+	RF_FIELD_READ("rows", struct listing, rows, RF_FIELD_LIST, event_fields,
+		      "the newest first"),
+	{},
+};
+
 static int add_event(void *context, const struct rf_recorded_event *event)
 {
 	const struct listing *listing = context;
+	struct rf_recorded_event row = *event;
 	char source[RF_PREFIX_TEXT_SIZE];
 	char *detail;
 
 	if (!tell_source(listing, event->source, source))
 		return 0;
 	detail = rf_tell_text(listing->told, event->detail);
-	json_array_append_new(
-		listing->rows,
-		json_pack("{s:I, s:s, s:s, s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "time",
-			  (json_int_t)(event->time_ns / RF_NS_PER_MS), "type", event->type, "id",
-			  event->id, "limit", rf_json_text(event->limit), "source", source,
-			  "reason", event->reason, "rate", event->rate, "passed",
-			  (json_int_t)event->passed, "dropped", (json_int_t)event->dropped,
-			  "first_seen", (json_int_t)(event->first_seen_ns / RF_NS_PER_MS), "detail",
-			  rf_json_text(detail ?: "")));
+	row.source = source;
+	row.detail = detail ?: "";
+	json_array_append_new(listing->rows, rf_record_json(event_fields, &row));
 	free(detail);
 	return 0;
 }
@@ -285,7 +357,7 @@ static json_t *events_json(struct rf_reader *reader, const struct rf_query *quer
 		query->has_source && !rf_parse_prefix(query->source, &listing.only, &ignored);
 	err = rf_reader_events(reader, RF_ASK_LATEST_EVENTS, &asked, add_event, &listing, error);
 	if (!err)
-		json = json_pack("{s:b, s:O}", "recorded", 1, "rows", listing.rows);
+		json = rf_record_json(listing_fields, &listing);
 	json_decref(listing.rows);
 	return json;
 }
@@ -337,22 +409,25 @@ static json_t *shown(const struct rf_watched *one, const struct rf_prefix *sourc
 
 /* ---- the past ---- */
 
+static json_t *make_cell_us(const void *of)
+{
+	return json_integer(((const struct rf_cells_row *)of)->cell_ns / 1000);
+}
+
+static const struct rf_field cells_fields[] = {
+	RF_FIELD_OF_PREFIX("source", struct rf_cells_row, source, "address or network"),
+	RF_FIELD("limit", struct rf_cells_row, limit, "its name"),
+	RF_FIELD_OF_NS("first", struct rf_cells_row, first_ns, "start of the first cell"),
+	RF_FIELD_MADE("cell_us", RF_FIELD_U64, make_cell_us, "length of a cell"),
+	RF_FIELD("incomplete", struct rf_cells_row, is_incomplete, "cells are missing"),
+	RF_FIELD_ARRAY("cells", struct rf_cells_row, cell, count, RF_FIELD_U64, NULL, "packets"),
+	{},
+};
+
 static void add_cells(void *context, const struct rf_cells_row *row)
 {
-	char source[RF_PREFIX_TEXT_SIZE];
-	json_t *values = json_array();
-
-	if (json_array_size(context) >= ROWS_MAX)
-		return json_decref(values);
-	for (unsigned int i = 0; i < row->count; i++)
-		json_array_append_new(values, json_integer(row->cell[i]));
-	rf_format_prefix(&row->source, source);
-	json_array_append_new(context,
-			      json_pack("{s:s, s:o, s:I, s:I, s:b, s:o}", "source", source, "limit",
-					rf_json_text(row->limit), "first",
-					(json_int_t)(row->first_ns / RF_NS_PER_MS), "cell_us",
-					(json_int_t)(row->cell_ns / 1000), "incomplete",
-					row->is_incomplete, "cells", values));
+	if (json_array_size(context) < ROWS_MAX)
+		json_array_append_new(context, rf_record_json(cells_fields, row));
 }
 
 /* What was recorded as an address is not told as one, once the setting is another. */
