@@ -11,7 +11,7 @@ root=$scratch/root tree=$scratch/tree
 mkdir -p "$tree/build"
 # shellcheck disable=SC2046,SC2016 # words; a variable of make
 cp -a --parents $(make -s --eval 'sources: ; @echo $(RELEASED)' sources) "$tree"
-cp -a build/user build/lib build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
+cp -a build/user build/lib build/schema build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
 
 make_quietly() {
 	env -u MAKEFLAGS -u MAKELEVEL -u DESTDIR -u PREFIX make -C "$tree" "$@" >"$scratch/make" 2>&1 ||

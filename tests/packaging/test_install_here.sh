@@ -13,7 +13,7 @@ tree=$scratch/tree prefix=$scratch/usr
 mkdir -p "$tree/build" "$scratch/bin"
 # shellcheck disable=SC2046,SC2016 # words; a variable of make
 cp -a --parents $(make -s --eval 'sources: ; @echo $(RELEASED)' sources) "$tree"
-cp -a build/user build/lib build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
+cp -a build/user build/lib build/schema build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
 
 # Each notes how it was called, and fails where a file of its name says so.
 for command in systemd-sysusers systemctl; do
