@@ -69,25 +69,6 @@ static int fleet_ban_flush(const char *fence, struct rf_error *error)
 
 /* ---- list ---- */
 
-/* What the list is made of. The agent, which may not be there, knows whose a ban is. */
-struct listing {
-	const struct rf_fence *fence;
-	const struct rf_ruleset *rules;
-	json_t *agent; /* its answer; NULL: none */
-	uint64_t now;
-};
-
-/* 0: the fleet does not ban it. */
-static uint64_t ban_until(const struct rf_listed *listed)
-{
-	return rf_listed_until_by(listed, RF_DENY, RF_OWNER_FLEET);
-}
-
-static uint64_t left_ns(const struct listing *listing, const struct rf_listed *listed)
-{
-	return rf_fence_left_ns(listing->fence, listing->now, ban_until(listed));
-}
-
 /* A ban of another host. */
 struct ban {
 	struct rf_prefix prefix;
@@ -129,24 +110,28 @@ static const struct rf_field bans_fields[] = {
 
 RF_RECORD(fleet_bans, bans_fields);
 
-static int read_bans(const struct listing *listing, struct bans *bans, struct rf_error *error)
+/* `answer` is the agent's, which knows whose a ban is; NULL: there is no agent. */
+static int read_bans(const struct rf_view *view, const json_t *answer, struct bans *bans,
+		     struct rf_error *error)
 {
-	const json_t *takes = json_object_get(listing->agent, "takes");
+	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
+	const json_t *takes = json_object_get(answer, "takes");
 
 	bans->has_agent = takes;
 	bans->takes = json_is_true(takes);
-	bans->ban = calloc(rf_view_count_fleet(listing->rules) + 1, sizeof(*bans->ban));
+	bans->ban = calloc(rf_view_count_fleet(&view->rules) + 1, sizeof(*bans->ban));
 	if (!bans->ban)
 		return rf_error_failed(error, -ENOMEM, "out of memory for the bans");
-	for (size_t i = 0; i < listing->rules->listed_count; i++) {
-		const struct rf_listed *listed = &listing->rules->listed[i];
+	for (size_t i = 0; i < view->rules.listed_count; i++) {
+		const struct rf_listed *listed = &view->rules.listed[i];
 		char text[RF_PREFIX_TEXT_SIZE];
+		struct rf_list_entry entry;
 
-		if (!ban_until(listed))
+		if (!rf_view_entry(view, listed, RF_DENY, &fleet, &entry))
 			continue;
-		rf_format_prefix(&listed->prefix, text);
-		bans->ban[bans->count++] = (struct ban){listed->prefix, left_ns(listing, listed),
-							rf_fleet_ban_host(listing->agent, text)};
+		rf_format_prefix(&entry.prefix, text);
+		bans->ban[bans->count++] = (struct ban){entry.prefix, entry.owner[0].left_ns,
+							rf_fleet_ban_host(answer, text)};
 	}
 	return 0;
 }
@@ -175,30 +160,23 @@ static void print_bans(const struct bans *bans)
 
 static int list_bans(const struct rf_options *options, struct rf_error *error)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	struct rf_fence fence = RF_FENCE_NONE;
-	struct listing listing = {.fence = &fence, .rules = &rules};
+	struct rf_view view = RF_VIEW_NONE;
 	struct rf_error ignored = {};
+	json_t *answer = NULL;
 	struct bans bans = {};
-	int err = rf_fence_open(&fence, options->dev, error);
+	int err = rf_view_open(&view, options->dev, error);
 
+	if (!err && rf_agent_ask(view.fence.name, "bans", &answer, &ignored))
+		answer = NULL;
 	if (!err)
-		err = rf_fence_ruleset(&fence, &rules, error);
-	if (!err && rules.listed_count)
-		listing.now = rf_fence_jiffies(&fence);
-	rf_ruleset_expire(&rules, listing.now);
-	if (!err && rf_agent_ask(fence.name, "bans", &listing.agent, &ignored))
-		listing.agent = NULL;
-	if (!err)
-		err = read_bans(&listing, &bans, error);
+		err = read_bans(&view, answer, &bans, error);
 	if (!err && options->json)
 		err = rf_out_record(bans_fields, &bans, error);
 	else if (!err)
 		print_bans(&bans);
 	free(bans.ban);
-	json_decref(listing.agent);
-	rf_ruleset_free(&rules);
-	rf_fence_close(&fence);
+	json_decref(answer);
+	rf_view_close(&view);
 	return err;
 }
 

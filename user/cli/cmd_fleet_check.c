@@ -725,7 +725,8 @@ struct look {
 
 static void look_at_fence(const char *fence, struct look *look, struct facts *facts)
 {
-	int err = rf_fleet_open(fence, &look->fence, &look->fence_error);
+	char word[RF_FLEET_WORD_SIZE];
+	int err = rf_fence_open(&look->fence, rf_fleet_word(fence, word), &look->fence_error);
 
 	if (!err)
 		err = rf_fence_bank(&look->fence, &look->bank, &look->fence_error);

@@ -509,53 +509,37 @@ static struct source_ban *add_ban(struct shown *shown, const struct rf_prefix *p
 	return ban;
 }
 
-static uint64_t left_until(const struct rf_fence *fence, uint64_t now, uint64_t until)
-{
-	return until == RF_FOREVER ? RF_FOREVER : rf_fence_left_ns(fence, now, until);
-}
-
 /* Adds a ban for each owner of an entry. */
-static void add_entry(const struct rf_fence *fence, const struct rf_ruleset *rules,
-		      const struct rf_listed *listed, uint64_t now, const json_t *bans,
-		      struct shown *shown)
+static void add_entry(const struct rf_list_entry *entry, const json_t *bans, struct shown *shown)
 {
-	uint8_t owner[RF_LIST_CLAIMS];
-	const int owners = rf_listed_owners(listed, RF_DENY, &RF_OWNERS_ALL, owner);
 	char prefix[RF_PREFIX_TEXT_SIZE];
 
-	rf_format_prefix(&listed->prefix, prefix);
-	for (int i = 0; i < owners; i++) {
-		const uint64_t until = rf_listed_until_by(listed, RF_DENY, owner[i]);
-		struct source_ban *ban =
-			add_ban(shown, &listed->prefix, left_until(fence, now, until));
+	rf_format_prefix(&entry->prefix, prefix);
+	for (int i = 0; i < entry->owners; i++) {
+		const struct rf_entry_owner *owner = &entry->owner[i];
+		struct source_ban *ban = add_ban(shown, &entry->prefix, owner->left_ns);
 
 		if (!ban)
 			return;
-		snprintf(ban->by, sizeof(ban->by), "%s", rf_owner_name(&rules->owners, owner[i]));
-		if (owner[i] == RF_OWNER_FLEET)
+		snprintf(ban->by, sizeof(ban->by), "%s", owner->name);
+		if (owner->number == RF_OWNER_FLEET)
 			ban->host = rf_fleet_ban_host(bans, prefix);
 	}
 }
 
-static int add_denied(const struct rf_fence *fence, const struct rf_prefix *source,
-		      const json_t *bans, struct shown *shown, struct rf_error *error)
+static void add_denied(const struct rf_view *view, const struct rf_prefix *source,
+		       const json_t *bans, struct shown *shown)
 {
-	const uint64_t now = rf_fence_jiffies(fence);
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	int err = rf_fence_ruleset(fence, &rules, error);
-
-	if (!err)
-		rf_ruleset_expire(&rules, now);
-	for (size_t i = 0; i < rules.listed_count && !err; i++) {
-		const struct rf_listed *listed = &rules.listed[i];
+	for (size_t i = 0; i < view->rules.listed_count; i++) {
+		const struct rf_listed *listed = &view->rules.listed[i];
+		struct rf_list_entry entry;
 
 		if (!rf_prefix_contains(&listed->prefix, source))
 			continue;
 		shown->is_allowed |= rf_listed_until(listed, RF_ALLOW) != 0;
-		add_entry(fence, &rules, listed, now, bans, shown);
+		if (rf_view_entry(view, listed, RF_DENY, &RF_OWNERS_ALL, &entry))
+			add_entry(&entry, bans, shown);
 	}
-	rf_ruleset_free(&rules);
-	return err;
 }
 
 static int add_banned(const struct rf_fence *fence, const struct rf_prefix *source,
@@ -571,7 +555,7 @@ static int add_banned(const struct rf_fence *fence, const struct rf_prefix *sour
 
 		if (!rf_prefix_contains(&prefix, source))
 			continue;
-		ban = add_ban(shown, &prefix, left_until(fence, bans.now, row->until));
+		ban = add_ban(shown, &prefix, row->left_ns);
 		if (ban)
 			snprintf(ban->limit, sizeof(ban->limit), "%s", row->limit->name);
 	}
@@ -693,20 +677,21 @@ static int read_bans(const char *name, const struct rf_address *source, struct s
 {
 	struct rf_prefix prefix = {.version = source->version,
 				   .length = source->version == 4 ? 32 : 128};
-	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_view view = RF_VIEW_NONE;
 	struct rf_error ignored = {};
 	json_t *bans = NULL;
-	int err = rf_fleet_open(name, &fence, error);
+	char word[RF_FLEET_WORD_SIZE];
+	int err = rf_view_open(&view, rf_fleet_word(name, word), error);
 
 	memcpy(prefix.word, source->word, sizeof(prefix.word));
 	if (!err && rf_agent_ask(name, "bans", &bans, &ignored))
 		bans = NULL;
 	if (!err)
-		err = add_denied(&fence, &prefix, bans, shown, error);
+		add_denied(&view, &prefix, bans, shown);
 	if (!err)
-		err = add_banned(&fence, &prefix, shown, error);
+		err = add_banned(&view.fence, &prefix, shown, error);
 	json_decref(bans);
-	rf_fence_close(&fence);
+	rf_view_close(&view);
 	return err;
 }
 

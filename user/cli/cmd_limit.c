@@ -423,18 +423,14 @@ static int list_limits(const struct rf_ruleset *rules, bool json, struct rf_erro
 int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 		      struct rf_error *error)
 {
-	struct rf_fence fence = RF_FENCE_NONE;
-	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_view view = RF_VIEW_NONE;
 	int err = rf_words_end(words, error);
 
 	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
+		err = rf_view_open(&view, options->dev, error);
 	if (!err)
-		err = rf_fence_ruleset(&fence, &rules, error);
-	if (!err)
-		err = list_limits(&rules, options->json, error);
-	rf_ruleset_free(&rules);
-	rf_fence_close(&fence);
+		err = list_limits(&view.rules, options->json, error);
+	rf_view_close(&view);
 	return err;
 }
 

@@ -164,18 +164,15 @@ static int add_prefix(const struct rf_options *options, struct rf_words *words, 
 /* Does another host of the fleet deny the prefix? */
 static bool is_of_fleet(const struct rf_options *options, const struct rf_prefix *prefix)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_view view = RF_VIEW_NONE;
 	const struct rf_listed *listed = NULL;
 	struct rf_error ignored = {};
 	bool found;
 
-	if (!rf_fence_open(&fence, options->dev, &ignored) &&
-	    !rf_fence_ruleset(&fence, &rules, &ignored))
-		listed = rf_ruleset_find(&rules, prefix);
+	if (!rf_view_open(&view, options->dev, &ignored))
+		listed = rf_ruleset_find(&view.rules, prefix);
 	found = listed && rf_listed_until_by(listed, RF_DENY, RF_OWNER_FLEET);
-	rf_ruleset_free(&rules);
-	rf_fence_close(&fence);
+	rf_view_close(&view);
 	return found;
 }
 
@@ -350,61 +347,20 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 
 /* ---- list ---- */
 
-struct owner {
-	uint8_t number;
-	const char *name;
-	uint64_t left_ns; /* RF_FOREVER: for good */
-};
-
-struct entry {
-	struct rf_prefix prefix;
-	uint64_t left_ns;
-	struct owner owner[RF_LIST_CLAIMS];
-	int owners;
-};
-
-/* A list, one entry after the other. */
-struct listing {
-	const struct rf_fence *fence;
-	const struct rf_ruleset *rules;
-	enum rf_list list;
-	uint64_t now;
-};
-
-static uint64_t left_until(const struct listing *listing, uint64_t until)
-{
-	return until == RF_FOREVER ? RF_FOREVER
-				   : rf_fence_left_ns(listing->fence, listing->now, until);
-}
-
-static struct entry entry_of(const struct listing *listing, const struct rf_listed *listed)
-{
-	struct entry entry = {
-		.prefix = listed->prefix,
-		.left_ns = left_until(listing, rf_listed_until(listed, listing->list)),
-	};
-	uint8_t owner[RF_LIST_CLAIMS];
-
-	entry.owners = rf_listed_owners(listed, listing->list, &RF_OWNERS_ALL, owner);
-	for (int i = 0; i < entry.owners; i++)
-		entry.owner[i] = (struct owner){
-			owner[i], rf_owner_name(&listing->rules->owners, owner[i]),
-			left_until(listing, rf_listed_until_by(listed, listing->list, owner[i]))};
-	return entry;
-}
-
 static const struct rf_field owner_fields[] = {
-	RF_FIELD("by", struct owner, name, "the name of the owner; \"fleet\": another host"),
-	RF_FIELD_LEFT_OF("left_ms", struct owner, left_ns, "its time; null: no end",
+	RF_FIELD("by", struct rf_entry_owner, name,
+		 "the name of the owner; \"fleet\": another host"),
+	RF_FIELD_LEFT_OF("left_ms", struct rf_entry_owner, left_ns, "its time; null: no end",
 			 .or_null = true),
 	{},
 };
 
 static const struct rf_field entry_fields[] = {
-	RF_FIELD_OF_PREFIX("prefix", struct entry, prefix, "as it was added"),
-	RF_FIELD_LEFT_OF("left_ms", struct entry, left_ns, "left of its time; null: for good",
-			 .or_null = true),
-	RF_FIELD_OBJECTS("owners", struct entry, owner, owners, owner_fields, "who has added it"),
+	RF_FIELD_OF_PREFIX("prefix", struct rf_list_entry, prefix, "as it was added"),
+	RF_FIELD_LEFT_OF("left_ms", struct rf_list_entry, left_ns,
+			 "left of its time; null: for good", .or_null = true),
+	RF_FIELD_OBJECTS("owners", struct rf_list_entry, owner, owners, owner_fields,
+			 "who has added it"),
 	{},
 };
 
@@ -432,14 +388,14 @@ static const struct rf_field schema_fields[] = {
 };
 
 /* "192.0.2.1 for another 9m by fail2ban-sshd, by load" */
-static void print_entry(const struct entry *entry)
+static void print_entry(const struct rf_list_entry *entry)
 {
 	char prefix[RF_PREFIX_TEXT_SIZE], left[RF_DURATION_TEXT_SIZE];
 
 	rf_format_prefix(&entry->prefix, prefix);
 	rf_out("%s", prefix);
 	for (int i = 0; i < entry->owners; i++) {
-		const struct owner *owner = &entry->owner[i];
+		const struct rf_entry_owner *owner = &entry->owner[i];
 
 		rf_out("%s", i ? "," : "");
 		if (owner->left_ns != RF_FOREVER) {
@@ -453,21 +409,20 @@ static void print_entry(const struct entry *entry)
 }
 
 /* A list can have a million entries: each is printed, or made JSON, and forgotten. */
-static int print_entries(const struct listing *listing, bool json, struct rf_error *error)
+static int print_entries(const struct rf_view *view, enum rf_list list, bool json,
+			 struct rf_error *error)
 {
 	struct printed_list printed = {.schema = LIST_SCHEMA,
-				       .list = rf_view_list_names[listing->list],
+				       .list = rf_view_list_names[list],
 				       .prefixes = json ? json_array() : NULL};
 	size_t count = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < listing->rules->listed_count; i++) {
-		const struct rf_listed *listed = &listing->rules->listed[i];
-		struct entry entry;
+	for (size_t i = 0; i < view->rules.listed_count; i++) {
+		struct rf_list_entry entry;
 
-		if (!rf_listed_until(listed, listing->list))
+		if (!rf_view_entry(view, &view->rules.listed[i], list, &RF_OWNERS_ALL, &entry))
 			continue;
-		entry = entry_of(listing, listed);
 		count++;
 		if (json)
 			json_array_append_new(printed.prefixes,
@@ -486,22 +441,14 @@ static int print_entries(const struct listing *listing, bool json, struct rf_err
 static int print_list(const struct rf_options *options, struct rf_words *words, enum rf_list list,
 		      struct rf_error *error)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	struct rf_fence fence = RF_FENCE_NONE;
-	struct listing listing = {&fence, &rules, list, 0};
+	struct rf_view view = RF_VIEW_NONE;
 	int err = rf_words_end(words, error);
 
 	if (!err)
-		err = rf_fence_open(&fence, options->dev, error);
+		err = rf_view_open(&view, options->dev, error);
 	if (!err)
-		err = rf_fence_ruleset(&fence, &rules, error);
-	if (!err && rules.listed_count)
-		listing.now = rf_fence_jiffies(&fence);
-	rf_ruleset_expire(&rules, listing.now);
-	if (!err)
-		err = print_entries(&listing, options->json, error);
-	rf_ruleset_free(&rules);
-	rf_fence_close(&fence);
+		err = print_entries(&view, list, options->json, error);
+	rf_view_close(&view);
 	return err;
 }
 

@@ -302,32 +302,34 @@ static int save_limits(const struct rf_ruleset *rules)
 }
 
 /* A line for each owner; the bans of the fleet are not this host's. */
-static void save_entry(const struct rf_fence *fence, const struct rf_ruleset *rules,
-		       const struct rf_listed *listed, enum rf_list list, uint64_t now)
+static void save_entry(const struct rf_list_entry *entry, const struct rf_owners *owners,
+		       const char *command)
 {
-	const char *command = list == RF_ALLOW ? "allow add" : "deny add";
 	char prefix[RF_PREFIX_TEXT_SIZE], time[RF_DURATION_TEXT_SIZE], by[RF_BY_TEXT_SIZE];
-	uint8_t owner[RF_LIST_CLAIMS];
-	const int owners = rf_listed_owners(listed, list, &RF_OWNERS_LOCAL, owner);
 
-	rf_format_prefix(&listed->prefix, prefix);
-	for (int i = 0; i < owners; i++) {
-		const uint64_t until = rf_listed_until_by(listed, list, owner[i]);
+	rf_format_prefix(&entry->prefix, prefix);
+	for (int i = 0; i < entry->owners; i++) {
+		const struct rf_entry_owner *owner = &entry->owner[i];
 
-		rf_format_by(&rules->owners, owner[i], by);
-		rf_format_for(rf_fence_left_ns(fence, now, until), time);
-		if (until == RF_FOREVER)
+		rf_format_by(owners, owner->number, by);
+		rf_format_for(owner->left_ns, time);
+		if (owner->left_ns == RF_FOREVER)
 			rf_out("%s %s%s\n", command, prefix, by);
 		else
 			rf_out("%s %s for %s%s\n", command, prefix, time, by);
 	}
 }
 
-static void save_list(const struct rf_fence *fence, const struct rf_ruleset *rules,
-		      enum rf_list list, uint64_t now)
+static void save_list(const struct rf_view *view, enum rf_list list)
 {
-	for (size_t i = 0; i < rules->listed_count; i++)
-		save_entry(fence, rules, &rules->listed[i], list, now);
+	const char *command = list == RF_ALLOW ? "allow add" : "deny add";
+
+	for (size_t i = 0; i < view->rules.listed_count; i++) {
+		struct rf_list_entry entry;
+
+		if (rf_view_entry(view, &view->rules.listed[i], list, &RF_OWNERS_LOCAL, &entry))
+			save_entry(&entry, &view->rules.owners, command);
+	}
 }
 
 /* What becomes of the rules in the file, where there are others as well, or none in force. */
@@ -370,59 +372,53 @@ static void save_trial(const struct rf_fence *fence, bool confirmed)
 	rf_out("# %s\n", text);
 }
 
-static int save_rules(const struct rf_fence *fence, const struct rf_ruleset *rules, uint64_t now,
-		      bool confirmed, struct rf_error *error)
+static int save_rules(const struct rf_view *view, bool confirmed, struct rf_error *error)
 {
-	char *newcomers = rf_ruleset_format_newcomers(rules);
+	char *newcomers = rf_ruleset_format_newcomers(&view->rules);
 	time_t wall = time(NULL);
 	char date[32];
 	int err;
 
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", localtime(&wall));
 	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
-	       fence->name, date);
-	save_trial(fence, confirmed);
-	if (rules->bank.hosts)
-		rf_out("fleet hosts %" PRIu32 "\n", rules->bank.hosts);
-	err = newcomers ? save_limits(rules) : -ENOMEM;
+	       view->fence.name, date);
+	save_trial(&view->fence, confirmed);
+	if (view->rules.bank.hosts)
+		rf_out("fleet hosts %" PRIu32 "\n", view->rules.bank.hosts);
+	err = newcomers ? save_limits(&view->rules) : -ENOMEM;
 	if (err) {
 		free(newcomers);
 		return rf_error_failed(error, err, "cannot print the rules: %s", strerror(-err));
 	}
-	save_list(fence, rules, RF_ALLOW, now);
-	save_list(fence, rules, RF_DENY, now);
+	save_list(view, RF_ALLOW);
+	save_list(view, RF_DENY);
 	rf_out("%s\n", newcomers); /* last: its presence shows that the output is complete */
 	free(newcomers);
 	return 0;
 }
 
-static int open_rules(struct rf_fence *fence, struct rf_ruleset *rules, bool confirmed,
-		      const struct rf_options *options, struct rf_error *error)
+static int open_confirmed(struct rf_view *view, const char *dev, struct rf_error *error)
 {
-	int err = rf_fence_open(fence, options->dev, error);
+	int err = rf_fence_open(&view->fence, dev, error);
 
-	if (err)
-		return err;
-	return confirmed ? rf_fence_ruleset_confirmed(fence, rules, error)
-			 : rf_fence_ruleset(fence, rules, error);
+	if (!err)
+		err = rf_fence_ruleset_confirmed(&view->fence, &view->rules, error);
+	if (!err)
+		rf_view_expire(view);
+	return err;
 }
 
 int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_view view = RF_VIEW_NONE;
 	bool confirmed = false;
-	uint64_t now = 0;
 	int err = rf_parse_arguments(RF_CMD_SAVE, words, &confirmed, error);
 
 	if (!err)
-		err = open_rules(&fence, &rules, confirmed, options, error);
-	if (!err && rules.listed_count)
-		now = rf_fence_jiffies(&fence);
-	rf_ruleset_expire(&rules, now);
+		err = confirmed ? open_confirmed(&view, options->dev, error)
+				: rf_view_open(&view, options->dev, error);
 	if (!err)
-		err = save_rules(&fence, &rules, now, confirmed, error);
-	rf_ruleset_free(&rules);
-	rf_fence_close(&fence);
+		err = save_rules(&view, confirmed, error);
+	rf_view_close(&view);
 	return err;
 }

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cli/out.h"
 #include "cli/recorded.h"
+#include "cli/view.h"
 #include "fence/find.h"
 #include "rules/advice.h"
 #include "rules/grammar.h"
@@ -652,15 +653,12 @@ static int suggest_live(const struct rf_fence *fence, const struct rf_options *o
 /* Is there a fence without limits? Then that comes first, whether or not there is a history. */
 static bool is_fresh(const struct rf_options *options)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	struct rf_fence fence = RF_FENCE_NONE;
+	struct rf_view view = RF_VIEW_NONE;
 	struct rf_error unused;
-	const bool fresh = !rf_fence_open(&fence, options->dev, &unused) &&
-			   !rf_fence_ruleset(&fence, &rules, &unused) &&
-			   !rf_bank_count(&rules.bank);
+	const bool fresh =
+		!rf_view_open(&view, options->dev, &unused) && !rf_bank_count(&view.rules.bank);
 
-	rf_ruleset_free(&rules);
-	rf_fence_close(&fence);
+	rf_view_close(&view);
 	return fresh;
 }
 

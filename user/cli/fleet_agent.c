@@ -98,12 +98,10 @@ int rf_fleet_fence(const struct rf_options *options, const char *given, char nam
 	return 0;
 }
 
-int rf_fleet_open(const char *name, struct rf_fence *fence, struct rf_error *error)
+const char *rf_fleet_word(const char *name, char word[RF_FLEET_WORD_SIZE])
 {
-	char word[RF_NAME_SIZE + 8];
-
-	snprintf(word, sizeof(word), "fence:%s", name);
-	return rf_fence_open(fence, word, error);
+	snprintf(word, RF_FLEET_WORD_SIZE, "fence:%s", name);
+	return word;
 }
 
 /* ---- asking ---- */

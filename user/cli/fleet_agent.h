@@ -19,8 +19,9 @@
  */
 int rf_fleet_fence(const struct rf_options *options, const char *given, char name[RF_NAME_SIZE],
 		   struct rf_error *error);
-/* Opens the fence of that name, whatever interfaces there are. */
-int rf_fleet_open(const char *name, struct rf_fence *fence, struct rf_error *error);
+#define RF_FLEET_WORD_SIZE (RF_NAME_SIZE + 8)
+/* The word that means the fence of that name, even if an interface has the same name. */
+const char *rf_fleet_word(const char *name, char word[RF_FLEET_WORD_SIZE]);
 
 #define RF_FLEET_FILE_SIZE 64
 /* Where the settings of its agent are: /etc/ringfence/FENCE.fleet, a setting on each line. */

@@ -103,8 +103,9 @@ struct rf_done {
 };
 
 extern const struct rf_field rf_trial_fields[]; /* "trial_ms" */
-/* The same, and "warnings": shadows whose sources a wider limit of their group has, or lost. */
-extern const struct rf_field rf_done_fields[];
+/* "warnings": of shadows whose sources a wider limit of their group has, or lost */
+extern const struct rf_field rf_warnings_fields[];
+extern const struct rf_field rf_done_fields[]; /* both */
 /* Prints `before` and the trial, if there is one, and the warnings on standard error. */
 void rf_done_print(const char *before, const struct rf_done *done);
 

@@ -37,6 +37,38 @@ extern const char *const rf_view_list_names[RF_LIST_COUNT];
 size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
 size_t rf_view_count_fleet(const struct rf_ruleset *rules);
 
+/* ---- a fence and its rules, while a command reads them ---- */
+
+struct rf_view {
+	struct rf_fence fence;
+	struct rf_ruleset rules; /* without expired entries */
+	uint64_t now;		 /* jiffies; 0: the lists are empty */
+};
+
+#define RF_VIEW_NONE ((struct rf_view){.fence = RF_FENCE_NONE, .rules = RF_RULESET_NONE})
+
+/* Opens the fence that `dev` names. Close it even after an error. */
+int rf_view_open(struct rf_view *view, const char *dev, struct rf_error *error);
+/* Removes the expired entries of rules that a command has read differently. */
+void rf_view_expire(struct rf_view *view);
+void rf_view_close(struct rf_view *view);
+
+/* An entry of a list, by its owners. */
+struct rf_list_entry {
+	struct rf_prefix prefix;
+	uint64_t left_ns; /* RF_FOREVER: for good */
+	struct rf_entry_owner {
+		uint8_t number;
+		const char *name;
+		uint64_t left_ns;
+	} owner[RF_LIST_CLAIMS];
+	int owners;
+};
+
+/* The entry of the owners `of`; false: it has none. */
+bool rf_view_entry(const struct rf_view *view, const struct rf_listed *listed, enum rf_list list,
+		   const struct rf_owner_set *of, struct rf_list_entry *entry);
+
 /* ---- one fence, or all of them ---- */
 
 /* Several fences, one after the other: text, or {"fences":[…]}. The last failure is the result. */

@@ -166,7 +166,8 @@ struct rf_field {
 /* An object whose fields are members of the same struct. */
 #define RF_FIELD_GROUP(key, fields_, meaning, ...) \
 	RF_FIELD_MADE(key, RF_FIELD_OBJECT, NULL, meaning, .fields = fields_, ##__VA_ARGS__)
-#define RF_FIELDS_ALSO(fields_) RF_FIELD_MADE("", RF_FIELD_MORE, NULL, NULL, .fields = fields_)
+#define RF_FIELDS_ALSO(fields_, ...) \
+	RF_FIELD_MADE("", RF_FIELD_MORE, NULL, NULL, .fields = fields_, ##__VA_ARGS__)
 #define RF_FIELD_LIST_OF(key, item_, fields_, meaning, ...)             \
 	RF_FIELD_MADE(key, RF_FIELD_LIST, NULL, meaning, .item = item_, \
 		      .element = RF_FIELD_OBJECT, .fields = fields_, ##__VA_ARGS__)
