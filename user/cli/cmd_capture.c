@@ -208,8 +208,9 @@ static bool is_from(const struct capture *capture, const struct rf_sample *sampl
 {
 	struct rf_prefix source;
 
-	return !capture->asked->from.version || (rf_sample_source(sample, &source) &&
-					    rf_prefix_contains(&capture->asked->from, &source));
+	return !capture->asked->from.version ||
+	       (rf_sample_source(sample, &source) &&
+		rf_prefix_contains(&capture->asked->from, &source));
 }
 
 /* "dropped: over_limit, limit 'any'" */

@@ -210,22 +210,6 @@ static void list_diff_print(const struct list_diff *change, bool all)
 		rf_out("  … and %zu more; 'diff FILE all' prints them\n", change->count - shown);
 }
 
-/* An entry that is not on the list has no time; one that stays for good has null. */
-static json_t *left_json(uint64_t left)
-{
-	return left == RF_FOREVER ? json_null() : json_integer(left / RF_NS_PER_MS);
-}
-
-static json_t *make_before(const void *of)
-{
-	return left_json(((const struct list_row *)of)->left_ns[0]);
-}
-
-static json_t *make_after(const void *of)
-{
-	return left_json(((const struct list_row *)of)->left_ns[1]);
-}
-
 static bool has_before(const void *of)
 {
 	return ((const struct list_row *)of)->left_ns[0];
@@ -236,15 +220,26 @@ static bool has_after(const void *of)
 	return ((const struct list_row *)of)->left_ns[1];
 }
 
+static const struct rf_field before_fields[] = {
+	RF_FIELD_LEFT_OF("before_ms", struct list_row, left_ns[0], "left now; null: for good",
+			 .or_null = true),
+	{},
+};
+
+static const struct rf_field after_fields[] = {
+	RF_FIELD_LEFT_OF("after_ms", struct list_row, left_ns[1], "left then; null: for good",
+			 .or_null = true),
+	{},
+};
+
+/* An entry that is not on the list has no time. */
 static const struct rf_field row_fields[] = {
 	RF_FIELD_OF_PREFIX("prefix", struct list_row, prefix, "of the entry"),
 	RF_FIELD("by", struct list_row, owner_name, "the owner of the entry"),
 	RF_FIELD_OF_ENUM("change", struct list_row, change, change_names,
 			 "added, deleted or changed"),
-	RF_FIELD_MADE("before_ms", RF_FIELD_U64, make_before, "left now; null: for good",
-		      .has = has_before),
-	RF_FIELD_MADE("after_ms", RF_FIELD_U64, make_after, "left then; null: for good",
-		      .has = has_after),
+	RF_FIELDS_ALSO(before_fields, .has = has_before),
+	RF_FIELDS_ALSO(after_fields, .has = has_after),
 	{},
 };
 

@@ -176,7 +176,13 @@ static int del_limit(struct rf_transaction *transaction, const char *name, uint6
 	return err ? err : rf_transaction_commit(transaction, trial_ns ? &trial : NULL, error);
 }
 
-RF_RECORD(limit_del, one_limit_fields);
+static const struct rf_field deleted_fields[] = {
+	RF_FIELD("limit", struct one_limit, limit, "its name"),
+	RF_FIELDS_OF(struct one_limit, done, rf_trial_fields),
+	{},
+};
+
+RF_RECORD(limit_del, deleted_fields);
 
 static int print_deleted(const struct rf_options *options, const char *name, uint64_t trial_ns,
 			 struct rf_error *error)
@@ -184,7 +190,7 @@ static int print_deleted(const struct rf_options *options, const char *name, uin
 	const struct one_limit deleted = {name, {.trial_ns = trial_ns}};
 
 	if (options->json)
-		return rf_out_record(one_limit_fields, &deleted, error);
+		return rf_out_record(deleted_fields, &deleted, error);
 	rf_done_print("", &deleted.done);
 	return 0;
 }

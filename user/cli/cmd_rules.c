@@ -27,20 +27,21 @@ static const struct rf_field counts_fields[] = {
 	RF_FIELD("allow", struct counts, allowed, "prefixes on the allow list"),
 	RF_FIELD("deny", struct counts, denied, "prefixes on the deny list"),
 	RF_FIELD("newcomers", struct counts, newcomers, "off, open, closed or aggregate"),
+	{},
+};
+
+static const struct rf_field applied_fields[] = {
+	RF_FIELDS_ALSO(counts_fields),
 	RF_FIELDS_OF(struct counts, done, rf_done_fields),
 	{},
 };
 
-RF_RECORD(apply, counts_fields);
-
-static const struct rf_field both_fields[] = {
-	RF_FIELD("on_both_lists", struct counts, both, "prefixes that both lists have"),
-	{},
-};
+RF_RECORD(apply, applied_fields);
 
 static const struct rf_field check_fields[] = {
 	RF_FIELDS_ALSO(counts_fields),
-	RF_FIELDS_ALSO(both_fields),
+	RF_FIELD("on_both_lists", struct counts, both, "prefixes that both lists have"),
+	RF_FIELDS_OF(struct counts, done, rf_warnings_fields),
 	{},
 };
 
@@ -134,7 +135,7 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool
 	const struct counts counts = count_rules(rules, trial_ns);
 
 	if (json)
-		return rf_out_record(counts_fields, &counts, error);
+		return rf_out_record(applied_fields, &counts, error);
 	rf_out_text("in force: ");
 	print_counts(&counts);
 	if (!trial_ns)

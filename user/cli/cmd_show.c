@@ -662,8 +662,8 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 		    struct rf_error *error)
 {
 	const struct rf_top *top = context;
-	const struct rf_source_filter filter = {top->limit, top->within.version ? &top->within : NULL,
-						false, true};
+	const struct rf_source_filter filter = {
+		top->limit, top->within.version ? &top->within : NULL, false, true};
 	struct shown_top shown = {.fence = fence};
 	struct rf_source_rows *rows = &shown.rows;
 	struct rf_unseen unseen = {};

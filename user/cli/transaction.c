@@ -240,10 +240,15 @@ const struct rf_field rf_trial_fields[] = {
 	{},
 };
 
-const struct rf_field rf_done_fields[] = {
-	RF_FIELDS_ALSO(rf_trial_fields),
+const struct rf_field rf_warnings_fields[] = {
 	RF_FIELD_MADE("warnings", RF_FIELD_LIST, make_warnings, "unexpected effects of the rules",
 		      .has = has_rules),
+	{},
+};
+
+const struct rf_field rf_done_fields[] = {
+	RF_FIELDS_ALSO(rf_trial_fields),
+	RF_FIELDS_ALSO(rf_warnings_fields),
 	{},
 };
 
