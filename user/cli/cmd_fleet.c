@@ -41,8 +41,12 @@ static char *format(const struct rf_join *join)
 		return NULL;
 	fputs("# written by 'ringfence fleet join'; the agent reads it when it starts\n", stream);
 	for (int i = 0; i < RF_FLEET_SETTINGS; i++)
-		if (join->value[i])
-			fprintf(stream, "%s %s\n", setting_words[i], join->value[i]);
+		if (join->value[i]) {
+			fputs(setting_words[i], stream);
+			fputs(" ", stream);
+			fputs(join->value[i], stream);
+			fputs("\n", stream);
+		}
 	failed = ferror(stream);
 	if (fclose(stream) || failed) {
 		free(text);

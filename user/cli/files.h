@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The files with rules, commands or prefixes that commands read, and the mistakes in them. No fence
+ * The files with rules or prefixes that commands read, and the mistakes in them. No fence
  * is opened.
  */
 #ifndef RINGFENCE_CLI_FILES_H
@@ -33,6 +33,8 @@ int rf_rules_prefixes(const char *path, struct rf_prefixes *prefixes, size_t *sk
 void rf_rules_note_definition(const struct rf_definition *definition);
 /* Adds the prefixes of the file that a definition names, if any, after that note. */
 int rf_rules_read_from(struct rf_definition *definition, struct rf_error *error);
+/* Prints a note of how many prefixes of a file were read differently from their text. */
+void rf_rules_note_read(const char *name, size_t cleared, size_t mapped);
 /* Says that a prefix was written as an IPv4-mapped address. */
 void rf_rules_note_mapped(const char *text, const struct rf_prefix *prefix);
 /*
@@ -41,51 +43,5 @@ void rf_rules_note_mapped(const char *text, const struct rf_prefix *prefix);
  */
 int rf_rules_check(const char *path, struct rf_rulefile *file, const char *outcome,
 		   struct rf_error *error);
-
-/* ---- a batch: commands that change rules, lists and bans, as its lines have them ---- */
-
-/* A command that changes limits or newcomers. */
-struct rf_step {
-	enum rf_command_id command;
-	size_t line;
-	bool is_wrong;			 /* it has a mistake, and is not made */
-	bool force;			 /* also if it cuts off an own network */
-	struct rf_words words;		 /* after the command; its own copy */
-	struct rf_definition definition; /* of 'limit add' and 'limit set' */
-	struct rf_change change;	 /* of 'limit change' */
-	struct rf_names names;		 /* of the others; as they were typed */
-	struct rf_newcomers_text newcomers;
-	uint32_t hosts; /* of the fleet */
-};
-
-struct rf_batch {
-	const char *path;
-	struct rf_batch_text options;
-	char *text; /* the words are in it */
-	size_t commands;
-	struct rf_step *step;
-	size_t steps, steps_capacity;
-	struct rf_list_changes lists;
-	struct rf_left_out left_out;	  /* changes of lists that are refused */
-	size_t skipped;			  /* invalid lines of files */
-	size_t wrong_load[RF_LIST_COUNT]; /* the line of the first 'load' that failed; 0: none */
-	struct rf_unban *unban;
-	size_t *unban_line;
-	size_t unbans, unbans_capacity;
-	struct rf_mistakes mistakes;
-};
-
-/* Mistakes are no error: `batch` has them. Free it, whether this succeeded or not. */
-int rf_batch_read(struct rf_batch *batch, const char *path, struct rf_error *error);
-void rf_batch_free(struct rf_batch *batch);
-/* Notes a mistake of a line; an error only where there is no memory, even for that. */
-int rf_batch_note(struct rf_batch *batch, size_t line, int err, const struct rf_error *reason,
-		  struct rf_error *error);
-/*
- * Adds the prefixes of a file that a line names. Where the file has mistakes, they become mistakes
- * of the line, and `is_wrong` is set.
- */
-int rf_batch_prefixes(struct rf_batch *batch, size_t line, const char *path,
-		      struct rf_prefixes *prefixes, bool *is_wrong, struct rf_error *error);
 
 #endif /* RINGFENCE_CLI_FILES_H */
