@@ -91,7 +91,7 @@ is "$(denied)" '' 'Escape changes nothing'
 press Home
 press d
 sees 'ringfence deny add 192\.0\.2\.66 for 1h dev ' 'the question is about the first source'
-flood src=192.0.2.1,count=100000000,rate=20000
+flood src=192.0.2.1,count=100000000,rate=5000
 sees '^> 192\.0\.2\.1 ' 'another source comes first meanwhile'
 press Enter
 sees '^done: ringfence deny add 192\.0\.2\.66 for 1h' 'Enter runs the command, and says so'
