@@ -256,7 +256,7 @@ stop TERM "$watch_pid"
 
 rm -rf "$scratch/made" && mkdir "$scratch/made"
 export RINGFENCE_HISTORY=$scratch/made
-build/tests/recorder "$RINGFENCE_HISTORY" eth0 93600 93600 full 10 || bail 'cannot record a history'
+build/tests/recorder "$RINGFENCE_HISTORY" eth0 93600 93600 full 60 || bail 'cannot record a history'
 found=$(ringfence suggest since -26h)
 matches "$found" '400 sources, any 1s: .*left out: [^ ]* [0-9:]+-[0-9:]+ \(flood eth0-6561f\).*suggested [0-9]+k?/1s; first:  ringfence limit add any-2 rate .* shadow' \
 	'of a day with a flood the flood is left out, and a rate suggested'
