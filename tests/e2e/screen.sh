@@ -8,13 +8,17 @@ sessions=0
 # shellcheck disable=SC2034 # what a shell under test reads
 utf8=(LC_ALL=C.UTF-8 TERM=screen-256color)
 
+unset TMUX
+tmux=(tmux -u -f /dev/null -S "$scratch/tmux")
+
 terminal() { # WORDS of tmux
-	inside env -u TMUX LC_ALL=C.UTF-8 tmux -u -f /dev/null -S "$scratch/tmux" "$@"
+	LC_ALL=C.UTF-8 "${tmux[@]}" "$@"
 }
 
-# Without a session the server would end, while the next one is made.
+# The server, and with it all that it starts, is in the namespace. Without this session it would end, while the
+# next one is made.
 keep_server() {
-	terminal new-session -d -s keep 'sleep 3600' || bail 'cannot start tmux'
+	LC_ALL=C.UTF-8 inside "${tmux[@]}" new-session -d -s keep 'sleep 3600' || bail 'cannot start tmux'
 }
 
 # open_screen COLUMNSxROWS [NAME=VALUE…] [WRAPPER…] -- WORDS: a shell that runs `ringfence WORDS` in a
@@ -52,7 +56,8 @@ screen() {
 }
 
 has() { # REGEX of grep
-	screen | LC_ALL=C.UTF-8 grep -qE -- "$1"
+	screen >"$scratch/screen"
+	LC_ALL=C.UTF-8 grep -qE -- "$1" "$scratch/screen"
 }
 
 has_not() { # REGEX
