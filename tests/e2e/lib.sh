@@ -321,6 +321,11 @@ use() {
 	build=$1
 }
 
+# The program as shipped, with another tag.
+newer() {
+	inside "$newer" "$@"
+}
+
 # Some kernels forbid iterators over maps, also to root; the others must have them.
 has_iterators() {
 	! "$shipped" doctor --json |
@@ -349,6 +354,11 @@ program_is_gone() { # ID
 interfaces() { # WIRE
 	ringfence status --json dev "${port[$1]}" |
 		jq -r '.interfaces[] | "\(.name): \(.mode), \(.attached_by)"'
+}
+
+# Replaces the rules of the only fence by those on standard input.
+rules() {
+	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
 }
 
 # ---- traffic ----
@@ -462,6 +472,19 @@ deliver() {
 	done
 	observe "$wire" "$max" outside build/tests/traffic send dev "out$wire" \
 		to "02:00:00:00:0$wire:02" "${flows[@]}"
+}
+
+# "SOURCE PACKETS" of what came out in the last delivery, a line for each source.
+came() {
+	cut -d' ' -f1,2 <<<"$received"
+}
+
+# The sum of these packets.
+passed() {
+	local packets bytes
+
+	add_up "$received"
+	echo "$packets"
 }
 
 # stays_within NAME: in the last delivery, no interval received more frames than `max` allows.

@@ -13,11 +13,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# "SOURCE PACKETS" of the frames that came out.
-came() {
-	cut -d' ' -f1,2 <<<"$received"
-}
-
 # All rules, without the line that contains the time.
 saved() {
 	ringfence save dev "${port[0]}" | sed '/^#/d'

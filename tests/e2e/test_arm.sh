@@ -12,19 +12,10 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-rules() {
-	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
-}
-
 # "NAME shadow" or "NAME force" of each limit, on one line.
 standing() {
 	ringfence limit list --json |
 		jq -r '[.limits[] | "\(.name) \(if .shadow then "shadow" else "force" end)"] | sort | join(", ")'
-}
-
-# "SOURCE PACKETS" of the frames that came out.
-came() {
-	cut -d' ' -f1,2 <<<"$received"
 }
 
 make_network 1

@@ -18,11 +18,6 @@ source "$(dirname "$0")/lib.sh"
 shared=$run-shared # a fence by name
 abi=$(sed -n 's/^#define RF_ABI_VERSION //p' include/ringfence/abi.h)
 
-# The same program with another tag.
-newer() {
-	inside "$newer" "$@"
-}
-
 # A program with another map ABI.
 alien() {
 	inside "$alien" "$@"
@@ -56,11 +51,6 @@ state() { # WIRE
 	ringfence limit list dev "${port[$1]}"
 	ringfence stats --json dev "${port[$1]}"
 	ringfence top dev "${port[$1]}"
-}
-
-# How many packets of the last delivery came out.
-passed() {
-	sum "$received" | cut -d' ' -f1
 }
 
 # A fence with a limit.

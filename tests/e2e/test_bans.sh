@@ -12,16 +12,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# rules: replaces all rules by those on standard input.
-rules() {
-	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
-}
-
-# "SOURCE PACKETS" of the frames that came out.
-came() {
-	cut -d' ' -f1,2 <<<"$received"
-}
-
 # "SOURCE LIMIT" of each ban.
 banned() {
 	ringfence bans --json | jq -r '.bans[] | "\(.source) \(.limit)"'

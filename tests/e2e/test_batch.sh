@@ -10,11 +10,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# "SOURCE PACKETS" of the frames that came out.
-came() {
-	cut -d' ' -f1,2 <<<"$received"
-}
-
 saved() {
 	ringfence save | sed '/^#/d'
 }

@@ -44,11 +44,6 @@ foreign_on() { # WIRE MODE PROGRAM
 	inside ip link set dev "${port[$1]}" "$2" obj "$foreign/$3.o" sec xdp
 }
 
-# How many packets of the last delivery came out.
-passed() {
-	sum "$received" | cut -d' ' -f1
-}
-
 limit='100/1h exact'
 
 arm() { # WIRE
@@ -365,10 +360,6 @@ if [ -x newer/build/ringfence ]; then # built elsewhere, for a guest
 else
 	require "$newer"
 fi
-
-newer() {
-	inside "$newer" "$@"
-}
 
 tag() { # WIRE
 	bpftool -j prog show id "$(ringfence status --json dev "${port[$1]}" | jq .program_id)" | jq -r .tag

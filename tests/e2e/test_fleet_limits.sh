@@ -9,10 +9,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-passed() {
-	sum "$received" | cut -d' ' -f1
-}
-
 passes() { # NAME COUNT: of 300 packets of a new source
 	source_number=$((${source_number:-0} + 1))
 	deliver 0 "src=192.0.2.$source_number,count=300"

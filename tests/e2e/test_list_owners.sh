@@ -9,10 +9,6 @@ source "$(dirname "$0")/lib.sh"
 make_network 1
 ringfence attach "${port[0]}" >/dev/null || bail 'cannot attach'
 
-came() {
-	cut -d' ' -f1,2 <<<"$received"
-}
-
 listed() {
 	ringfence deny list | sed 's/ for another [^ ,]*\( [0-9]*[ms]\)*/ for T/g'
 }

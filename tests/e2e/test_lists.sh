@@ -12,15 +12,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# "SOURCE PACKETS" of the frames that came out.
-came() {
-	cut -d' ' -f1,2 <<<"$received"
-}
-
-rules() {
-	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
-}
-
 reason() {
 	stats 0 ".reasons.$1.packets"
 }

@@ -25,11 +25,6 @@ rules() {
 	fence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
 }
 
-# "SOURCE PACKETS" of the frames that came out.
-came() {
-	cut -d' ' -f1,2 <<<"$received"
-}
-
 # "NAME PASSED DROPPED" of each limit.
 limits() {
 	stats $wire '.limits | sort_by(.name)[] | "\(.name) \(.passed) \(.dropped)"'

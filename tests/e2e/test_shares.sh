@@ -12,16 +12,8 @@ if [ -x newer/build/ringfence ]; then
 	newer=newer/build/ringfence
 fi
 
-newer() {
-	inside "$newer" "$@"
-}
-
 map_field() { # FIELD PIN
 	bpftool -j map show pinned "$pins/${port[0]}/$2" | jq -r ".$1"
-}
-
-passed() {
-	sum "$received" | cut -d' ' -f1
 }
 
 share_pins() {

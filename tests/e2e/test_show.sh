@@ -35,10 +35,6 @@ says() {
 	is "$(came "src=$2$3")" "$4" "$1: the next packet is $4"
 }
 
-rules() {
-	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
-}
-
 make_network 1
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 

@@ -79,11 +79,6 @@ deliver_sourceless() {
 	received_packets=$((received_packets + packets)) received_bytes=$((received_bytes + bytes))
 }
 
-# How many packets of the last delivery came out.
-passed() {
-	sum "$received" | cut -d' ' -f1
-}
-
 # "PACKETS BYTES"
 reason() { # WIRE NAME
 	stats "$1" ".reasons.$2 | \"\\(.packets) \\(.bytes)\""

@@ -49,10 +49,6 @@ agrees() {
 		sed -E 's/(in|another|last) [0-9.]+(ms|s|m|h|d)( [0-9]+[a-z]+)?/\1 T/g')" "$1: and its words"
 }
 
-rules() {
-	ringfence apply - >"$scratch/log" 2>&1 || bail "cannot apply: $(<"$scratch/log")"
-}
-
 is_seen() { # the daemon has read the fence that is attached
 	[ "$(ask 192.0.2.250 | jq '.now != null and (.error | not)')" = true ]
 }
