@@ -18,7 +18,6 @@
 #
 # This is a tool, not a test: it fails only if a figure does not mean what it says.
 
-# shellcheck disable=SC2317 # functions are called by name
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 # shellcheck source=tests/bench/wires.sh

@@ -21,7 +21,6 @@
 #
 # This is a tool, not a test: no figure makes it fail.
 
-# shellcheck disable=SC2317 # functions are called by name
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 # shellcheck source=tests/bench/wires.sh

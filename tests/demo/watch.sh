@@ -9,7 +9,6 @@
 #
 # It removes everything it made, also when it is interrupted.
 
-# shellcheck disable=SC2317 # functions are called by name
 locale=${LC_ALL:-${LANG:-C}} # the user's, which lib.sh sets aside
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"

@@ -11,7 +11,6 @@
 #
 # Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
 
-# shellcheck disable=SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

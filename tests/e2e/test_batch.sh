@@ -6,7 +6,6 @@
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 
-# shellcheck disable=SC2317 # functions are called by fails, does and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

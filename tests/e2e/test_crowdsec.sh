@@ -3,7 +3,6 @@
 # ringfence-crowdsec against hostile decisions: what is no address, or too wide, is left out, and the
 # rest of the same answer applies. tests/ecosystem has CrowdSec's own API.
 
-# shellcheck disable=SC2317 # functions are called by eventually
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -8,7 +8,6 @@
 #   out1  ---------- wire 1 -------->  ${port[1]}  one that `ip` attached, which nobody may read
 
 # shellcheck disable=SC2016 # dollars for other shells
-# shellcheck disable=SC2317 # functions are called by check, eventually and the like
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh
@@ -183,7 +182,6 @@ check 'a scrape takes less than a second' eventually is_quick
 
 # Connections are open for 2 s, so requests beside 10 of them may come too late; then again.
 crowded() { # STATUS STATUS: of a request from their address, and of one from another
-	# shellcheck disable=SC2317
 	[ "$(inside bash -c 'for ((i = 0; i < 10; i++)); do exec {fd}<>/dev/tcp/127.0.0.1/9436 || exit; done
 		for interface in 127.0.0.1 127.0.0.2; do
 			curl -m 180 -s -o /dev/null -w "%{http_code} " --interface $interface "$1"

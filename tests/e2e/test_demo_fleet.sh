@@ -3,7 +3,6 @@
 # What `make demo-fleet` shows: that its sums hold, and that it leaves nothing behind, also when it is
 # interrupted.
 
-# shellcheck disable=SC2317 # functions are called by check and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

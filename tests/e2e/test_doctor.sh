@@ -8,7 +8,6 @@
 #
 # tests/unit/test_diagnose.c has rows for VLANs, bonds and hardware.
 
-# shellcheck disable=SC2317 # functions are called by check, does and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -6,7 +6,6 @@
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence, watched
 
-# shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh

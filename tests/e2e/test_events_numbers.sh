@@ -5,7 +5,6 @@
 #
 #   inside: a fence on ${port[0]}, watched; no packet is sent
 
-# shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh

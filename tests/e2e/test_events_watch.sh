@@ -7,7 +7,6 @@
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence, watched
 #   out1  ---------- wire 1 -------->  ${port[1]}  another one
 
-# shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh

@@ -25,7 +25,6 @@
 # belong to known sources: the kernel keeps up to half of the smallest map for itself, on lists of
 # each CPU.
 
-# shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -12,7 +12,6 @@
 # the verdicts alone tell which limits applied; and the row names each window that is made. The
 # driver counts the frames that came out behind the program.
 
-# shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -7,7 +7,6 @@
 # The tests use the kernel's own tunnels if the kernel has them, and otherwise a tun that claims
 # another hardware type, which its owner may set.
 
-# shellcheck disable=SC2317 # functions are called by check, does and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

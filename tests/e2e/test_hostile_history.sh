@@ -3,7 +3,6 @@
 # Whoever may write a history, or the file of events, may write anything into it: no command sends a
 # control character of it to a terminal, in text or in JSON.
 
-# shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh

@@ -8,7 +8,6 @@
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 
-# shellcheck disable=SC2317 # functions are called by others
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh

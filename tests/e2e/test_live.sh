@@ -19,7 +19,6 @@
 # Below L, only packets that are counted as contended may be refused. Frames that are lost before or
 # behind the program are counted as well.
 
-# shellcheck disable=SC2317 # functions are called by repeat
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

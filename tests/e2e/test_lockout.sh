@@ -9,7 +9,6 @@
 #
 # The SSH connection is made up: from 203.0.113.7, port 51432, to 192.0.2.10, port 22.
 
-# shellcheck disable=SC2317 # functions are called by does and fails
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

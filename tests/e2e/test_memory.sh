@@ -4,7 +4,6 @@
 # maps, and with default sizes it is less than 53 MiB. Of lists, where the kernel counts a third, they
 # print what is charged to the control group that loads them.
 
-# shellcheck disable=SC2317 # functions are called by check, does and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -7,7 +7,6 @@
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 
-# shellcheck disable=SC2317 # functions are called by fails, does and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

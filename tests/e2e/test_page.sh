@@ -7,7 +7,6 @@
 #   out0  ---------- wire 0 -------->  ${port[0]}  two limits, one of them a shadow
 
 # shellcheck disable=SC2016 # dollars are for eval, later
-# shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh

@@ -9,7 +9,6 @@
 #
 # Limits have windows of an hour, so that no test depends on speed.
 
-# shellcheck disable=SC2317 # functions are called by does and fails
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

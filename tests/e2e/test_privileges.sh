@@ -9,7 +9,6 @@
 # /run/ringfence is a bpffs of this test, and its group is made later. Limits that must stay
 # exceeded have a window of an hour, so that no test depends on speed.
 
-# shellcheck disable=SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh

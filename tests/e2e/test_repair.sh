@@ -10,7 +10,6 @@
 # What arrives at `near` is received by ${port[0]} without meeting its program, as if the driver had
 # lost the program. No driver here really loses it: vmxnet3 does, in tests/vm.
 
-# shellcheck disable=SC2317 # functions are called by eventually and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

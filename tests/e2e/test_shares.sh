@@ -3,7 +3,6 @@
 # A fence that was attached with `fleet`: its pins, upgrades in place, and that all else of it is as
 # of any other fence. What shares do is in tests/prog/test_shares.c.
 
-# shellcheck disable=SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -9,7 +9,6 @@
 #
 # A busy machine can only make the connection slower, so it is repeated until it reaches the rate.
 
-# shellcheck disable=SC2317 # functions are called by eventually
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

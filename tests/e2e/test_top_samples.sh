@@ -3,7 +3,6 @@
 # Sources without a window on the screen of `top`: the key that takes samples, the rows marked `~`,
 # what can be done with them, and that nothing is sampled once the screen has ended.
 
-# shellcheck disable=SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
 # shellcheck source=tests/e2e/lib.sh

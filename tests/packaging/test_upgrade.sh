@@ -8,7 +8,6 @@
 #   out1  ------- wire 1 ------  eth1
 
 # shellcheck disable=SC2016 # dollars for eval
-# shellcheck disable=SC2317 # functions are called by check and does
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"
 # shellcheck source=tests/e2e/lib.sh

@@ -23,7 +23,6 @@ OBJECT=build/ringfence.bpf.o
 # Iterators need the JIT; Debian's kernel for s390x is built without it.
 jit=$(cat /proc/sys/net/core/bpf_jit_enable 2>/dev/null || echo 0)
 
-# shellcheck disable=SC2317 # called by name
 newer() {
 	inside newer/build/ringfence "$@"
 }

@@ -7,7 +7,6 @@
 #   namespace `far`                 here
 #   near0 10.9.0.2  -------------  far0 10.9.0.1, with a fence
 
-# shellcheck disable=SC2317 # functions are called by check and eventually
 results=0
 exec 2>&1
 
@@ -102,7 +101,6 @@ for unit in ringfence.service ringfence-watch.service \
 	ringfence-notify.socket ringfence-notify@.service ringfence@.service; do
 	check "systemd finds no mistake in $unit" sh -c "! systemd-analyze verify --man=no /lib/systemd/system/$unit 2>&1 | grep -i ringfence"
 done
-
 
 check 'systemctl starts the fence' systemctl start ringfence@far0
 check 'the fence is attached' ringfence status dev far0
