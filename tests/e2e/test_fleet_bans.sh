@@ -372,13 +372,17 @@ told=$(agent_says 1 status | jq .bans.told)
 on 2 deny add 192.0.2.95
 on 1 deny add 192.0.2.95 for 1h fleet
 on 1 deny add 192.0.2.94 for 1h fleet
-check 'a ban is not taken over an entry of the host' eventually has_bans 2 192.0.2.94
+check 'a ban is listed although the host has an entry of the same prefix' eventually has_bans 2 192.0.2.94 192.0.2.95
+is "$(on 2 deny list --json | jq -c '[.prefixes[] | select(.prefix == "192.0.2.95") | .owners[].by] | sort')" '["fleet","manual"]' \
+	'deny list has both owners'
 on 2 deny del 192.0.2.95
-check 'but once that has ended' eventually has_bans 2 192.0.2.94 192.0.2.95
+check 'removing that entry leaves the ban' drops 2 192.0.2.95
+is "$(on 2 deny list --json | jq -c '[.prefixes[] | select(.prefix == "192.0.2.95") | .owners[].by]')" '["fleet"]' 'as the only owner'
 on 1 deny del 192.0.2.94
 on 1 deny add 192.0.2.93 for 1h fleet
 check 'a later ban comes' eventually has_bans 2 192.0.2.93 192.0.2.94 192.0.2.95
-check 'a host takes none of its own, also where its entry is gone' has_no_bans 1
+check 'a host takes those of others and none of its own, also where its entry is gone' \
+	has_bans 1 "$source4" 192.0.2.93 192.0.2.95
 says_bans() { # HOST TEXT
 	on "$1" fleet status "edge$1" | grep -qxF "bans: $2"
 }

@@ -114,17 +114,11 @@ static inline void insert(struct rf_ruleset *model, const struct rf_prefix *pref
 /* The same in a set of rules, by the functions for one entry. */
 static inline void change_model(struct rf_ruleset *model, const struct rf_list_change *change)
 {
-	const struct rf_owner_set fleet = {.bits = {1U << RF_OWNER_FLEET}};
 	struct rf_listed *entry;
 
 	if (!rf_ruleset_find(model, &change->prefix))
 		insert(model, &change->prefix);
 	entry = rf_ruleset_find(model, &change->prefix);
-	if (change->list == RF_DENY && change->until && change->owner == RF_OWNER_FLEET &&
-	    rf_listed_local_until(entry, RF_DENY))
-		return; /* this host's own */
-	if (change->list == RF_DENY && change->until && change->owner != RF_OWNER_FLEET)
-		rf_listed_release(entry, RF_DENY, &fleet);
 	assert_int_equal(rf_listed_claim(entry, change->list, change->owner, change->until), 0);
 	rf_ruleset_expire(model, 0); /* drops empty entries */
 }

@@ -265,7 +265,7 @@ static void a_host_takes_off_no_ban_of_the_fleet(void **state)
 	assert_true(passes(program, "10.0.0.1"));
 }
 
-static void an_entry_of_the_host_stands_before_a_ban_of_the_fleet(void **state)
+static void an_entry_of_the_host_and_a_ban_of_the_fleet_stand_together(void **state)
 {
 	struct rf_list_changes empty = {};
 	struct program *program = *state;
@@ -274,18 +274,23 @@ static void an_entry_of_the_host_stands_before_a_ban_of_the_fleet(void **state)
 
 	program_apply(program, "limit add any rate 1M/10s\nallow add 10.0.1.0/24\n"
 			       "deny add 10.0.0.1\n");
-	assert_int_equal(ban(program, "10.0.0.1", 1000000).writes, 0);
+	assert_int_equal(ban(program, "10.0.0.1", 1000000).writes, 1);
 	assert_int_equal(ban(program, "10.0.0.2", 1000000).writes, 1);
 	change(program, RF_DENY, "10.0.0.2", RF_FOREVER);
-	assert_int_equal(listed_of_fleet(program), 0);
+	assert_int_equal(listed_of_fleet(program), 2);
+	change(program, RF_DENY, "10.0.0.3", RF_FOREVER);
+	assert_int_equal(ban(program, "10.0.0.3", 1000000).writes, 1);
+	change(program, RF_DENY, "10.0.0.3", 0);
+	assert_false(passes(program, "10.0.0.3"));
 	ban(program, "10.0.1.0/24", 1000000);
 	assert_true(passes(program, "10.0.1.1"));
-	assert_int_equal(listed_of_fleet(program), 1);
+	assert_int_equal(listed_of_fleet(program), 4);
 	assert_done(rf_list_changes_release(&empty, RF_DENY, &of_fleet, &error), &error);
 	assert_done(rf_fence_change_lists(&program->fence, &empty, NULL, &outcome, &error), &error);
 	assert_int_equal(listed_of_fleet(program), 0);
 	assert_false(passes(program, "10.0.0.1"));
 	assert_false(passes(program, "10.0.0.2"));
+	assert_true(passes(program, "10.0.0.3"));
 }
 
 /* ---- packets ---- */
@@ -409,7 +414,7 @@ int main(void)
 		TEST(a_commit_leaves_no_old_tries),
 		TEST(a_missing_prefix_changes_nothing),
 		TEST(a_host_takes_off_no_ban_of_the_fleet),
-		TEST(an_entry_of_the_host_stands_before_a_ban_of_the_fleet),
+		TEST(an_entry_of_the_host_and_a_ban_of_the_fleet_stand_together),
 		TEST(a_source_under_two_entries_is_never_judged_by_neither),
 		TEST(no_lease_answers_by_the_old_lists),
 		TEST(a_change_that_was_killed_is_made_good),

@@ -196,8 +196,11 @@ static void a_host_ends_no_ban_of_the_fleet(void **state)
 	assert_int_equal(claim(&rules, RF_OWNER_ALL, "10.0.0.1", 0), RF_LIST_MISSING);
 	claim(&rules, JAIL, "10.0.0.1", 200);
 	claim(&rules, RF_OWNER_FLEET, "10.0.0.1", 300);
-	assert_int_equal(rf_listed_until(&rules.ruleset.listed[0], RF_DENY), 200);
+	assert_int_equal(rf_listed_local_until(&rules.ruleset.listed[0], RF_DENY), 200);
+	assert_int_equal(rf_listed_until(&rules.ruleset.listed[0], RF_DENY), 300);
 	assert_int_equal(claim(&rules, RF_OWNER_ONLY, "10.0.0.1", 0), RF_LIST_ACCEPTED);
+	assert_int_equal(rf_listed_until(&rules.ruleset.listed[0], RF_DENY), 300);
+	assert_int_equal(claim(&rules, RF_OWNER_FLEET, "10.0.0.1", 0), RF_LIST_ACCEPTED);
 	assert_int_equal(rules.ruleset.listed_count, 0);
 	rules_free(&rules);
 }
@@ -215,6 +218,26 @@ static void a_prefix_has_six_owners_at_most(void **state)
 				       "10.0.0.1", 100),
 				 i < RF_LIST_CLAIMS ? RF_LIST_ACCEPTED : RF_LIST_FULL);
 	}
+	rules_free(&rules);
+}
+
+/* This host's owners come first. */
+static void a_ban_of_the_fleet_makes_room_for_a_sixth_owner(void **state)
+{
+	struct rules rules = rules_of_two_owners();
+	struct rf_error error = {};
+	char name[24];
+
+	(void)state;
+	claim(&rules, RF_OWNER_FLEET, "10.0.0.1", 100);
+	for (int i = 0; i < RF_LIST_CLAIMS; i++) {
+		sprintf(name, "owner%d", i);
+		assert_int_equal(claim(&rules, rf_owner_add(&rules.ruleset.owners, name, &error),
+				       "10.0.0.1", 200),
+				 RF_LIST_ACCEPTED);
+	}
+	assert_int_equal(rf_listed_until_by(&rules.ruleset.listed[0], RF_DENY, RF_OWNER_FLEET), 0);
+	assert_int_equal(claim(&rules, RF_OWNER_FLEET, "10.0.0.1", 300), RF_LIST_FULL);
 	rules_free(&rules);
 }
 
@@ -537,6 +560,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_claims_of_an_entry_expire_one_by_one),
 	cmocka_unit_test(a_host_ends_no_ban_of_the_fleet),
 	cmocka_unit_test(a_prefix_has_six_owners_at_most),
+	cmocka_unit_test(a_ban_of_the_fleet_makes_room_for_a_sixth_owner),
 	cmocka_unit_test(a_release_ends_the_claims_of_its_owners),
 	cmocka_unit_test(owners_are_joined_by_name),
 	cmocka_unit_test(a_divided_64_is_marked_throughout),

@@ -100,8 +100,8 @@ int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *left_
 			struct rf_error *error);
 
 /*
- * Looks for some of the taken bans in the fence, other ones each time. False: one is not in force.
- * A ban stands back behind an entry of this host, which may have ended.
+ * Looks for some of the taken bans in the fence, other ones each time. False: one is not in force:
+ * the fence had no room for it before, or has lost it.
  */
 bool rf_fleet_bans_are_there(struct rf_fleet_bans *bans, const struct rf_fence *fence);
 

@@ -230,19 +230,19 @@ static struct rf_owner_set owners_of(const struct rf_list_change *change)
 }
 
 /*
- * A prefix is denied by this host or by the fleet: an entry of this host takes the place of the
- * fleet's ban, which the agent adds again once that entry has ended.
+ * A prefix holds few claims, so the fleet's ban makes room for a claim of this host. The agent adds
+ * it again once there is room.
  */
-static bool yields(struct rf_listed *entry, const struct rf_list_change *change)
+static enum rf_list_refusal claim(struct rf_listed *entry, const struct rf_list_change *change)
 {
 	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
+	int err = rf_listed_claim(entry, change->list, change->owner, change->until);
 
-	if (change->list != RF_DENY || !change->until)
-		return false;
-	if (change->owner == RF_OWNER_FLEET)
-		return rf_listed_local_until(entry, RF_DENY);
-	rf_listed_release(entry, RF_DENY, &fleet);
-	return false;
+	if (err && change->owner != RF_OWNER_FLEET) {
+		rf_listed_release(entry, RF_DENY, &fleet);
+		err = rf_listed_claim(entry, change->list, change->owner, change->until);
+	}
+	return err ? RF_LIST_FULL : RF_LIST_ACCEPTED;
 }
 
 static enum rf_list_refusal make_change(struct rf_listed *entry,
@@ -252,12 +252,8 @@ static enum rf_list_refusal make_change(struct rf_listed *entry,
 	uint8_t owner[RF_LIST_CLAIMS];
 	int count;
 
-	if (yields(entry, change))
-		return RF_LIST_ACCEPTED;
 	if (change->until)
-		return rf_listed_claim(entry, change->list, change->owner, change->until)
-			       ? RF_LIST_FULL
-			       : RF_LIST_ACCEPTED;
+		return claim(entry, change);
 	count = rf_listed_owners(entry, change->list, &owners, owner);
 	if (!count)
 		return change->must_be_there && !may_be_missing ? RF_LIST_MISSING
