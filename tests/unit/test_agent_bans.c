@@ -41,6 +41,11 @@ bool rf_line_is_ready(const struct rf_line *to, uint32_t tag, uint64_t now)
 	return !sent.fails;
 }
 
+const struct rf_link *rf_line_worst(const struct rf_line *of)
+{
+	return &of->link[0];
+}
+
 const char *rf_line_trouble(const struct rf_line *of)
 {
 	(void)of;
@@ -236,7 +241,6 @@ static void numbers_are_remembered_four_at_most(void **state)
 /* ---- a command that tells a ban ---- */
 
 static struct rf_claims claims;
-static struct rf_inquiries inquiries;
 static const struct rf_status_view view = {.claims = &claims, .bans = &bans, .news = &line};
 static struct {
 	uint64_t ticket; /* 0: no reply yet */
@@ -254,7 +258,7 @@ void rf_desk_reply(struct rf_desk *desk, uint64_t ticket, const char *text)
 static void command(uint64_t ticket, const char *question)
 {
 	bool later = false;
-	char *text = rf_inquire(&inquiries, NULL, ticket, question, &view, &later);
+	char *text = rf_inquire(NULL, ticket, question, &view, &later);
 
 	memset(&reply, 0, sizeof(reply));
 	assert_int_equal(!text, later);
@@ -326,11 +330,11 @@ static void what_is_refused_for_now_is_sent_again(void **state)
 	count = sent.count;
 	sent.fails = true;
 	refuse();
-	rf_inquiries_turn(&inquiries, now);
+	rf_inquiries_turn(now);
 	assert_int_equal(reply.ticket, 0);
 	assert_int_equal(sent.count, count);
 	sent.fails = false;
-	rf_inquiries_turn(&inquiries, now);
+	rf_inquiries_turn(now);
 	assert_int_equal(sent.count, count + 1);
 	take_reply(RF_BAN_DONE);
 	assert_string_equal(reply.text, "{\"schema\":1}");
@@ -341,7 +345,7 @@ static void but_not_forever(void **state)
 	(void)state;
 	command(7, "ban 1000 192.0.2.1");
 	refuse();
-	rf_inquiries_turn(&inquiries, UINT64_MAX);
+	rf_inquiries_turn(UINT64_MAX);
 	assert_int_equal(reply.ticket, 7);
 	assert_non_null(strstr(reply.text, "does not answer in time"));
 }

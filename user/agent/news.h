@@ -47,6 +47,18 @@ json_t *rf_news_read(const char *text, size_t size);
 /* The definition of a limit in it; NULL: it has none. */
 const char *rf_news_definition(const json_t *host, const char *limit);
 
+/* The sources that hosts drop the most of, added up. All zeros: none yet. */
+struct rf_news_top {
+	struct told_source *source;
+	uint32_t sources;
+	uint32_t asked, told; /* hosts */
+};
+
+/* Adds what a host has told; `bytes` NULL: it has not told any. */
+void rf_news_top_add(struct rf_news_top *top, const char *bytes, size_t size);
+/* The first `most` by "drops", "rate" or "hosts". Frees `top`. */
+json_t *rf_news_top_json(struct rf_news_top *top, const char *by, uint32_t most);
+
 /*
  * Who of the fleet is heard. A member keeps its slot until another host wants it, so a heartbeat's
  * answer also has those that are long gone. When each was heard is what the engine keeps of a

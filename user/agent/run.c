@@ -148,7 +148,6 @@ struct agent {
 	struct rf_news news;
 	struct rf_roll roll;
 	struct rf_desk desk;
-	struct rf_inquiries inquiries;
 	struct rf_status_view view;
 	struct rf_publisher publisher;
 	struct waiter waiter;
@@ -331,7 +330,7 @@ static char *answer(void *context, const char *question, uint64_t ticket, bool *
 	struct agent *agent = context;
 	char *text;
 
-	text = rf_inquire(&agent->inquiries, &agent->desk, ticket, question, &agent->view, later);
+	text = rf_inquire(&agent->desk, ticket, question, &agent->view, later);
 	return text || *later ? text : rf_status_answer(&agent->view, question);
 }
 
@@ -417,7 +416,7 @@ static void turn(struct agent *agent)
 	look_whether_alone(agent, now);
 	agent->view.hosts = agent->hosts;
 	agent->view.refusals = agent->refusals;
-	rf_inquiries_turn(&agent->inquiries, now);
+	rf_inquiries_turn(now);
 	rf_news_turn(&agent->news, agent->hosts, now);
 	rf_roll_turn(&agent->roll, now);
 	rf_publisher_turn(&agent->publisher, &agent->view, now);

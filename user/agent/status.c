@@ -19,6 +19,7 @@
 #include "ringfence/fleet.h"
 #include "ringfence/share.h"
 #include "rules/policy.h"
+#include "schema/record.h"
 
 #define FILE_MODE 0640 /* the agent's group is that of those who may watch */
 
@@ -46,20 +47,32 @@ void rf_status_key_trouble(const struct rf_claims *claims, char text[RF_KEY_TROU
 		 own, other);
 }
 
-static json_t *fingerprint_json(uint64_t fingerprint)
-{
-	char text[RF_FINGERPRINT_SIZE];
+/* Fingerprints; "": there is none. */
+struct told_key {
+	char own[RF_FINGERPRINT_SIZE], fleet[RF_FINGERPRINT_SIZE];
+	bool is_refused;
+};
 
-	rf_fleet_key_format(fingerprint, text);
-	return fingerprint ? json_string(text) : json_null();
-}
+static const struct rf_field key_fields[] = {
+	RF_FIELD("fingerprint", struct told_key, own, "of the key of this host; null: it has none",
+		 .if_any = true, .or_null = true),
+	RF_FIELD("refused", struct told_key, is_refused,
+		 "the members have another key, so the host is alone"),
+	RF_FIELD("fleet", struct told_key, fleet,
+		 "of the members' key, if the host is refused; null: they have none",
+		 .if_any = true, .or_null = true),
+	{},
+};
 
-/* Fingerprints; `fleet` only where it is another one. */
 static json_t *key_json(const struct rf_claims *claims)
 {
-	return json_pack("{s:o, s:b, s:o}", "fingerprint", fingerprint_json(claims->fingerprint),
-			 "refused", claims->foreign != 0, "fleet",
-			 fingerprint_json(claims->foreign ? claims->fleet_key : 0));
+	struct told_key key = {.is_refused = claims->foreign};
+
+	if (claims->fingerprint)
+		rf_fleet_key_format(claims->fingerprint, key.own);
+	if (claims->foreign && claims->fleet_key)
+		rf_fleet_key_format(claims->fleet_key, key.fleet);
+	return rf_record_json(key_fields, &key);
 }
 
 /* ---- the engine ---- */
@@ -171,30 +184,40 @@ static json_t *membership_json(const struct rf_status_view *view, uint64_t now)
 
 /* ---- time alone ---- */
 
-static json_t *time_or_null(uint64_t time_ns)
-{
-	return time_ns ? json_integer(time_ns) : json_null();
-}
-
-static json_t *bucket_json(const struct rf_alone_bucket *bucket)
-{
-	const struct rf_alone_time *time = &bucket->time;
-
-	return json_pack("{s:o, s:I, s:I, s:o, s:o}", "heard_until_ns",
-			 time_or_null(bucket->heard_until_ns), "alone_times",
-			 (json_int_t)time->times, "alone_ns", (json_int_t)time->ns,
-			 "alone_since_ns", time_or_null(time->since_ns), "alone_until_ns",
-			 time_or_null(time->until_ns));
-}
+static const struct rf_field bucket_fields[] = {
+	RF_FIELD("heard_until_ns", struct rf_alone_bucket, heard_until_ns,
+		 "alone from then on; null: nothing was heard yet", .if_any = true,
+		 .or_null = true),
+	RF_FIELD("alone_times", struct rf_alone_bucket, time.times, "how often that was"),
+	RF_FIELD("alone_ns", struct rf_alone_bucket, time.ns,
+		 "the time alone since the agent started"),
+	RF_FIELD("alone_since_ns", struct rf_alone_bucket, time.since_ns,
+		 "CLOCK_MONOTONIC when it went alone last; null: never", .if_any = true,
+		 .or_null = true),
+	RF_FIELD("alone_until_ns", struct rf_alone_bucket, time.until_ns,
+		 "the end of that; null: it lasts, or never was", .if_any = true, .or_null = true),
+	{},
+};
 
 static json_t *buckets_json(const struct rf_alone *alone)
 {
 	json_t *buckets = json_array();
 
 	for (int i = 0; i < RF_BUCKETS; i++)
-		json_array_append_new(buckets, bucket_json(&alone->bucket[i]));
+		json_array_append_new(buckets, rf_record_json(bucket_fields, &alone->bucket[i]));
 	return buckets;
 }
+
+/* ---- what 'fleet status' prints as it is ---- */
+
+static const struct rf_field printed_fields[] = {
+	RF_FIELD_MADE("key", RF_FIELD_OBJECT, NULL, "the bucket key", .fields = key_fields),
+	RF_FIELD_MADE("buckets", RF_FIELD_LIST, NULL,
+		      "the 16 parts of the sources, each heard or alone by itself",
+		      .fields = bucket_fields),
+	{},
+};
+RF_RECORD(fleet_status, printed_fields);
 
 /* ---- limits ---- */
 
@@ -234,19 +257,23 @@ static json_t *claims_json(const struct rf_claims *claims, uint64_t now)
 	return json_pack("{s:I, s:I}", "shares", shares, "contested", contested);
 }
 
-static json_t *counts_json(const struct rf_claims *claims)
-{
-	const struct rf_claims_counts *counts = &claims->counts;
-
-	return json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claims",
-		(json_int_t)claims->table.count, "asks", (json_int_t)counts->asks, "asks_sent",
-		(json_int_t)counts->asks_sent, "asks_put_off", (json_int_t)counts->asks_put_off,
-		"asks_no_room", (json_int_t)counts->asks_no_room, "reports",
-		(json_int_t)counts->reports, "answers", (json_int_t)counts->answers, "failed",
-		(json_int_t)counts->failed, "in_vain", (json_int_t)counts->in_vain, "given_back",
-		(json_int_t)counts->given_back, "lost", (json_int_t)counts->lost);
-}
+static const struct rf_field counts_fields[] = {
+	RF_FIELD("claims", struct rf_claims, table.count, "sources with a claim here"),
+	RF_FIELD("asks", struct rf_claims, counts.asks, "of sources, for a larger share"),
+	RF_FIELD("asks_sent", struct rf_claims, counts.asks_sent, "that became reports"),
+	RF_FIELD("asks_put_off", struct rf_claims, counts.asks_put_off,
+		 "more than the agent may send"),
+	RF_FIELD("asks_no_room", struct rf_claims, counts.asks_no_room, "the table was full"),
+	RF_FIELD("reports", struct rf_claims, counts.reports, "claims that were reported"),
+	RF_FIELD("answers", struct rf_claims, counts.answers, "to them"),
+	RF_FIELD("failed", struct rf_claims, counts.failed, "reports without an answer"),
+	RF_FIELD("in_vain", struct rf_claims, counts.in_vain,
+		 "answers that gave less than was wanted"),
+	RF_FIELD("given_back", struct rf_claims, counts.given_back, "shares"),
+	RF_FIELD("lost", struct rf_claims, counts.lost,
+		 "windows that are gone while they had a claim"),
+	{},
+};
 
 static json_t *status_json(const struct rf_status_view *view)
 {
@@ -255,9 +282,9 @@ static json_t *status_json(const struct rf_status_view *view)
 
 	rf_site_look_whether_alone(view->site);
 	return json_pack(
-		"{s:i, s:o, s:I, s:I, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, "
+		"{s:o, s:I, s:I, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, "
 		"s:o, s:o, s:o}",
-		"schema", 1, "fence", rf_json_text(view->settings->name), "started_ns",
+		"fence", rf_json_text(view->settings->name), "started_ns",
 		(json_int_t)view->started_ns, "written_ns", (json_int_t)now, "host", view->name,
 		"version", RINGFENCE_VERSION, "attached", view->site->is_open, "hosts",
 		(int)view->hosts, "grace_ms", (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS),
@@ -265,7 +292,8 @@ static json_t *status_json(const struct rf_status_view *view)
 		membership_json(view, now), "alone_times", (json_int_t)alone->any.times, "alone_ns",
 		(json_int_t)alone->any.ns, "buckets", buckets_json(alone), "limits",
 		limits_json(view), "sources", claims_json(view->claims, now), "counts",
-		counts_json(view->claims), "bans", rf_fleet_bans_status(view->bans));
+		rf_record_json(counts_fields, view->claims), "bans",
+		rf_fleet_bans_status(view->bans));
 }
 
 /* ---- one source ---- */
@@ -295,19 +323,34 @@ static json_t *show_json(const struct rf_status_view *view, const char *text)
 	json_t *limits;
 
 	if (rf_parse_address(text, &address, &error))
-		return json_pack("{s:i, s:o}", "schema", 1, "error", rf_json_text(error.text));
+		return rf_status_error(error.text);
 	limits = json_array();
 	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
 		if (view->claims->limit[i].in_force)
 			json_array_append_new(limits, claim_json(view, i, &address));
-	return json_pack("{s:i, s:o, s:o}", "schema", 1, "address", rf_json_text(text), "limits",
-			 limits);
+	return json_pack("{s:o, s:o}", "address", rf_json_text(text), "limits", limits);
+}
+
+json_t *rf_status_error(const char *text)
+{
+	return json_pack("{s:o}", "error", rf_json_text(text));
+}
+
+char *rf_status_text(json_t *answer)
+{
+	json_t *all = json_pack("{s:i}", "schema", 1);
+	char *text = NULL;
+
+	if (answer && !json_object_update(all, answer))
+		text = json_dumps(all, JSON_COMPACT);
+	json_decref(answer);
+	json_decref(all);
+	return text;
 }
 
 char *rf_status_answer(const struct rf_status_view *view, const char *question)
 {
 	json_t *answer;
-	char *text;
 
 	if (strncmp(question, "show ", 5) == 0)
 		answer = show_json(view, question + 5);
@@ -315,11 +358,7 @@ char *rf_status_answer(const struct rf_status_view *view, const char *question)
 		answer = status_json(view);
 	else
 		answer = rf_fleet_bans_answer(view->bans, question);
-	if (!answer)
-		answer = json_pack("{s:i, s:s}", "schema", 1, "error", "no such question");
-	text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
-	json_decref(answer);
-	return text;
+	return rf_status_text(answer ? answer : rf_status_error("no such question"));
 }
 
 /* ---- the file ---- */

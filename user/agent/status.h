@@ -39,6 +39,10 @@ struct rf_status_view {
 
 /* What is wrong with the bucket key; "": nothing. */
 void rf_status_key_trouble(const struct rf_claims *claims, char text[RF_KEY_TROUBLE_SIZE]);
+/* Answers that other files have. */
+json_t *rf_status_error(const char *text);
+/* The text of an answer, of the heap, which is freed; NULL: no memory. */
+char *rf_status_text(json_t *answer);
 /* The answer, of the heap; NULL: no memory. `question` is anybody's text. */
 char *rf_status_answer(const struct rf_status_view *view, const char *question);
 

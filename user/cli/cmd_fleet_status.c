@@ -17,103 +17,10 @@
 #include "fence/fence.h"
 #include "rules/grammar_option.h"
 
-/* ---- records of what the agent has answered, which is passed on ---- */
-
-#define ANSWERED(key, kind, meaning, ...) RF_FIELD_MADE(key, kind, NULL, meaning, ##__VA_ARGS__)
-#define NUMBER(key, meaning, ...) ANSWERED(key, RF_FIELD_I64, meaning, ##__VA_ARGS__)
-#define FLAG(key, meaning, ...) ANSWERED(key, RF_FIELD_BOOL, meaning, ##__VA_ARGS__)
-#define TEXT(key, meaning, ...) ANSWERED(key, RF_FIELD_TEXT, meaning, ##__VA_ARGS__)
-#define LIST(key, fields_, meaning, ...) \
-	ANSWERED(key, RF_FIELD_LIST, meaning, .fields = fields_, ##__VA_ARGS__)
-
-static const struct rf_field key_fields[] = {
-	TEXT("fingerprint", "of the key of this host; null: it has none", .or_null = true),
-	FLAG("refused", "the members have another key, so the host is alone"),
-	TEXT("fleet", "of the members' key, if the host is refused; null: they have none",
-	     .or_null = true),
-	{},
-};
-
-static const struct rf_field bucket_fields[] = {
-	NUMBER("heard_until_ns", "alone from then on; null: nothing was heard yet",
-	       .or_null = true),
-	NUMBER("alone_times", "how often that was"),
-	NUMBER("alone_ns", "the time alone since the agent started"),
-	NUMBER("alone_since_ns", "CLOCK_MONOTONIC when it went alone last; null: never",
-	       .or_null = true),
-	NUMBER("alone_until_ns", "the end of that; null: it lasts, or never was", .or_null = true),
-	{},
-};
-
-static const struct rf_field differs_fields[] = {
-	TEXT("name", "the limit"),
-	TEXT("how", "other, missing here or missing there"),
-	{},
-};
-
-static const struct rf_field other_fields[] = {
-	NUMBER("slot", "of the host"),
-	TEXT("name", "of the host, as it reports", .or_null = true),
-	FLAG("this", "this host"),
-	FLAG("complete", "it has reported all its claims"),
-	NUMBER("silent_ms", "not heard by the engine for that long"),
-	NUMBER("grace_ms", "there; null: not reported", .or_null = true),
-	NUMBER("hosts", "the same", .or_null = true),
-	TEXT("version", "of its agent", .or_null = true),
-	LIST("differs", differs_fields, "limits that are not the same there"),
-	{},
-};
-
-static const struct rf_field here_fields[] = {
-	NUMBER("used", "in TIME; null: there is no window", .or_null = true),
-	NUMBER("share", "what it may pass beyond first"),
-	NUMBER("claim", "its last claim at the engine"),
-	NUMBER("wants", "the share that it would like"),
-	FLAG("in_vain", "it wants more than there is"),
-	NUMBER("since_ms", "it has a claim for that long; null: it has none", .or_null = true),
-	{},
-};
-
-static const struct rf_field ledger_host_fields[] = {
-	NUMBER("slot", "of the host"),
-	TEXT("name", "of the host, as it reports", .or_null = true),
-	FLAG("this", "this host"),
-	NUMBER("claim", "what it may pass, or has passed, beyond first"),
-	FLAG("in_vain", "it wants more than there is"),
-	NUMBER("silent_ms", "not heard by the engine for that long"),
-	{},
-};
-
-static const struct rf_field ledger_fields[] = {
-	NUMBER("claimed", "by all hosts"),
-	NUMBER("contested_ms", "hosts get less for that long; 0: they do not"),
-	FLAG("learning", "it grants nothing"),
-	LIST("hosts", ledger_host_fields, "those with a claim"),
-	{},
-};
-
-static const struct rf_field shown_limit_fields[] = {
-	TEXT("name", "the limit"),
-	TEXT("source", "the network that the limit groups the address into"),
-	NUMBER("count", "COUNT"),
-	NUMBER("window_ms", "TIME"),
-	NUMBER("first", "what a host passes by default"),
-	NUMBER("pool", "the most that claims can hold"),
-	ANSWERED("here", RF_FIELD_OBJECT, "this host", .fields = here_fields),
-	ANSWERED("ledger", RF_FIELD_OBJECT, "the engine; null: not read", .fields = ledger_fields,
-		 .or_null = true),
-	{},
-};
-
-static const struct rf_field top_source_fields[] = {
-	TEXT("source", "address, or network"),
-	TEXT("limit", "its name"),
-	NUMBER("passed", "packets, since the windows were made"),
-	NUMBER("dropped", "packets, since the windows were made"),
-	NUMBER("rate", "packets a second, now"),
-	NUMBER("hosts", "hosts that report it"),
-	{},
-};
+/*
+ * Objects that the agent has answered are passed on: the records of their fields are in
+ * agent/inquiry.c, agent/news.c and agent/status.c.
+ */
 
 /* ---- status ---- */
 
@@ -370,13 +277,13 @@ static const struct rf_field status_fields[] = {
 		 .has = is_alone, .or_null = true),
 	RF_FIELD("alone_times", struct status, alone_times, "how often that was"),
 	RF_FIELD("alone_ns", struct status, alone_ns, "the time alone since the agent started"),
-	RF_FIELD_READ("buckets", struct status, parts, RF_FIELD_LIST, bucket_fields,
+	RF_FIELD_READ("buckets", struct status, parts, RF_FIELD_LIST, NULL,
 		      "the 16 parts of the sources, each heard or alone separately"),
 	RF_FIELD("engine", struct status, engine, "HOST:PORT, the first one of the settings"),
 	RF_FIELD_OBJECTS("nodes", struct status, node, nodes, node_fields,
 			 "servers with keys of the fleet; of a cluster, several"),
 	RF_FIELD("trouble", struct status, trouble, "an error of the engine", .or_null = true),
-	RF_FIELD_READ("key", struct status, key, RF_FIELD_OBJECT, key_fields, "the bucket key"),
+	RF_FIELD_READ("key", struct status, key, RF_FIELD_OBJECT, NULL, "the bucket key"),
 	RF_FIELD("hosts", struct status, hosts, "hosts that the fleet may have"),
 	RF_FIELD("grace_ms", struct status, grace_ms, "silence after which the host is alone"),
 	RF_FIELD("members", struct status, members, "hosts that hear the engine"),
@@ -385,7 +292,7 @@ static const struct rf_field status_fields[] = {
 	RF_FIELD_OBJECTS("limits", struct status, limit, limits, shared_limit_fields,
 			 "limits of the fleet that are in force"),
 	RF_FIELD_IN("bans", struct status, bans, bans_fields, "as the agent reports them"),
-	RF_FIELD_READ("others", struct status, others, RF_FIELD_LIST, other_fields,
+	RF_FIELD_READ("others", struct status, others, RF_FIELD_LIST, NULL,
 		      "all members; null: the engine did not answer", .or_null = true),
 	{},
 };
@@ -484,7 +391,7 @@ static const struct rf_field source_ban_fields[] = {
 static const struct rf_field shown_fields[] = {
 	RF_FIELD("fence", struct shown, fence, "its name"),
 	RF_FIELD("address", struct shown, address, "as given"),
-	RF_FIELD_READ("limits", struct shown, limits, RF_FIELD_LIST, shown_limit_fields,
+	RF_FIELD_READ("limits", struct shown, limits, RF_FIELD_LIST, NULL,
 		      "limits of the fleet that are in force"),
 	RF_FIELD("allowed", struct shown, is_allowed,
 		 "it is on the allow list, so its bans do not apply"),
@@ -779,8 +686,7 @@ static const struct rf_field top_fields[] = {
 	RF_FIELD("fence", struct top, fence, "its name"),
 	RF_FIELD("members", struct top, members, "hosts that were asked"),
 	RF_FIELD("told", struct top, told, "hosts that answered"),
-	RF_FIELD_READ("sources", struct top, sources, RF_FIELD_LIST, top_source_fields,
-		      "the worst ones"),
+	RF_FIELD_READ("sources", struct top, sources, RF_FIELD_LIST, NULL, "the worst ones"),
 	{},
 };
 

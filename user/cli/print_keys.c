@@ -79,8 +79,9 @@ static void add_fields(const char *path, const struct rf_field *fields)
 
 int main(int argc, char **argv)
 {
-	for (const struct rf_record_table *record = __start_rf_records; record < __stop_rf_records;
-	     record++)
+	/* What a command passes on of the agent is linked before its own record, and comes last. */
+	for (const struct rf_record_table *record = __stop_rf_records;
+	     record-- > __start_rf_records;)
 		if (argc == 2 && strcmp(record->name, argv[1]) == 0)
 			for (int i = 0; record->fields[i]; i++)
 				add_fields("", record->fields[i]);
