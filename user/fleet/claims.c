@@ -84,12 +84,6 @@ void rf_claims_received(struct rf_claims *claims, struct rf_claimant *claimant, 
 
 /* ---- single claims: where they go next ---- */
 
-void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t until_ns)
-{
-	claimant->due_ns = until_ns;
-	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_WAITS);
-}
-
 /*
  * Others have to wait for what a source has here that moves to them. So it is looked at more often
  * if that is most of the pool, or if it has begun to leave. For a sum over all hosts, what it has
@@ -166,18 +160,6 @@ void rf_claims_leave(struct rf_claims *claims)
 
 /* ---- how large a share a source would like, and how small a one is enough, in units ---- */
 
-static uint32_t most_of(const struct rf_fleet_limit *limit)
-{
-	const uint32_t beyond = limit->limit > limit->first ? limit->limit - limit->first : 0;
-
-	return beyond < limit->pool ? beyond : limit->pool;
-}
-
-static uint32_t capped(uint64_t share, const struct rf_fleet_limit *limit)
-{
-	return share < most_of(limit) ? share : most_of(limit);
-}
-
 /* So many units would come in W, at the rate since the ask before. */
 static uint64_t demand(const struct rf_claimant *claimant, const struct rf_fleet_limit *limit,
 		       const struct rf_fleet_ask *ask)
@@ -221,35 +203,7 @@ static uint32_t claims_wants(struct rf_claimant *claimant, const struct rf_fleet
 		wants = 2ULL * ask->used;
 	if (wants < rate + rate / 2)
 		wants = rate + rate / 2;
-	return capped(wants, limit);
-}
-
-bool rf_claims_yields(const struct rf_claimant *claimant, uint64_t now)
-{
-	return now < claimant->yields_until_ns && claimant->yields_to < claimant->wants;
-}
-
-uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now)
-{
-	return rf_claims_yields(claimant, now) ? claimant->yields_to : claimant->wants;
-}
-
-bool rf_claims_falls(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t used)
-{
-	return seen > used && seen - used > seen / 8 && seen - used > limit->limit / 16;
-}
-
-/* What was used stays claimed as long as it is in the window, so a share of that costs nobody more.
- */
-uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used, bool falls)
-{
-	const uint64_t spare = limit->limit / 64 + 1;
-
-	if (used <= limit->first / 2)
-		return 0;
-	if (falls)
-		return capped((used > limit->first ? used - limit->first : 0) + spare, limit);
-	return capped(used + used / 2 + spare, limit);
+	return rf_claims_capped(wants, limit);
 }
 
 void rf_claims_show(struct rf_claimant *claimant, uint64_t passed, uint64_t dropped, uint64_t now)

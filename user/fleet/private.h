@@ -11,19 +11,37 @@ void rf_claims_lose(struct rf_claims *claims, struct rf_claimant *claimant, uint
 void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant);
 /* Its share is to be taken back to that. */
 void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t to);
-void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t until_ns);
 /* It waits for its report; until then its window is looked at, so that what it has is given back.
  */
 void rf_claims_look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now);
 
+static inline void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant,
+				  uint64_t until_ns)
+{
+	claimant->due_ns = until_ns;
+	rf_claim_table_move(&claims->table, claimant, RF_CLAIM_WAITS);
+}
+
+/* A share of that size, or the largest that the limit has. */
+static inline uint32_t rf_claims_capped(uint64_t share, const struct rf_fleet_limit *limit)
+{
+	const uint32_t beyond = limit->limit > limit->first ? limit->limit - limit->first : 0;
+	const uint32_t most = beyond < limit->pool ? beyond : limit->pool;
+
+	return share < most ? share : most;
+}
+
 /* Does it want less for now than it would like, as others want some as well? */
-bool rf_claims_yields(const struct rf_claimant *claimant, uint64_t now);
+static inline bool rf_claims_yields(const struct rf_claimant *claimant, uint64_t now)
+{
+	return now < claimant->yields_until_ns && claimant->yields_to < claimant->wants;
+}
+
 /* What it wants, without what it leaves to others. */
-uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now);
-/* Does the use of a window fall fast? `seen`: what it was at the look before. */
-bool rf_claims_falls(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t used);
-/* What a share may be lowered to, after so much was used in W. */
-uint32_t rf_claims_needs(const struct rf_fleet_limit *limit, uint32_t used, bool falls);
+static inline uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now)
+{
+	return rf_claims_yields(claimant, now) ? claimant->yields_to : claimant->wants;
+}
 
 /* Notes what its window has counted, for people. */
 void rf_claims_show(struct rf_claimant *claimant, uint64_t passed, uint64_t dropped, uint64_t now);

@@ -258,6 +258,28 @@ static bool is_forgotten_soon(const struct rf_claimant *claimant,
 	return now - claimant->answered_ns > kept_ns * 2 / 3;
 }
 
+/* Does the use of a window fall fast? `seen`: what it was at the look before. */
+static bool falls_fast(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t used)
+{
+	return seen > used && seen - used > seen / 8 && seen - used > limit->limit / 16;
+}
+
+/*
+ * What a share may be lowered to, after so much was used in W. What was used stays claimed as long
+ * as it is in the window, so a share of that costs nobody more.
+ */
+static uint32_t needs_of(const struct rf_fleet_limit *limit, uint32_t used, bool falls)
+{
+	const uint64_t spare = limit->limit / 64 + 1;
+
+	if (used <= limit->first / 2)
+		return 0;
+	if (falls)
+		return rf_claims_capped((used > limit->first ? used - limit->first : 0) + spare,
+					limit);
+	return rf_claims_capped(used + used / 2 + spare, limit);
+}
+
 /*
  * Has the use fallen, so that it gives back before it reports? Where it falls fast, the source goes
  * away, maybe to another host: then asks of before count for nothing. A source that asks right now
@@ -268,8 +290,8 @@ static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, u
 {
 	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
 	const bool is_there = now - claimant->asked_ns < ASKED_NOW_NS;
-	const bool falls = !is_there && rf_claims_falls(limit, claimant->seen_used, used);
-	const uint32_t needs = rf_claims_needs(limit, used, falls);
+	const bool falls = !is_there && falls_fast(limit, claimant->seen_used, used);
+	const uint32_t needs = needs_of(limit, used, falls);
 	const uint32_t share = claimant->claim.share;
 	const uint32_t least = falls ? limit->limit / 16 : share / 4;
 
