@@ -5,8 +5,10 @@
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/prefix.h"
+#include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "fleet/wire.h"
@@ -14,10 +16,11 @@
 
 #define TOLD_PAUSE_NS (50 * RF_NS_PER_MS)
 
-void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_line *beats,
-		    struct rf_line *reports)
+void rf_calls_start(struct rf_calls *calls, const struct rf_agent_settings *settings,
+		    struct rf_claims *claims, struct rf_line *beats, struct rf_line *reports)
 {
-	*calls = (struct rf_calls){.claims = claims, .beats = beats, .reports = reports};
+	*calls = (struct rf_calls){
+		.settings = settings, .claims = claims, .beats = beats, .reports = reports};
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
 		calls->beating[i] =
 			(struct rf_beating){.calls = calls, .bucket = i, .due_ns = UINT64_MAX};
@@ -26,15 +29,6 @@ void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_
 	for (uint32_t i = 0; i < RF_REPORTS_MAX; i++)
 		calls->reporting[i] =
 			(struct rf_reporting){.calls = calls, .batch = &claims->batch[i]};
-}
-
-void rf_calls_take_slot(struct rf_calls *calls)
-{
-	calls->term++;
-	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
-		calls->beating[i].is_refused = false;
-		calls->beating[i].due_ns = 0;
-	}
 }
 
 /* In ms of the engine's time: rounded up, as the window may be longer and never shorter. */
@@ -119,29 +113,108 @@ static bool may_beat(const struct rf_calls *calls, uint32_t bucket, uint64_t now
 	       rf_line_is_ready(calls->beats, bucket, now);
 }
 
-void rf_calls_beat(struct rf_calls *calls, bool due_only, uint64_t now)
+static void send_beats(struct rf_calls *calls, bool due_only, uint64_t now)
 {
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
 		if (may_beat(calls, i, now) && (calls->beating[i].due_ns <= now || !due_only))
 			send_beat(calls, i, now);
 }
 
+/* Nothing hurries once all slots were tried. */
 uint64_t rf_calls_due_ns(const struct rf_calls *calls, uint64_t now)
 {
-	uint64_t due_ns = UINT64_MAX;
+	uint64_t due_ns = calls->beat_at_ns;
 
+	if (!calls->hosts || calls->refusals >= calls->hosts)
+		return due_ns;
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
 		if (calls->beating[i].due_ns < due_ns && may_beat(calls, i, now))
 			due_ns = calls->beating[i].due_ns;
 	return due_ns;
 }
 
-bool rf_calls_are_refused(const struct rf_calls *calls)
+static void beat(struct rf_calls *calls, uint64_t now)
+{
+	const bool is_time = now >= calls->beat_at_ns;
+
+	if (is_time)
+		calls->beat_at_ns = now + calls->settings->grace_ns / 4;
+	if (calls->hosts && (is_time || rf_calls_due_ns(calls, now) <= now))
+		send_beats(calls, !is_time, now);
+}
+
+/* ---- the slot ---- */
+
+uint64_t rf_calls_draw(void)
+{
+	uint64_t number = 0;
+
+	while (!number)
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			number = 0;
+	return number;
+}
+
+static void take_slot(struct rf_calls *calls, uint32_t slot)
+{
+	rf_claims_take_slot(calls->claims, slot, rf_calls_draw(), calls->settings->grace_ns);
+	calls->term++;
+	for (uint32_t i = 0; i < RF_BUCKETS; i++) {
+		calls->beating[i].is_refused = false;
+		calls->beating[i].due_ns = 0;
+	}
+}
+
+/* All of them, one after the other; then all again, at the pace of heartbeats. */
+static void take_next_slot(struct rf_calls *calls)
+{
+	calls->refusals++;
+	if (calls->refusals == calls->hosts)
+		rf_warn("all %u slots of the fleet are taken: this host is alone; raise "
+			"'hosts', or wait until a host that has gone is forgotten",
+			calls->hosts);
+	take_slot(calls, (calls->claims->member[0].slot + 1) % calls->hosts);
+}
+
+/* The number of hosts may change: a slot beyond them is another definition's. */
+static void look_at_hosts(struct rf_calls *calls, uint32_t hosts)
+{
+	const uint32_t before = calls->hosts;
+
+	calls->hosts = hosts;
+	if (hosts && (!before || calls->claims->member[0].slot >= hosts))
+		take_slot(calls, rf_calls_draw() % hosts);
+}
+
+/* Is the slot another host's? Not while the fleet server learns, when any host may be refused. */
+static bool is_refused(const struct rf_calls *calls)
 {
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
 		if (calls->beating[i].is_refused && !calls->beating[i].is_learning)
 			return true;
 	return false;
+}
+
+static void look_at_slot(struct rf_calls *calls)
+{
+	bool all = true;
+
+	if (is_refused(calls)) {
+		take_next_slot(calls);
+		return;
+	}
+	for (int i = 0; i < RF_BUCKETS; i++)
+		all = all && calls->claims->member[i].is_complete;
+	if (all)
+		calls->refusals = 0;
+}
+
+void rf_calls_turn(struct rf_calls *calls, uint32_t hosts, uint64_t now)
+{
+	look_at_hosts(calls, hosts);
+	if (hosts)
+		look_at_slot(calls);
+	beat(calls, now);
 }
 
 /* ---- calls with items, each about a separate key: rf_report and rf_sums ---- */
@@ -168,15 +241,18 @@ static void add_text(struct call_words *words, const char *text)
 	add_word(words, text, strlen(text));
 }
 
-/* The words from `key` and `item`, of which the caller has filled the first `items`. */
-static void make_words(struct call_words *words, const struct rf_ledger_call *call, uint32_t bucket,
-		       const char *function, uint32_t items, size_t item_size)
+/* A call of which the caller has filled the first `items` of `key` and `item`. */
+static bool send_items(struct rf_calls *calls, struct call_words *words, uint32_t bucket,
+		       const char *function, uint32_t items, size_t item_size,
+		       rf_link_answer answer, void *data)
 {
+	const struct rf_ledger_call call = rf_calls_of(calls, bucket);
+
 	words->words = 0;
 	snprintf(words->count, sizeof(words->count), "%u", items + 2);
-	rf_wire_slot_key(words->slot_key, bucket, call->slot);
+	rf_wire_slot_key(words->slot_key, bucket, call.slot);
 	rf_wire_hosts_key(words->hosts_key, bucket);
-	rf_wire_pack_call(words->call, call);
+	rf_wire_pack_call(words->call, &call);
 	add_text(words, "FCALL");
 	add_text(words, function);
 	add_text(words, words->count);
@@ -187,6 +263,8 @@ static void make_words(struct call_words *words, const struct rf_ledger_call *ca
 	add_word(words, words->call, sizeof(words->call));
 	for (uint32_t i = 0; i < items; i++)
 		add_word(words, words->item[i], item_size);
+	return rf_line_call(calls->reports, bucket, words->words, words->word, words->length,
+			    answer, data);
 }
 
 /* Does the reply have a string for each item? Otherwise it cannot be read, and is no answer. */
@@ -282,16 +360,15 @@ static void take_answers(void *data, const redisReply *reply)
 
 bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch)
 {
-	const struct rf_ledger_call call = rf_calls_of(calls, batch->bucket);
 	struct call_words words;
 
 	if (!rf_line_is_ready(calls->reports, batch->bucket, rf_time_awake()))
 		return false;
 	for (uint32_t i = 0; i < batch->count; i++)
 		make_item(&words, calls->claims, batch, i);
-	make_words(&words, &call, batch->bucket, "rf_report", batch->count, RF_WIRE_REPORT_SIZE);
-	return rf_line_call(calls->reports, batch->bucket, words.words, words.word, words.length,
-			    take_answers, &calls->reporting[batch - calls->claims->batch]);
+	return send_items(calls, &words, batch->bucket, "rf_report", batch->count,
+			  RF_WIRE_REPORT_SIZE, take_answers,
+			  &calls->reporting[batch - calls->claims->batch]);
 }
 
 /* ---- what was received, for the sum over all hosts ---- */
@@ -335,14 +412,12 @@ static void take_sums(void *data, const redisReply *reply)
 
 bool rf_calls_sum(struct rf_calls *calls, struct rf_sum_batch *batch)
 {
-	const struct rf_ledger_call call = rf_calls_of(calls, batch->bucket);
 	struct call_words words;
 
 	if (!rf_line_is_ready(calls->reports, batch->bucket, rf_time_awake()))
 		return false;
 	for (uint32_t i = 0; i < batch->count; i++)
 		make_sum(&words, calls->claims, batch, i);
-	make_words(&words, &call, batch->bucket, "rf_sums", batch->count, RF_WIRE_SUM_SIZE);
-	return rf_line_call(calls->reports, batch->bucket, words.words, words.word, words.length,
-			    take_sums, &calls->summing[batch->bucket]);
+	return send_items(calls, &words, batch->bucket, "rf_sums", batch->count, RF_WIRE_SUM_SIZE,
+			  take_sums, &calls->summing[batch->bucket]);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The agent's calls to the engine: heartbeats, reports of claims, and of what was received. */
+/* The agent's calls to the engine: heartbeats, by which it gets a slot, reports of claims, and of
+ * what was received. */
 #ifndef RINGFENCE_AGENT_CALLS_H
 #define RINGFENCE_AGENT_CALLS_H
 
 #include <netinet/in.h>
 
 #include "agent/link.h"
+#include "agent/settings.h"
 #include "base/prefix.h"
 #include "fleet/claims.h"
 
@@ -35,8 +37,12 @@ struct rf_summing {
 };
 
 struct rf_calls {
+	const struct rf_agent_settings *settings;
 	struct rf_claims *claims;
 	struct rf_line *beats, *reports;
+	uint32_t hosts;	   /* of the fleet; 0: not known, and no slot is taken */
+	uint32_t refusals; /* slots tried in vain, one after the other */
+	uint64_t beat_at_ns;
 	uint32_t term; /* counts the slots that were taken */
 	struct rf_beating beating[RF_BUCKETS];
 	struct rf_reporting reporting[RF_REPORTS_MAX];
@@ -44,16 +50,16 @@ struct rf_calls {
 	uint64_t beats_answered;
 };
 
-void rf_calls_start(struct rf_calls *calls, struct rf_claims *claims, struct rf_line *beats,
-		    struct rf_line *reports);
-/* After rf_claims_take_slot(). */
-void rf_calls_take_slot(struct rf_calls *calls);
-/* Sends a heartbeat of each bucket that has none on its way, or of those that are due only. */
-void rf_calls_beat(struct rf_calls *calls, bool due_only, uint64_t now);
-/* When the first is due that can be sent, before its time; UINT64_MAX: none is. */
+void rf_calls_start(struct rf_calls *calls, const struct rf_agent_settings *settings,
+		    struct rf_claims *claims, struct rf_line *beats, struct rf_line *reports);
+/*
+ * Sends heartbeats that are due, first with another slot if the present one is refused. `hosts`: of
+ * the fleet; 0: not known.
+ */
+void rf_calls_turn(struct rf_calls *calls, uint32_t hosts, uint64_t now);
 uint64_t rf_calls_due_ns(const struct rf_calls *calls, uint64_t now);
-/* Is the slot another host's? Not while the engine learns, when any host may be refused. */
-bool rf_calls_are_refused(const struct rf_calls *calls);
+/* A random number that is not 0. */
+uint64_t rf_calls_draw(void);
 /* As the engine knows it: ADDRESS/LENGTH. */
 void rf_calls_format_source(const struct rf_claim_key *key, const struct rf_fleet_limit *limit,
 			    char text[RF_CALLS_SOURCE_SIZE]);

@@ -127,12 +127,9 @@ static bool read_key(struct piece *piece)
 	const struct inquiry *inquiry = piece->inquiry;
 	char last[12];
 	const char *const words[] = {"GETRANGE", piece->key, "0", last};
-	size_t lengths[ARRAY_SIZE(words)];
 
 	snprintf(last, sizeof(last), "%u", piece->most);
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		lengths[i] = strlen(words[i]);
-	return rf_line_call(inquiry->view->news, piece->tag, ARRAY_SIZE(words), words, lengths,
+	return rf_line_call(inquiry->view->news, piece->tag, ARRAY_SIZE(words), words, NULL,
 			    take_answer, piece);
 }
 

@@ -330,10 +330,10 @@ static void take_loaded(void *data, const redisReply *reply)
 }
 
 static void send_step(struct rf_link *link, int count, const char *const *words,
-		      const size_t *lengths, rf_link_answer answer)
+		      rf_link_answer answer)
 {
 	link->state = RF_LINK_LOADING;
-	if (!send_words(link, RF_TAGS, count, words, lengths, answer, link))
+	if (!send_words(link, RF_TAGS, count, words, NULL, answer, link))
 		give_up(link);
 }
 
@@ -344,9 +344,8 @@ static void send_step(struct rf_link *link, int count, const char *const *words,
 static void load_functions(struct rf_link *link)
 {
 	static const char *const words[] = {"FUNCTION", "LOAD", rf_fleet_functions};
-	const size_t lengths[] = {8, 4, strlen(rf_fleet_functions)};
 
-	send_step(link, ARRAY_SIZE(words), words, lengths, take_loaded);
+	send_step(link, ARRAY_SIZE(words), words, take_loaded);
 }
 
 /* Names and values, one after the other. */
@@ -378,10 +377,9 @@ static void take_mode(void *data, const redisReply *reply)
 static void ask_mode(struct rf_link *link)
 {
 	static const char *const words[] = {"HELLO"};
-	const size_t lengths[] = {5};
 
 	if (link->cluster->is_cluster)
-		send_step(link, ARRAY_SIZE(words), words, lengths, take_mode);
+		send_step(link, ARRAY_SIZE(words), words, take_mode);
 	else
 		link->state = RF_LINK_READY;
 }
@@ -400,7 +398,6 @@ static void log_in(struct rf_link *link)
 {
 	const struct rf_engine *engine = link->engine;
 	const char *words[] = {"AUTH", engine->user, engine->password};
-	size_t lengths[] = {4, strlen(engine->user), strlen(engine->password)};
 	int count = ARRAY_SIZE(words);
 
 	if (!*engine->password) {
@@ -409,10 +406,9 @@ static void log_in(struct rf_link *link)
 	}
 	if (!*engine->user) {
 		words[1] = words[2];
-		lengths[1] = lengths[2];
 		count--;
 	}
-	send_step(link, count, words, lengths, take_login);
+	send_step(link, count, words, take_login);
 }
 
 /* ---- connecting ---- */

@@ -88,7 +88,9 @@ void rf_link_rest(struct rf_link *link);
 /* Connects, ends what has lasted too long, says what is wrong. */
 void rf_link_turn(struct rf_link *link, uint64_t now);
 uint64_t rf_link_due_ns(const struct rf_link *link);
-/* False: nothing can be sent now, and `answer` is not called. */
+/*
+ * `lengths` NULL: all words are texts. False: nothing can be sent now, and `answer` is not called.
+ */
 bool rf_link_call(struct rf_link *link, uint32_t tag, int count, const char *const *words,
 		  const size_t *lengths, rf_link_answer answer, void *data);
 
@@ -117,7 +119,7 @@ void rf_line_turn(struct rf_line *line, uint64_t now);
 uint64_t rf_line_due_ns(const struct rf_line *line, uint64_t now);
 /* May a call with keys of that tag be sent? */
 bool rf_line_is_ready(const struct rf_line *line, uint32_t tag, uint64_t now);
-/* False: nothing can be sent now, and `answer` is not called. */
+/* See rf_link_call(). */
 bool rf_line_call(struct rf_line *line, uint32_t tag, int count, const char *const *words,
 		  const size_t *lengths, rf_link_answer answer, void *data);
 /* The connection that says the most of how the line is: one in trouble, else one that is not ready.

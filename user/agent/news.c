@@ -349,12 +349,8 @@ static void take_answer(void *data, const redisReply *reply)
 static void set_key(struct rf_news *news, const char *key, const char *text, const char *kept_ms)
 {
 	const char *const words[] = {"SET", key, text, "PX", kept_ms};
-	size_t lengths[ARRAY_SIZE(words)];
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		lengths[i] = strlen(words[i]);
-	rf_line_call(news->line, RF_TAG_OF_ALL, ARRAY_SIZE(words), words, lengths, take_answer,
-		     news);
+	rf_line_call(news->line, RF_TAG_OF_ALL, ARRAY_SIZE(words), words, NULL, take_answer, news);
 }
 
 /* Frees `text`, of what is said at `key`; NULL: no memory, so the next one may do better. */
@@ -441,16 +437,13 @@ void rf_roll_turn(struct rf_roll *roll, uint64_t now)
 {
 	char key[RF_WIRE_KEY_SIZE];
 	const char *const words[] = {"GETRANGE", key, "0", "-1"};
-	size_t lengths[ARRAY_SIZE(words)];
 
 	if (now < roll->at_ns || roll->is_under_way)
 		return;
 	roll->at_ns = now + ROLL_READ_NS;
 	rf_wire_hosts_key(key, ROLL_BUCKET);
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		lengths[i] = strlen(words[i]);
-	roll->is_under_way = rf_line_call(roll->line, ROLL_BUCKET, ARRAY_SIZE(words), words,
-					  lengths, take_hosts, roll);
+	roll->is_under_way = rf_line_call(roll->line, ROLL_BUCKET, ARRAY_SIZE(words), words, NULL,
+					  take_hosts, roll);
 }
 
 bool rf_roll_is_known(const struct rf_roll *roll, uint64_t now)

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -152,10 +151,7 @@ struct agent {
 	struct rf_publisher publisher;
 	struct waiter waiter;
 	struct rf_loop loop;
-	uint64_t beat_at_ns;
 	uint64_t leaves_ns;		 /* at the latest */
-	uint32_t hosts;			 /* of the fleet; 0: not known, and no slot is taken */
-	uint32_t refusals;		 /* slots tried in vain, one after the other */
 	char said[RF_CLUSTER_TEXT_SIZE]; /* of the cluster's troubles */
 	char said_key[RF_KEY_TROUBLE_SIZE];
 };
@@ -190,65 +186,6 @@ static bool send_sums(void *context, struct rf_sum_batch *batch)
 	return rf_calls_sum(&agent->calls, batch);
 }
 
-/* ---- the slot ---- */
-
-static uint64_t draw(void)
-{
-	uint64_t number = 0;
-
-	while (!number)
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-			number = 0;
-	return number;
-}
-
-static void take_slot(struct agent *agent, uint32_t slot)
-{
-	rf_claims_take_slot(&agent->claims, slot, draw(), agent->settings->grace_ns);
-	rf_calls_take_slot(&agent->calls);
-}
-
-/* All of them, one after the other; then all again, at the pace of heartbeats. */
-static void take_next_slot(struct agent *agent)
-{
-	const uint32_t hosts = agent->hosts;
-
-	agent->refusals++;
-	if (agent->refusals == hosts)
-		rf_warn("all %u slots of the fleet are taken: this host is alone; raise "
-			"'hosts', or wait until a host that has gone is forgotten",
-			hosts);
-	take_slot(agent, (agent->claims.member[0].slot + 1) % hosts);
-}
-
-/* The number of hosts may change: a slot beyond them is another definition's. */
-static void look_at_hosts(struct agent *agent)
-{
-	const uint32_t hosts = agent->site.hosts ? agent->site.hosts : agent->settings->hosts;
-	const uint32_t before = agent->hosts;
-
-	agent->hosts = hosts;
-	if (hosts && (!before || agent->claims.member[0].slot >= hosts))
-		take_slot(agent, draw() % hosts);
-}
-
-static void look_at_slot(struct agent *agent)
-{
-	bool all = true;
-
-	look_at_hosts(agent);
-	if (!agent->hosts)
-		return;
-	if (rf_calls_are_refused(&agent->calls)) {
-		take_next_slot(agent);
-		return;
-	}
-	for (int i = 0; i < RF_BUCKETS; i++)
-		all = all && agent->claims.member[i].is_complete;
-	if (all)
-		agent->refusals = 0;
-}
-
 /* ---- turns ---- */
 
 /* Reports a trouble and its end once each. `said` has the trouble that was reported last. */
@@ -273,14 +210,6 @@ static void say_trouble(struct agent *agent)
 	rf_status_key_trouble(&agent->claims, key_trouble);
 	say_once(agent->said_key, sizeof(agent->said_key), "this host is alone: ", key_trouble,
 		 "the fleet has the bucket key of this host now");
-}
-
-/* Nothing hurries once all slots were tried. */
-static uint64_t beats_ns(const struct agent *agent, uint64_t now)
-{
-	if (!agent->hosts || agent->refusals >= agent->hosts)
-		return agent->beat_at_ns;
-	return rf_earlier(agent->beat_at_ns, rf_calls_due_ns(&agent->calls, now));
 }
 
 static void settle(void *context, uint32_t events)
@@ -341,7 +270,7 @@ static uint64_t due_ns(const struct agent *agent, uint64_t now)
 	if (agent->site.has_asks)
 		return now;
 	until_ns = rf_earlier(until_ns, agent->leaves_ns);
-	until_ns = rf_earlier(until_ns, beats_ns(agent, now));
+	until_ns = rf_earlier(until_ns, rf_calls_due_ns(&agent->calls, now));
 	until_ns = rf_earlier(until_ns, rf_line_due_ns(&agent->beats, now));
 	until_ns = rf_earlier(until_ns, rf_line_due_ns(&agent->reports, now));
 	until_ns = rf_earlier(until_ns, rf_line_due_ns(&agent->ban_calls, now));
@@ -359,18 +288,6 @@ static void wait_for_events(struct agent *agent)
 	if (rf_loop_serve_urgent(&agent->loop))
 		rf_site_tell(&agent->site);
 	rf_loop_serve(&agent->loop);
-}
-
-static void beat(struct agent *agent, uint64_t now)
-{
-	const bool is_time = now >= agent->beat_at_ns;
-
-	if (is_time)
-		agent->beat_at_ns = now + agent->settings->grace_ns / 4;
-	if (!agent->hosts)
-		return;
-	if (is_time || beats_ns(agent, now) <= now)
-		rf_calls_beat(&agent->calls, !is_time, now);
 }
 
 /*
@@ -406,18 +323,16 @@ static void turn(struct agent *agent)
 	rf_line_turn(&agent->questions, now);
 	say_trouble(agent);
 	rf_site_turn(&agent->site, now);
-	look_at_slot(agent);
-	beat(agent, now);
+	rf_calls_turn(&agent->calls, agent->site.hosts ? agent->site.hosts : agent->settings->hosts,
+		      now);
 	rf_site_tell(&agent->site);
 	take_asks(agent);
 	tell_nodes(agent);
 	rf_claims_turn(&agent->claims, rf_time_awake());
 	rf_fleet_bans_turn(&agent->bans, fence_now(agent), slot_now(agent), now);
 	look_whether_alone(agent, now);
-	agent->view.hosts = agent->hosts;
-	agent->view.refusals = agent->refusals;
 	rf_inquiries_turn(now);
-	rf_news_turn(&agent->news, agent->hosts, now);
+	rf_news_turn(&agent->news, agent->calls.hosts, now);
 	rf_roll_turn(&agent->roll, now);
 	rf_publisher_turn(&agent->publisher, &agent->view, now);
 	wait_for_events(agent);
@@ -531,7 +446,7 @@ static int start(struct agent *agent, struct rf_error *error)
 {
 	const struct rf_agent_settings *settings = agent->settings;
 	const uint64_t now = rf_time_awake();
-	const uint64_t hash_key[2] = {draw(), draw()};
+	const uint64_t hash_key[2] = {rf_calls_draw(), rf_calls_draw()};
 
 	if (rf_claims_make(&agent->claims, CLAIMS, hash_key, now))
 		return rf_error_failed(error, -ENOMEM, "cannot start: %s", strerror(ENOMEM));
@@ -550,7 +465,7 @@ static int start(struct agent *agent, struct rf_error *error)
 	agent->questions = line_of(agent, "questions", RF_TAGS_ALL);
 	rf_fleet_bans_start(&agent->bans, settings, &agent->ban_calls, &agent->loop);
 	rf_roll_start(&agent->roll, &agent->questions, settings->grace_ns);
-	rf_calls_start(&agent->calls, &agent->claims, &agent->beats, &agent->reports);
+	rf_calls_start(&agent->calls, settings, &agent->claims, &agent->beats, &agent->reports);
 	rf_news_start(&agent->news, settings, &agent->claims, &agent->site, &agent->questions);
 	return open_desk(agent, error);
 }

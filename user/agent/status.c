@@ -176,7 +176,7 @@ static json_t *membership_json(const struct rf_status_view *view, uint64_t now)
 		"{s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:o, s:o, s:o}", "slot",
 		(int)view->claims->member[0].slot, "buckets", RF_BUCKETS, "alone", alone,
 		"learning", learning, "refused", refused, "full",
-		view->hosts && view->refusals >= view->hosts, "deadline_ms",
+		view->calls->hosts && view->calls->refusals >= view->calls->hosts, "deadline_ms",
 		(json_int_t)(least_ns > now ? (least_ns - now) / RF_NS_PER_MS : 0), "alone_ms",
 		view->alone_ns ? json_integer((now - view->alone_ns) / RF_NS_PER_MS) : json_null(),
 		"members", members_json(view->claims), "heard", heard_json(view->roll, now));
@@ -239,8 +239,8 @@ static json_t *limits_json(const struct rf_status_view *view)
 
 	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
 		if (view->claims->limit[i].in_force)
-			json_array_append_new(limits,
-					      limit_json(&view->claims->limit[i], view->hosts));
+			json_array_append_new(
+				limits, limit_json(&view->claims->limit[i], view->calls->hosts));
 	return limits;
 }
 
@@ -287,11 +287,12 @@ static json_t *status_json(const struct rf_status_view *view)
 		"fence", rf_json_text(view->settings->name), "started_ns",
 		(json_int_t)view->started_ns, "written_ns", (json_int_t)now, "host", view->name,
 		"version", RINGFENCE_VERSION, "attached", view->site->is_open, "hosts",
-		(int)view->hosts, "grace_ms", (json_int_t)(view->settings->grace_ns / RF_NS_PER_MS),
-		"engine", engine_json(view), "key", key_json(view->claims), "membership",
-		membership_json(view, now), "alone_times", (json_int_t)alone->any.times, "alone_ns",
-		(json_int_t)alone->any.ns, "buckets", buckets_json(alone), "limits",
-		limits_json(view), "sources", claims_json(view->claims, now), "counts",
+		(int)view->calls->hosts, "grace_ms",
+		(json_int_t)(view->settings->grace_ns / RF_NS_PER_MS), "engine", engine_json(view),
+		"key", key_json(view->claims), "membership", membership_json(view, now),
+		"alone_times", (json_int_t)alone->any.times, "alone_ns", (json_int_t)alone->any.ns,
+		"buckets", buckets_json(alone), "limits", limits_json(view), "sources",
+		claims_json(view->claims, now), "counts",
 		rf_record_json(counts_fields, view->claims), "bans",
 		rf_fleet_bans_status(view->bans));
 }

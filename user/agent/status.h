@@ -29,8 +29,7 @@ struct rf_status_view {
 	const struct rf_calls *calls;
 	const struct rf_roll *roll;
 	struct rf_fleet_bans *bans;
-	const char *name; /* of this host */
-	uint32_t hosts, refusals;
+	const char *name;  /* of this host */
 	uint64_t alone_ns; /* since when some bucket is alone; 0: none is */
 	uint64_t started_ns;
 };
