@@ -303,7 +303,7 @@ static int keep_address(const struct nlmsghdr *message, void *context)
 	}
 	if (!read_prefix(address, info->ifa_family, info->ifa_prefixlen, &subnet))
 		return MNL_CB_OK;
-	if (subnet.length == (subnet.version == 4 ? 32 : 128) &&
+	if (subnet.length == rf_prefix_length_max(subnet.version) &&
 	    (!read_prefix(local, info->ifa_family, subnet.length, &own) ||
 	     !rf_prefix_compare(&own, &subnet))) {
 		reading->own->has_host[subnet.version == 6] |= is_chosen(reading, info->ifa_index);

@@ -10,9 +10,20 @@
 
 #define TEXT_MAX 64 /* no prefix has so many characters */
 
-static unsigned int length_max(int version)
+unsigned int rf_prefix_length_max(int version)
 {
 	return version == 4 ? 32 : 128;
+}
+
+struct rf_prefix rf_prefix_of_address(const struct rf_address *address)
+{
+	struct rf_prefix prefix = {
+		.version = address->version,
+		.length = rf_prefix_length_max(address->version),
+	};
+
+	memcpy(prefix.word, address->word, sizeof(prefix.word));
+	return prefix;
 }
 
 __be32 rf_prefix_mask(unsigned int length, unsigned int word)
@@ -92,7 +103,7 @@ static int fail_host_bits(const char *text, const struct rf_prefix *written,
 	struct rf_prefix whole = *written;
 	char prefix[RF_PREFIX_TEXT_SIZE], address[RF_PREFIX_TEXT_SIZE];
 
-	whole.length = length_max(whole.version);
+	whole.length = rf_prefix_length_max(whole.version);
 	rf_format_prefix(cleared, prefix);
 	rf_format_prefix(&whole, address);
 	return rf_error_usage(error, "'%s': bits behind the length are set; write %s or %s", text,
@@ -131,12 +142,13 @@ static int parse_prefix(const char *text, size_t size, struct rf_prefix *prefix,
 		*slash = '\0';
 	if (!parse_address(address, &host))
 		return fail_prefix(text, size, error);
-	parsed = (struct rf_prefix){.version = host.version, .length = length_max(host.version)};
+	parsed = (struct rf_prefix){.version = host.version,
+				    .length = rf_prefix_length_max(host.version)};
 	memcpy(parsed.word, host.word, sizeof(parsed.word));
 	if (slash && (!parse_length(slash + 1, &parsed.length) ||
-		      parsed.length > length_max(parsed.version)))
+		      parsed.length > rf_prefix_length_max(parsed.version)))
 		return rf_error_usage(error, "'%s': invalid prefix: its length must be 0-%u", whole,
-				      length_max(parsed.version));
+				      rf_prefix_length_max(parsed.version));
 	written = parsed;
 	was_set = clear_behind_length(&parsed);
 	if (was_set && !cleared)
@@ -208,7 +220,7 @@ void rf_format_prefix(const struct rf_prefix *prefix, char text[RF_PREFIX_TEXT_S
 	inet_ntop(prefix->version == 4 ? AF_INET : AF_INET6, prefix->word, text,
 		  RF_PREFIX_TEXT_SIZE);
 	end = strlen(text);
-	if (prefix->length < length_max(prefix->version))
+	if (prefix->length < rf_prefix_length_max(prefix->version))
 		snprintf(text + end, RF_PREFIX_TEXT_SIZE - end, "/%u", prefix->length);
 }
 
@@ -267,16 +279,11 @@ void rf_prefixes_free(struct rf_prefixes *prefixes)
 
 typedef unsigned __int128 wide;
 
-static unsigned int bits_of(const struct rf_address *address)
-{
-	return address->version == 4 ? 32 : 128;
-}
-
 static wide number_of(const struct rf_address *address)
 {
 	wide number = 0;
 
-	for (unsigned int i = 0; i < bits_of(address) / 32; i++)
+	for (unsigned int i = 0; i < rf_prefix_length_max(address->version) / 32; i++)
 		number = number << 32 | ntohl(address->word[i]);
 	return number;
 }
@@ -285,7 +292,7 @@ static struct rf_prefix prefix_of(const struct rf_address *like, wide first, uns
 {
 	struct rf_prefix prefix = {.version = like->version, .length = length};
 
-	for (int i = bits_of(like) / 32 - 1; i >= 0; i--, first >>= 32)
+	for (int i = rf_prefix_length_max(like->version) / 32 - 1; i >= 0; i--, first >>= 32)
 		prefix.word[i] = htonl((__u32)first);
 	return prefix;
 }
@@ -305,7 +312,7 @@ static unsigned int free_bits(wide first, wide last, unsigned int bits)
 int rf_prefixes_add_range(struct rf_prefixes *prefixes, const struct rf_address *from,
 			  const struct rf_address *to, struct rf_error *error)
 {
-	const unsigned int bits = bits_of(from);
+	const unsigned int bits = rf_prefix_length_max(from->version);
 	const size_t count = prefixes->count;
 	const wide last = number_of(to);
 	wide first = number_of(from);

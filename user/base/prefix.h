@@ -31,6 +31,9 @@ struct rf_prefixes {
 	size_t mapped;	/* of them, read from a text of IPv4-mapped addresses */
 };
 
+/* Of whole addresses: 32 or 128. */
+unsigned int rf_prefix_length_max(int version);
+struct rf_prefix rf_prefix_of_address(const struct rf_address *address);
 /* An IPv4 or IPv6 address without a prefix length. An IPv4-mapped address is the IPv4 address. */
 int rf_parse_address(const char *text, struct rf_address *address, struct rf_error *error);
 /*

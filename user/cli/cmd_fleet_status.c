@@ -582,15 +582,13 @@ static void print_limit(const json_t *limit)
 static int read_bans(const char *name, const struct rf_address *source, struct shown *shown,
 		     struct rf_error *error)
 {
-	struct rf_prefix prefix = {.version = source->version,
-				   .length = source->version == 4 ? 32 : 128};
+	const struct rf_prefix prefix = rf_prefix_of_address(source);
 	struct rf_view view = RF_VIEW_NONE;
 	struct rf_error ignored = {};
 	json_t *bans = NULL;
 	char word[RF_FLEET_WORD_SIZE];
 	int err = rf_view_open(&view, rf_fleet_word(name, word), error);
 
-	memcpy(prefix.word, source->word, sizeof(prefix.word));
 	if (!err && rf_agent_ask(name, "bans", &bans, &ignored))
 		bans = NULL;
 	if (!err)

@@ -400,17 +400,6 @@ static void print_shown(const struct rf_shown *shown)
 		print_limit(&shown->limit[i], limits_decide);
 }
 
-static struct rf_prefix whole(const struct rf_address *source)
-{
-	struct rf_prefix prefix = {
-		.version = source->version,
-		.length = source->version == 6 ? 128 : 32,
-	};
-
-	memcpy(prefix.word, source->word, sizeof(prefix.word));
-	return prefix;
-}
-
 /* Reads it again after a second, if that tells whether packets are dropped now. */
 static int read_recent(const struct rf_fence *fence, const struct rf_prefix *source,
 		       struct rf_shown **shown, struct rf_error *error)
@@ -432,7 +421,7 @@ static int read_recent(const struct rf_fence *fence, const struct rf_prefix *sou
 static int show_address(const struct rf_fence *fence, const struct rf_address *asked,
 			const struct rf_options *options, struct rf_error *error)
 {
-	const struct rf_prefix source = whole(asked);
+	const struct rf_prefix source = rf_prefix_of_address(asked);
 	struct rf_shown *shown = NULL;
 	int err = rf_shown_read(fence, &source, &shown, error);
 

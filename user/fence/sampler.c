@@ -206,7 +206,7 @@ bool rf_sample_source(const struct rf_sample *sample, struct rf_prefix *source)
 
 	if (found != RF_PARSED_SOURCE && found != RF_PARSED_NEIGHBOUR)
 		return false;
-	*source = (struct rf_prefix){packet.version, packet.version == 4 ? 32 : 128, {}};
+	*source = (struct rf_prefix){packet.version, rf_prefix_length_max(packet.version), {}};
 	memcpy(source->word, packet.source, sizeof(packet.source));
 	return true;
 }

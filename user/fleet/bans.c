@@ -74,7 +74,8 @@ enum rf_ban_fault rf_fleet_bans_judge(const struct rf_told_ban *ban)
 {
 	const bool is_ipv6 = ban->prefix.version == 6;
 
-	if (ban->slot >= RF_FLEET_HOSTS_MAX || ban->prefix.length > (is_ipv6 ? 128U : 32U) ||
+	if (ban->slot >= RF_FLEET_HOSTS_MAX ||
+	    ban->prefix.length > rf_prefix_length_max(ban->prefix.version) ||
 	    has_bits_after(&ban->prefix))
 		return RF_BAN_IS_GARBAGE;
 	if (ban->left_ms > RF_FLEET_BAN_MOST_MS)

@@ -100,7 +100,7 @@ void rf_source_read(struct rf_session *session)
 	struct rf_prefix address = session->source;
 	struct rf_error error;
 
-	address.length = address.version == 6 ? 128 : 32;
+	address.length = rf_prefix_length_max(address.version);
 	rf_shown_free(session->shown);
 	if (rf_shown_read(&session->own, &address, &session->shown, &error)) {
 		rf_session_say(session, true, "%s", error.text);

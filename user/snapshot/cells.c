@@ -199,7 +199,7 @@ static bool get_prefix(struct rf_cells_unpack *unpack, struct rf_prefix *prefix)
 		return false;
 	prefix->version = byte < VERSION6 ? 4 : 6;
 	prefix->length = byte < VERSION6 ? byte : byte - VERSION6;
-	if (prefix->length > (prefix->version == 4 ? 32U : 128U))
+	if (prefix->length > rf_prefix_length_max(prefix->version))
 		return false;
 	size = (prefix->length + 7) / 8;
 	if ((size_t)(unpack->end - unpack->at) < size)

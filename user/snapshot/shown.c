@@ -536,7 +536,7 @@ static int read_limit(const struct rf_fence *fence, const struct rf_bans *bans, 
 	rf_policy_mask(policy, source);
 	one->banned_ns = banned_ns(fence, bans, source, policy);
 	one->is_shared =
-		rf_limit_source(one->limit, source).length < (source->version == 4 ? 32U : 128U);
+		rf_limit_source(one->limit, source).length < rf_prefix_length_max(source->version);
 	rf_format_source(source, one->limit, one->source);
 	if (!one->limit->rate) {
 		one->passes_again_ms = RF_WAIT_FOREVER;
