@@ -282,12 +282,12 @@ pause() { # SECONDS
 # Repeats a command until it succeeds; less often when it takes long, since asking takes CPU time from
 # what is waited for. It gives up after three minutes: on a busy machine a single attach can take one.
 eventually() {
-	local end=$((SECONDS + 180)) seconds=0.02 tries=0
+	local end=$((SECONDS + 180)) pause=0.02 tries=0
 
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1
-		[ $((++tries)) -lt 10 ] || seconds=0.1
-		pause "$seconds"
+		[ $((++tries)) -lt 10 ] || pause=0.1
+		pause "$pause"
 	done
 }
 
