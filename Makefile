@@ -345,7 +345,7 @@ bench-keep: ## keep the last results of 'make bench' in docs/bench/, named after
 lint: WARNINGS += -Werror
 lint: $(USER_OBJECTS) $(MANUALS:%=build/%) ## check formatting, shell scripts, floors of calls and includes, length of functions, manuals
 	@# Side by side: these two take two minutes of a CPU.
-	@printf '%s\n' $(SOURCES) $(wildcard user/rules/*.def) | xargs -P "$$(nproc)" -n 64 $(CLANG_FORMAT) --dry-run -Werror
+	@printf '%s\n' $(SOURCES) user/schema/commands.def user/schema/limit.def | xargs -P "$$(nproc)" -n 64 $(CLANG_FORMAT) --dry-run -Werror
 	@# Cleanup functions are reached from traps.
 	@printf '%s\n' $(SCRIPTS) | xargs -P "$$(nproc)" -n 8 $(SHELLCHECK) -x -e SC2317
 	@tests/lint.sh $(SOURCES)

@@ -36,10 +36,10 @@ assembles() {
 
 check 'the table of commands compiles' assembles rules/grammar_table.c
 check 'so do their functions' assembles cli/help.c
-cp "$tree/user/rules/commands.def" "$scratch/commands"
-sed -i 's/^COMMAND(LIMIT_LIST, limit_list,/COMMAND(LIMIT_LIST,/' "$tree/user/rules/commands.def"
+cp "$tree/user/schema/commands.def" "$scratch/commands"
+sed -i 's/^COMMAND(LIMIT_LIST, limit_list,/COMMAND(LIMIT_LIST,/' "$tree/user/schema/commands.def"
 is "$(assembles cli/help.c || echo fails)" fails 'a command without a function does not compile'
-sed '/^COMMAND(LIMIT_LIST,/,/^$/s/),$/))/; /^COMMAND(LIMIT_LIST,/,/^$/{/HELP(/,/^$/d}' "$scratch/commands" >"$tree/user/rules/commands.def"
+sed '/^COMMAND(LIMIT_LIST,/,/^$/s/),$/))/; /^COMMAND(LIMIT_LIST,/,/^$/{/HELP(/,/^$/d}' "$scratch/commands" >"$tree/user/schema/commands.def"
 is "$(assembles cli/help.c || echo fails)" fails 'a command without help does not compile'
 
 # refused FILE TEXT NAME: the compiler refuses the file, and says why; then the tree is as before
@@ -49,9 +49,9 @@ refused() {
 	cp -r include user "$tree"
 }
 
-cp "$scratch/commands" "$tree/user/rules/commands.def"
+cp "$scratch/commands" "$tree/user/schema/commands.def"
 
-limit=$tree/user/rules/limit.def
+limit=$tree/user/schema/limit.def
 check 'the attributes of a limit compile' assembles rules/attribute.c
 sed -i '/^PART(EXACT,/,/^$/s/, NO("[^"]*")//' "$limit"
 refused rules/attribute.c 'requires 9 arguments' "an attribute of which 'no' makes nothing"

@@ -362,7 +362,7 @@ static const struct rf_field fleet_fields[] = {
 	}
 #define MAKE_KEYS(...)
 #define MAKE_NONE(...)
-#include "rules/limit.def"
+#include "schema/limit.def"
 #undef PART
 #undef HEAD
 
@@ -377,7 +377,7 @@ static const struct rf_field fleet_fields[] = {
 
 static const struct rf_field limit_fields[] = {
 	RF_FIELD_MADE("name", RF_FIELD_TEXT, rf_make_limit_name, "its name"),
-#include "rules/limit.def"
+#include "schema/limit.def"
 	{},
 };
 

@@ -24,7 +24,7 @@ typedef int (*rf_command)(const struct rf_options *options, struct rf_words *wor
 #define COMMAND(id, function, ...)                                                      \
 	int rf_cmd_##function(const struct rf_options *options, struct rf_words *words, \
 			      struct rf_error *error);
-#include "rules/commands.def"
+#include "schema/commands.def"
 #undef COMMAND
 
 #endif /* RINGFENCE_COMMAND_H */

@@ -20,7 +20,7 @@
 #define COMMAND(id, function, syntax, help) [RF_CMD_##id] = {rf_cmd_##function, help},
 
 const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
-#include "rules/commands.def"
+#include "schema/commands.def"
 };
 
 #define LABEL_WIDTH_MAX 18 /* columns of an option, before its summary */

@@ -377,7 +377,7 @@ static bool has_no_alone(const struct rf_limit *limit)
 #define WORD(...)
 
 const struct rf_attribute rf_attributes[RF_LIMIT_OPTIONS] = {
-#include "rules/limit.def"
+#include "schema/limit.def"
 };
 
 uint64_t rf_attribute_value(enum rf_limit_option part, const struct rf_limit *limit)

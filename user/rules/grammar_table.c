@@ -707,7 +707,7 @@ const struct rf_option rf_common_options[] = {
 #define WORD(...)
 
 static const struct rf_option no_words[] = {
-#include "rules/limit.def"
+#include "schema/limit.def"
 	{},
 };
 
@@ -738,7 +738,7 @@ static int parse_limit_rate(const struct rf_option *option, const char *value, v
 #define WORD(id, word, option, store) [RF_OPT_##id] = {word, option, store},
 
 const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1] = {
-#include "rules/limit.def"
+#include "schema/limit.def"
 	{},
 };
 
@@ -1001,5 +1001,5 @@ static const struct rf_option try_options[] = {
 #define COMMAND(id, function, syntax, help) [RF_CMD_##id] = syntax,
 
 const struct rf_syntax rf_syntax[RF_CMD_COUNT] = {
-#include "rules/commands.def"
+#include "schema/commands.def"
 };

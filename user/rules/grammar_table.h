@@ -99,7 +99,7 @@ struct rf_syntax {
 /* The commands, as rows of rf_syntax. */
 enum rf_command_id {
 #define COMMAND(id, ...) RF_CMD_##id,
-#include "rules/commands.def"
+#include "schema/commands.def"
 #undef COMMAND
 	RF_CMD_COUNT,
 };
@@ -112,7 +112,7 @@ enum rf_limit_option {
 #define PART(id, ...) RF_OPT_##id,
 #define HEAD(id, ...) RF_OPT_##id,
 #define WORD(id, ...) RF_OPT_##id,
-#include "rules/limit.def"
+#include "schema/limit.def"
 #undef PART
 #undef HEAD
 #undef WORD

@@ -622,7 +622,7 @@ static void define_to(struct rf_writing *to)
 
 /* NULL: each host decides it for itself. */
 static void (*const definitions[RF_LIMIT_OPTIONS])(struct rf_writing *to) = {
-#include "rules/limit.def"
+#include "schema/limit.def"
 };
 
 /* Single values come first, then lists. */
