@@ -23,6 +23,7 @@
 #include "rules/advice.h"
 #include "rules/policy.h"
 #include "schema/reasons.h"
+#include "schema/settings.h"
 #include "watch/pcapng.h"
 #include "watch/reader.h"
 
@@ -175,12 +176,12 @@ static int check_privacy(struct rf_error *error)
 		return 0;
 	if (found < 0)
 		return rf_error_failed(error, found,
-				       "cannot read /etc/ringfence/watch.conf, which says whether "
+				       "cannot read " RF_SETTINGS_FILE ", which says whether "
 				       "addresses may be kept: %s",
 				       strerror(-found));
 	return rf_error_failed(error, -EPERM,
 			       "packets have addresses, and 'sources %.16s' applies here; write "
-			       "'sources full' into /etc/ringfence/watch.conf to allow captures",
+			       "'sources full' into " RF_SETTINGS_FILE " to allow captures",
 			       told);
 }
 

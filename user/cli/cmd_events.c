@@ -19,6 +19,7 @@
 #include "cli/recorded.h"
 #include "cli/view.h"
 #include "fence/fence.h"
+#include "schema/settings.h"
 #include "watch/event_file.h"
 
 /* ---- one event ---- */
@@ -809,7 +810,7 @@ static int events_place(struct events_place *place, struct rf_error *error)
 	if (place->is_file && !*place->path)
 		return rf_error_failed(error, -ENOENT,
 				       "ringfence-watch records no events: both 'history' and "
-				       "'events file' are 'off' in /etc/ringfence/watch.conf");
+				       "'events file' are 'off' in " RF_SETTINGS_FILE);
 	return 0;
 }
 

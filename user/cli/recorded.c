@@ -14,6 +14,7 @@
 #include "fence/find.h"
 #include "rules/policy.h"
 #include "rules/rulefile.h"
+#include "schema/settings.h"
 
 static int find_name(const struct rf_recorded_fences *fences, const char *name)
 {
@@ -308,7 +309,7 @@ int rf_check_sources_kept(struct rf_reader *reader, const char *limit, uint64_t 
 		error, -ENODATA,
 		"the history has %" PRIu64 " packets of limit '%s', but no source: "
 		"sources are recorded every 10 s, and under 'sources none' never; "
-		"write 'sources prefix' into /etc/ringfence/watch.conf and run "
+		"write 'sources prefix' into " RF_SETTINGS_FILE " and run "
 		"'systemctl reload ringfence-watch', or watch now: ringfence suggest "
 		"for 10m",
 		packets, limit);

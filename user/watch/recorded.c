@@ -7,6 +7,7 @@
 
 #include "base/sort.h"
 #include "base/time.h"
+#include "schema/settings.h"
 #include "watch/reading.h"
 
 #define LATELY_NS (10 * RF_NS_PER_S)
@@ -218,8 +219,8 @@ static int fail_none(struct rf_reader *reader, uint64_t time_ns, struct rf_error
 	return rf_error_failed(
 		error, -ENODATA,
 		"no source of fence '%s' was recorded: sources are recorded every 10 "
-		"s, and under 'sources none' never; 'sources prefix' in "
-		"/etc/ringfence/watch.conf records them",
+		"s, and under 'sources none' never; 'sources prefix' in " RF_SETTINGS_FILE
+		" records them",
 		reader->fence);
 }
 
