@@ -9,7 +9,8 @@
 
 #define LINE_WORDS_MAX (RF_INTERFACES_MAX + 8)
 
-/* A command line, split at its spaces; '' is an empty word. It must stay in place while its words are used. */
+/* A command line, split at its spaces; '' is an empty word. It must stay in place while its words
+ * are used. */
 struct line {
 	char text[LINE_WORDS_MAX * 8];
 	const char *word[LINE_WORDS_MAX];
