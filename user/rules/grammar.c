@@ -165,17 +165,19 @@ int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error)
 	return 0;
 }
 
-int rf_parse_time_in(const char *text, const char *what, uint64_t min_ns, uint64_t max_ns,
-		     const char *range, uint64_t *time_ns, struct rf_error *error)
+int rf_parse_time_in(const struct rf_option *option, const char *value, uint64_t *time_ns,
+		     struct rf_error *error)
 {
-	uint64_t parsed_ns = 0;
-	int err = rf_parse_time(text, &parsed_ns, error);
+	uint64_t parsed_ns = 0, least_ns = 0, most_ns = 0;
+	int err = rf_parse_time(value, &parsed_ns, error);
 
 	if (err)
 		return err;
-	if (parsed_ns < min_ns || parsed_ns > max_ns)
-		return rf_error_usage(error, "'%s': invalid %s: the time must be %s", text, what,
-				      range);
+	rf_parse_time(option->least, &least_ns, error);
+	rf_parse_time(option->most, &most_ns, error);
+	if (parsed_ns < least_ns || parsed_ns > most_ns)
+		return rf_error_usage(error, "'%s': invalid %s: the time must be %s-%s", value,
+				      option->what, option->least, option->most);
 	*time_ns = parsed_ns;
 	return 0;
 }
@@ -276,6 +278,49 @@ int rf_parse_number(const char *text, const char *what, uint32_t min, uint32_t m
 				      text, what, min, max);
 	*number = value;
 	return 0;
+}
+
+int rf_parse_asks(const char *text, uint32_t *each_s, struct rf_error *error)
+{
+	struct rf_rate rate;
+
+	if (rf_parse_rate(text, &rate, error) || rate.in_bits || rate.window_ns != RF_NS_PER_S ||
+	    !rate.count || rate.count > RF_ASKS_MOST)
+		return rf_error_usage(error, "'%s': 'asks' expects 1/s to %d/s", text,
+				      RF_ASKS_MOST);
+	*each_s = rate.count;
+	return 0;
+}
+
+uint64_t rf_field_read(const void *from, size_t size)
+{
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)from;
+	case 2:
+		return *(const uint16_t *)from;
+	case 4:
+		return *(const uint32_t *)from;
+	default:
+		return *(const uint64_t *)from;
+	}
+}
+
+void rf_field_write(void *to, size_t size, uint64_t value)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)to = value;
+		break;
+	case 2:
+		*(uint16_t *)to = value;
+		break;
+	case 4:
+		*(uint32_t *)to = value;
+		break;
+	default:
+		*(uint64_t *)to = value;
+	}
 }
 
 /* ---- moments ---- */

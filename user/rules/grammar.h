@@ -215,6 +215,9 @@ int rf_parse_count(const char *text, uint64_t *count, bool *in_bits, struct rf_e
 int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error);
 /* COUNT/TIME, with TIME in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS; bits without TIME: 1s. */
 int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error);
+#define RF_ASKS_MOST 1000000 /* a second */
+/* The N of N/s, as `asks` of an agent has it. */
+int rf_parse_asks(const char *text, uint32_t *each_s, struct rf_error *error);
 /*
  * A letter, then letters, digits, `_` and `-`, 31 at most. It may be a keyword where its place says
  * that it is a name. `what` names it in errors.

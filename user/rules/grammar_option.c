@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands and options by their table: finding and parsing them, and writing them as usage and
- * messages do. */
+/* Commands and options by their table: parsing them, and writing them as usage and messages do. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,96 +11,6 @@
 #include "rules/advice.h"
 #include "rules/grammar_option.h"
 #include "rules/private.h"
-
-/* ---- looking up ---- */
-
-int rf_option_find(const struct rf_option *table, const char *word)
-{
-	for (int i = 0; table && table[i].word; i++)
-		if (strcmp(table[i].word, word) == 0 && !strchr(word, ' '))
-			return i;
-	return -1;
-}
-
-bool rf_is_interface(const struct rf_option *option)
-{
-	return option->kind == RF_KIND_INTERFACE || option->kind == RF_KIND_DEV;
-}
-
-bool rf_option_is_list(const struct rf_option *option)
-{
-	return option->kind == RF_KIND_PORTS || option->kind == RF_KIND_PREFIX ||
-	       option->kind == RF_KIND_TYPES;
-}
-
-bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option)
-{
-	return !(option->flags & RF_OPTION_CHANGE) || command->flags & RF_OPTION_CHANGE;
-}
-
-bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *option)
-{
-	return option->flags & RF_OPTION_MUST && !(command->flags & RF_OPTION_CHANGE);
-}
-
-/* Is it a word of the table, at any depth, that a name may not be? */
-static bool reserves(const struct rf_option *table, const char *word)
-{
-	for (int i = 0; table && table[i].word; i++)
-		if ((!(table[i].flags & RF_OPTION_NAMES) && strcmp(table[i].word, word) == 0) ||
-		    reserves(table[i].words, word) || reserves(table[i].then, word))
-			return true;
-	return false;
-}
-
-/* Is it one of the one or two words of a command? */
-static bool has_word(const char *words, const char *word)
-{
-	const size_t length = strlen(word), first = strcspn(words, " ");
-
-	if (length == first && strncmp(words, word, length) == 0)
-		return true;
-	return words[first] && strcmp(words + first + 1, word) == 0;
-}
-
-bool rf_word_is_reserved(const char *word)
-{
-	if (reserves(rf_common_options, word))
-		return true;
-	for (int i = 0; i < RF_CMD_COUNT; i++) {
-		const struct rf_syntax *command = &rf_syntax[i];
-
-		if (command->flags & RF_OPTION_NAMES)
-			continue;
-		if (has_word(command->words, word) || reserves(command->options, word) ||
-		    reserves(command->operand.words, word))
-			return true;
-	}
-	return false;
-}
-
-/* Takes the one or two words of `command`, if they come next. */
-static bool take_command(struct rf_words *words, const char *command)
-{
-	const size_t length = strcspn(command, " ");
-	struct rf_words rest = *words;
-	const char *first = rf_words_next(&rest);
-
-	if (!first || strlen(first) != length || memcmp(first, command, length) != 0)
-		return false;
-	if (command[length] && !rf_words_take(&rest, command + length + 1))
-		return false;
-	*words = rest;
-	return true;
-}
-
-int rf_command_find(struct rf_words *words)
-{
-	for (int i = 0; i < RF_CMD_COUNT; i++)
-		if (take_command(words, rf_syntax[i].words))
-			return i;
-	return -1;
-}
 
 /* ---- text ---- */
 
@@ -255,37 +164,6 @@ int rf_fail_value(const struct rf_option *option, const char *value, struct rf_e
 	return rf_error_usage(error, "'%s': expects %s", option->word, expected);
 }
 
-uint64_t rf_field_read(const void *from, size_t size)
-{
-	switch (size) {
-	case 1:
-		return *(const uint8_t *)from;
-	case 2:
-		return *(const uint16_t *)from;
-	case 4:
-		return *(const uint32_t *)from;
-	default:
-		return *(const uint64_t *)from;
-	}
-}
-
-void rf_field_write(void *to, size_t size, uint64_t value)
-{
-	switch (size) {
-	case 1:
-		*(uint8_t *)to = value;
-		break;
-	case 2:
-		*(uint16_t *)to = value;
-		break;
-	case 4:
-		*(uint32_t *)to = value;
-		break;
-	default:
-		*(uint64_t *)to = value;
-	}
-}
-
 /* Sets the bit of an option, or stores a number where the option says. */
 static int store(const struct rf_option *option, uint64_t number, void *into)
 {
@@ -329,17 +207,10 @@ static int take_length(const struct rf_option *option, const char *value, void *
 static int take_time(const struct rf_option *option, const char *value, void *into,
 		     struct rf_error *error)
 {
-	uint64_t time_ns = 0, least_ns = 0, most_ns = 0;
-	int err = rf_parse_time(value, &time_ns, error);
+	uint64_t time_ns;
+	int err = rf_parse_time_in(option, value, &time_ns, error);
 
-	if (err)
-		return err;
-	rf_parse_time(option->least, &least_ns, error);
-	rf_parse_time(option->most, &most_ns, error);
-	if (time_ns < least_ns || time_ns > most_ns)
-		return rf_error_usage(error, "'%s': invalid %s: the time must be %s-%s", value,
-				      option->what, option->least, option->most);
-	return store(option, time_ns, into);
+	return err ? err : store(option, time_ns, into);
 }
 
 /* Words that are values, with commas between, as a bit set of their rows. */
@@ -465,12 +336,6 @@ static int take_value(const struct rf_option *option, const char *value, uint64_
 		*(const char **)to = value;
 		return 0;
 	}
-}
-
-int rf_parse_value(const struct rf_option *option, const char *value, void *into,
-		   struct rf_error *error)
-{
-	return take_value(option, value, 0, into, error);
 }
 
 static bool is_list(const char *text, const struct rf_words *words)

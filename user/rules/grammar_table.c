@@ -342,11 +342,8 @@ static int parse_hosts(const struct rf_option *option, const char *value, void *
 static int parse_grace(const struct rf_option *option, const char *value, void *into,
 		       struct rf_error *error)
 {
-	const struct rf_option time = {.kind = RF_KIND_TIME,
-				       .what = option->word,
-				       .least = option->least,
-				       .most = option->most};
-	int err = rf_parse_value(&time, value, NULL, error);
+	uint64_t unused_ns;
+	int err = rf_parse_time_in(option, value, &unused_ns, error);
 
 	return err ? err : store_setting(option, value, into, error);
 }
@@ -398,11 +395,11 @@ static int parse_asks(const struct rf_option *option, const char *value, void *i
 	SECRET(id, UNPACK name, hint, help)
 #define JOIN_key(id, name, hint, initial, shortest, longest, help) \
 	SECRET(id, UNPACK name, hint, help)
-#define JOIN_time(id, name, hint, initial, shortest, longest, help)                             \
-	{                                                                                       \
-		name, RF_KIND_TIME, hint,                                                       \
-			.summary = help ", " shortest " to " longest " (default: " initial ")", \
-			SET(id), TIMES(shortest, longest), .parse = parse_grace                 \
+#define JOIN_time(id, name, hint, initial, shortest, longest, help)                              \
+	{                                                                                        \
+		name, RF_KIND_TIME, hint,                                                        \
+			.summary = help ", " shortest " to " longest " (default: " initial ")",  \
+			SET(id), TIMES(shortest, longest), .what = "grace", .parse = parse_grace \
 	}
 #define JOIN_asks(id, name, hint, initial, shortest, longest, help)                           \
 	{                                                                                     \
@@ -577,8 +574,10 @@ static const struct rf_option show_options[] = {
 static int parse_per(const struct rf_option *option, const char *value, void *into,
 		     struct rf_error *error)
 {
+	struct rf_suggest_asked *asked = into;
+
 	if (*value != '/')
-		return rf_parse_value(option, value, into, error);
+		return rf_parse_time_in(option, value, &asked->per_ns, error);
 	return rf_error_usage(error,
 			      "'per %s': expects a TIME here, like 1s; sources are grouped as a "
 			      "limit groups them, so name one that does so with 'limit NAME', or "

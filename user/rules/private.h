@@ -46,9 +46,9 @@ int rf_parse_option(const struct rf_option *table, int row, struct rf_words *wor
 		    unsigned int *given, struct rf_error *error);
 /* Stores the values of options that are not given. */
 void rf_options_start(const struct rf_option *table, void *into);
-/* Takes a value as its kind says, although the row has a parser; no time of the clock. */
-int rf_parse_value(const struct rf_option *option, const char *value, void *into,
-		   struct rf_error *error);
+/* A TIME within the bounds of the option's row. */
+int rf_parse_time_in(const struct rf_option *option, const char *value, uint64_t *time_ns,
+		     struct rf_error *error);
 /* `'ban': expects a time, like 10m`; `'soft': 'edge' expects …` where `value` is not NULL. */
 int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error);
 /* An error where the next word, no option of the table, shows what was meant; else 0. (advice.c) */

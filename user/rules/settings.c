@@ -132,18 +132,6 @@ int rf_setting_text(const struct rf_setting_row *row, const char *value, void *s
 	return 0;
 }
 
-int rf_parse_asks(const char *text, uint32_t *each_s, struct rf_error *error)
-{
-	struct rf_rate rate;
-
-	if (rf_parse_rate(text, &rate, error) || rate.in_bits || rate.window_ns != RF_NS_PER_S ||
-	    !rate.count || rate.count > RF_ASKS_MOST)
-		return rf_error_usage(error, "'%s': 'asks' expects 1/s to %d/s", text,
-				      RF_ASKS_MOST);
-	*each_s = rate.count;
-	return 0;
-}
-
 /* ---- words ---- */
 
 /* How many of the next words are the setting's name, of one or two words. 0: they are another. */

@@ -95,8 +95,5 @@ int rf_secret_check(enum rf_secret_kind kind, const char *path, struct rf_error 
 #define RF_FLEET_DIRECTORY "/etc/ringfence"
 #define RF_FLEET_FILE RF_FLEET_DIRECTORY "/%s.fleet" /* of that fence */
 #define RF_SERVERS_MOST 8			     /* of a cluster, that are named */
-#define RF_ASKS_MOST 1000000			     /* a second */
-/* The N of N/s, as `asks` has it. */
-int rf_parse_asks(const char *text, uint32_t *each_s, struct rf_error *error);
 
 #endif /* RINGFENCE_RULES_SETTINGS_H */
