@@ -61,6 +61,14 @@ check 'their keys compile' assembles cli/cmd_limit.c
 sed -i -Ez 's/JSON\(flag, "exact", "[^"]*"\),\s+//' "$limit"
 refused cli/cmd_limit.c MAKE_EACH_HOST 'an attribute without a key'
 
+check 'the options compile' assembles rules/grammar_table.c
+sed -i 's/INTO(struct rf_top, within)/INTO(struct rf_top, network)/' "$tree/user/rules/grammar_table.c"
+refused rules/grammar_table.c "has no member named 'network'" 'an option without a place'
+sed -i 's/FILLED_BY(struct rf_stats, check_stats)/FILLED_BY(struct rf_stats, check_counts)/' "$tree/user/schema/commands.def"
+refused rules/grammar_table.c "'check_counts' undeclared" 'a command without its check'
+sed -i 's/ asks, asks_each_s,/ pace, asks_each_s,/' "$tree/user/schema/fleet_settings.def"
+refused rules/grammar_table.c JOIN_pace "a setting that 'fleet join' cannot take"
+
 reasons=$tree/include/ringfence/counters.h
 check 'the reasons compile' assembles schema/reasons.c
 sed -i 's/ RF_REASON_COUNT,$/ RF_NEW_REASON, RF_REASON_COUNT,/' "$reasons"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "cli/fleet_agent.h"
@@ -41,12 +42,8 @@ static char *format(const struct rf_join *join)
 		return NULL;
 	fputs("# written by 'ringfence fleet join'; the agent reads it when it starts\n", stream);
 	for (int i = 0; i < RF_FLEET_SETTINGS; i++)
-		if (join->value[i]) {
-			fputs(setting_words[i], stream);
-			fputs(" ", stream);
-			fputs(join->value[i], stream);
-			fputs("\n", stream);
-		}
+		if (join->value[i])
+			rf_put(stream, "%s %s\n", setting_words[i], join->value[i]);
 	failed = ferror(stream);
 	if (fclose(stream) || failed) {
 		free(text);
