@@ -2,10 +2,18 @@
 /* The calls into the explored code: for a mutant this file alone is compiled again. */
 #include "explored.h"
 
+static enum rf_verdict attempt(struct rf_window *window, const struct rf_policy *policy,
+			       const struct rf_ask *ask)
+{
+	begin_attempt();
+	return rf_take_once(window, policy, ask->time, ask->cost);
+}
+
+/* As rf_take(). */
 enum rf_verdict explored_take(struct rf_window *window, const struct rf_policy *policy,
 			      const struct rf_ask *ask)
 {
-	return rf_take(window, policy, ask->time, ask->cost);
+	RF_TAKE_BY(attempt(window, policy, ask));
 }
 
 __u64 explored_bucket_flow(const struct rf_policy *policy, __u32 units)

@@ -24,6 +24,9 @@ void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
 #include "ringfence/atomic.h"
 
+/* Called where the limiter begins an attempt: it knows nothing of the attempts before. */
+void begin_attempt(void);
+
 /* For mutants of the limiter only: the limiter stores nothing plainly. */
 RF_INLINE void plain_store(__u64 *word, __u64 value)
 {

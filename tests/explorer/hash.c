@@ -8,12 +8,8 @@
 
 static void hash_lease(__u64 hash[2], const struct cpu *cpu)
 {
-	const __u64 words[] = {
-		(__u64)cpu->call << 56 | (__u64)cpu->given << 48 | (__u64)cpu->credits << 32 |
-			cpu->credits_epoch,
-	};
-
-	hash_words(hash, words, sizeof(words));
+	hash_pair(hash, (__u64)cpu->call << 32 | cpu->given,
+		  (__u64)cpu->credits << 32 | (__u32)cpu->credits_epoch);
 	hash_words(hash, &cpu->lease, sizeof(cpu->lease));
 }
 
@@ -31,16 +27,14 @@ void hash_state(__u64 hash[2])
 		hash_words(hash, &state.tokens, sizeof(state.tokens));
 	for (int i = 0; i < CPUS_MAX; i++) {
 		const struct cpu *of = &state.cpu[i];
-		const __u64 words[] = {
-			(__u64)row->takes[i] << 56 | (__u64)of->taken << 48 |
-				(__u64)of->operations << 32 | of->was_full << 24 | of->limit << 8 |
-				of->time,
-			of->history,
-		};
 
 		cpu[i][0] = cpu[i][1] = 3;
-		hash_words(cpu[i], words, sizeof(words));
-		if (row->leases)
+		hash_pair(cpu[i],
+			  (__u64)row->takes[i] << 56 | (__u64)of->taken << 48 |
+				  (__u64)of->operations << 32 | of->charged << 25 |
+				  of->was_full << 24 | of->limit << 8 | of->time,
+			  of->history);
+		if (row->leases && of->taken < row->takes[i])
 			hash_lease(cpu[i], of);
 		for (int j = i; j > 0 && cpu[j][0] < cpu[j - 1][0]; j--) {
 			__u64 swap[2];

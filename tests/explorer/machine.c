@@ -60,14 +60,23 @@ static struct rf_window scratch;
 struct rf_lease scratch_lease;
 static const __u64 *replayed; /* NULL: not exploring, operations just happen */
 static int replay_index, replay_length;
+static int attempts;   /* that the call has begun */
+static bool is_before; /* an attempt has begun since the last operation */
 static __u64 *live_word;
 static __u64 live_value;
 static jmp_buf replay_end;
+
+void begin_attempt(void)
+{
+	attempts++;
+	is_before = true;
+}
 
 void yield(__u64 *word)
 {
 	if (!replayed)
 		return;
+	is_before = is_before && replay_index > replay_length;
 	if (replay_index < replay_length) {
 		*word = replayed[replay_index++];
 	} else if (replay_index == replay_length) {
@@ -98,6 +107,7 @@ static __attribute__((noinline)) int call_scratch(const struct cpu *cpu)
 {
 	const struct rf_ask ask = ask_of(cpu);
 
+	attempts = 0;
 	scratch_lease = cpu->lease;
 	if (setjmp(replay_end))
 		return -1;
@@ -166,6 +176,8 @@ int operate(int index)
 	log[cpu->operations++] = live_value;
 	cpu->history = (cpu->history ^ live_value) * 0x9e3779b97f4a7c15ULL;
 	cpu->history ^= cpu->history >> 29;
+	if (is_before)
+		cpu->history = attempts;
 	if (cpu->operations > operations_bound)
 		fail("a packet takes more operations than its bound");
 	return verdict;

@@ -13,7 +13,7 @@ mutants_of_sliding() {
 		's/if \(rf_cell_holds\(.*/if (0)/; s/found = rf_cas\(cell, old, (.*)\);/found = old, plain_store(cell, \1);/'
 	try_mutant sliding loose "the maximum in a cell is stored plainly" rf_cell_raise \
 		's/found = rf_cas\(cell, old, (.*)\);/found = old, plain_store(cell, \1);/'
-	try_mutant sliding full "the last sum wins over a larger one" rf_cell_holds \
+	try_mutant sliding uncounted "the last sum wins over a larger one" rf_cell_holds \
 		's/rf_half\(word, epoch\) >= half/rf_half(word, epoch) == half/'
 	try_mutant sliding loose "an addition to the head after a lost race" rf_take_sliding \
 		's/\/\* Lost: .*/return rf_word_used(rf_fetch_add(\&window->head, cost)) + cost <= policy->limit ? RF_UNDER : RF_OVER;/'

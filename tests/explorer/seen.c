@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/mman.h>
+
 static struct seen *seen;
 static __u64 seen_size; /* a power of two */
 __u64 seen_count;
@@ -14,33 +16,27 @@ static __u64 seen_most; /* 0: all */
 #define HUNT_GROWS 16
 #define HUNT_TO 1000000
 
-__u64 mix(__u64 hash, __u64 word)
-{
-	__uint128_t product = (__uint128_t)(hash ^ word ^ 0xa0761d6478bd642fULL) *
-			      (word ^ 0xe7037ed1a0b428dbULL ^ (hash << 32 | hash >> 32));
-
-	return (__u64)product ^ (__u64)(product >> 64) ^ hash * 31;
-}
-
-void hash_words(__u64 hash[2], const void *from, size_t size)
-{
-	for (size_t at = 0; at < size; at += sizeof(__u64)) {
-		__u64 word;
-
-		memcpy(&word, (const char *)from + at, sizeof(word));
-		hash[0] = mix(hash[0], word);
-		hash[1] = (hash[1] ^ word) * 0xff51afd7ed558ccdULL;
-		hash[1] ^= hash[1] >> 32;
-	}
-}
-
 struct seen *seen_slot(const __u64 hash[2])
 {
 	__u64 at = hash[1] & (seen_size - 1);
 
-	while (seen[at].hash[0] && memcmp(seen[at].hash, hash, sizeof(seen[at].hash)) != 0)
+	while (seen[at].hash[0] && (seen[at].hash[0] != hash[0] || seen[at].hash[1] != hash[1]))
 		at = (at + 1) & (seen_size - 1);
 	return &seen[at];
+}
+
+/* Zeroed. Of huge pages, since a look-up in small ones is mostly a walk of page tables. */
+static struct seen *table(__u64 size)
+{
+	void *table = mmap(NULL, size * sizeof(*seen), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (table == MAP_FAILED) {
+		puts("Bail out! out of memory");
+		exit(1);
+	}
+	madvise(table, size * sizeof(*seen), MADV_HUGEPAGE);
+	return table;
 }
 
 static void seen_resize(__u64 size)
@@ -48,21 +44,19 @@ static void seen_resize(__u64 size)
 	struct seen *old = seen;
 	__u64 old_size = seen_size;
 
-	seen = calloc(size, sizeof(*seen));
-	if (!seen) {
-		puts("Bail out! out of memory");
-		exit(1);
-	}
+	seen = table(size);
 	seen_size = size;
 	for (__u64 i = 0; i < old_size; i++)
 		if (old[i].hash[0])
 			*seen_slot(old[i].hash) = old[i];
-	free(old);
+	if (old)
+		munmap(old, old_size * sizeof(*old));
 }
 
 void seen_clear(void)
 {
-	free(seen);
+	if (seen)
+		munmap(seen, seen_size * sizeof(*seen));
 	seen = NULL;
 	seen_size = seen_count = 0;
 	seen_resize(1 << 12);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <linux/types.h>
 
@@ -17,10 +18,39 @@ struct seen {
 
 extern __u64 seen_count;
 
-__u64 mix(__u64 hash, __u64 word);
-void hash_words(__u64 hash[2], const void *from, size_t size);
+/* Both halves of a product of 128 bits. */
+static inline __u64 mix(__u64 a, __u64 b)
+{
+	const __uint128_t product =
+		(__uint128_t)(a ^ 0xa0761d6478bd642fULL) * (b ^ 0xe7037ed1a0b428dbULL);
 
-/* Of the state of that hash; its own hash is 0 if that was not seen. */
+	return (__u64)product ^ (__u64)(product >> 64);
+}
+
+static inline void hash_pair(__u64 hash[2], __u64 first, __u64 second)
+{
+	hash[0] = mix(hash[0] ^ first, second);
+	hash[1] = (hash[1] ^ second) * 0xff51afd7ed558ccdULL + first;
+	hash[1] ^= hash[1] >> 32;
+}
+
+/* Here, since it takes a third of the time where the size is unknown. */
+static inline void hash_words(__u64 hash[2], const void *from, size_t size)
+{
+	__u64 word[2] = {0, size};
+
+	for (; size >= sizeof(word); size -= sizeof(word)) {
+		memcpy(word, from, sizeof(word));
+		hash_pair(hash, word[0], word[1]);
+		from = (const char *)from + sizeof(word);
+	}
+	if (size) {
+		memcpy(word, from, sizeof(*word));
+		hash_pair(hash, word[0], sizeof(*word));
+	}
+}
+
+/* The state of that hash; its own hash is 0 if the search has not seen it. */
 struct seen *seen_slot(const __u64 hash[2]);
 void seen_clear(void);
 void seen_add(const __u64 hash[2], double schedules);

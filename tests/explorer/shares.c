@@ -257,29 +257,73 @@ static void end_action(const struct local *local)
 
 /* ---- the search ---- */
 
+static bool is_done(int index)
+{
+	return hands[index].packet == (index == AGENT ? row->actions : row->packets[index]);
+}
+
+/* What of the books may still matter, without each CPU's part. */
+static struct books books_ahead(void)
+{
+	const struct hand *agent = &hands[AGENT];
+	struct books ahead = books;
+
+	if (!row->bans)
+		memset(ahead.sent, 0, sizeof(ahead.sent));
+	if (!row->sums)
+		ahead.answered = 0;
+	if (!row->sums || !agent->operations)
+		ahead.answered_before = 0;
+	if (!agent->operations || agent->begun.kind != READS)
+		memset(ahead.before, 0, sizeof(ahead.before));
+	memset(ahead.waits_for, 0, sizeof(ahead.waits_for));
+	memset(ahead.cpu, 0, sizeof(ahead.cpu));
+	return ahead;
+}
+
+static void hash_hand(__u64 hash[2], const struct hand *hand)
+{
+	hash_pair(hash, (__u64)hand->packet << 32 | hand->operations << 16 | hand->local.time,
+		  hand->history);
+}
+
+/* CPUs with as many packets are alike. */
+static void hash_cpus(__u64 hash[2])
+{
+	__u64 cpu[TAKERS][2];
+
+	for (int i = 0; i < TAKERS; i++) {
+		cpu[i][0] = row->packets[i];
+		cpu[i][1] = books.waits_for[i] && !is_done(AGENT);
+		hash_hand(cpu[i], &hands[i]);
+		if (!is_done(i))
+			hash_words(cpu[i], &books.cpu[i], sizeof(books.cpu[i]));
+	}
+	for (int i = 0; i < TAKERS; i++) {
+		const int next = (cpu[0][0] > cpu[1][0]) ^ i;
+
+		hash_words(hash, cpu[next], sizeof(cpu[next]));
+	}
+}
+
 static void hash_state(__u64 hash[2])
 {
 	const struct rf_window *window = &shared.window;
+	const struct books ahead = books_ahead();
 
 	hash[0] = 1;
 	hash[1] = 2;
 	hash_words(hash, window, offsetof(struct rf_window, cell[RING]));
 	hash_words(hash, &window->share, sizeof(window->share));
 	hash_words(hash, &shared.hearing, sizeof(shared.hearing));
-	hash_words(hash, &shared.definition, sizeof(shared.definition));
-	hash_words(hash, &shared.clock, sizeof(shared.clock));
-	hash_words(hash, &shared.received, sizeof(shared.received));
-	hash_words(hash, &shared.bans, sizeof(shared.bans));
-	hash_words(hash, &books, sizeof(books));
-	for (int i = 0; i < CPUS_MAX; i++) {
-		const struct hand *hand = &hands[i];
-		const __u64 words[] = {
-			(__u64)hand->packet << 32 | hand->operations << 16 | hand->local.time,
-			hand->history,
-		};
-
-		hash_words(hash, words, sizeof(words));
-	}
+	hash_pair(hash, shared.definition, shared.received);
+	if (row->sums)
+		hash_words(hash, &shared.bans, sizeof(shared.bans));
+	if (!is_done(AGENT) || row->reads_clock)
+		hash_pair(hash, shared.clock, 0);
+	hash_words(hash, &ahead, sizeof(ahead));
+	hash_hand(hash, &hands[AGENT]);
+	hash_cpus(hash);
 	hash[0] |= 1;
 }
 
@@ -327,6 +371,8 @@ static void finish_packet(int index, const struct local *local)
 	if (local->result != RF_UNDER)
 		rf_lease_end(&books.cpu[index].lease);
 	books.cpu[index].most = 0;
+	books.cpu[index].epoch = 0;
+	books.cpu[index].is_late = false;
 	books.cpu[index].has_added = false;
 	books.cpu[index].used = 0;
 	books.cpu[index].least = row->limit;
@@ -442,11 +488,6 @@ static double explore_beginning(int index)
 		hands[index] = hand;
 	}
 	return schedules;
-}
-
-static bool is_done(int index)
-{
-	return hands[index].packet == (index == AGENT ? row->actions : row->packets[index]);
 }
 
 static double explore(void)
