@@ -4,12 +4,15 @@
 # each mutant of it, where one must not. A mutant that survives is a failure, and so is one that
 # cannot be made since the limiter reads otherwise now. Needs no privilege.
 #
+# A program has most of its mutants compiled into it, as variants of functions, see mutants.py. Only a
+# mutant that changes more than functions is compiled separately.
+#
 # CC is taken from the environment.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
 . tests/cached.sh
-cached include/ringfence/*.h tests/explorer/*.[ch] tests/explorer/*.sh tests/*.h
+cached include/ringfence/*.h tests/explorer/*.[ch] tests/explorer/*.sh tests/explorer/*.py tests/*.h
 . tests/explorer/mutants.sh
 
 # What is explored, and what a mutant may change; slots_actors.c has the order in which the program
@@ -75,10 +78,11 @@ changed_part_of() {
 	esac
 }
 
-# compile SOURCE OBJECT OPTIMIZATION DIRECTORY PROGRAM: with what is explored from that directory.
+# compile SOURCE OBJECT OPTIONS DIRECTORY PROGRAM: with what is explored from that directory.
 compile() {
 	# The ring's size is a variable here, so comparisons with it are of other signs.
-	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Wno-sign-compare "$3" -DSCENE="\"$5.h\"" -I"$4" \
+	# shellcheck disable=SC2086 # options are words
+	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Wno-sign-compare $3 -DSCENE="\"$5.h\"" -I"$4" \
 		-I"$4/include" -Iinclude -Iinclude/ringfence -Itests/explorer -c "$1" -o "$2" \
 		2>"$2.log" && return
 	sed 's/^/# /' "$2.log"
@@ -96,8 +100,8 @@ compile_fixed_parts() { # PROGRAM
 	done
 }
 
-# Makes program $4 as $2: its fixed parts, and the other one from the copy in directory $1, optimized
-# by $3.
+# Makes program $4 as $2: its fixed parts, and the other one from the copy in directory $1, compiled
+# with the options $3.
 build() {
 	local part source
 
@@ -129,23 +133,14 @@ declare -A reasons=(
 	[endless]="^no schedule loses|^a packet takes more operations than its bound"
 )
 
-# Prints one result, without its number.
+# Prints one result, without its number: of mutant $1 of algorithm $2, which program $4 has.
 run_mutant() {
-	local directory=$1 algorithm=$2 expected=$3 name="mutant, $2: $5" output status caught program
+	local number=$1 algorithm=$2 expected=$3 name="mutant, $2: $5" output status caught
 	local arguments="-a $2 ${options[$3]-}"
 
-	if diff -rq "$BUILD/as-is" "$directory" >"$directory.log"; then
-		echo "not ok - $name: cannot be made, $4 reads otherwise now"
-		return
-	fi
-	program=$(program_of "$algorithm")
-	[ "$program" = explorer ] || arguments=-x
-	if ! build "$directory" "$directory/explorer" -Og "$program"; then
-		echo "not ok - $name: does not compile"
-		return
-	fi
+	[ "$(program_of "$algorithm")" = explorer ] || arguments=-x
 	# shellcheck disable=SC2086 # options are words
-	output=$(ulimit -t "$MUTANT_SECONDS" && "$directory/explorer" $arguments 2>&1)
+	output=$(ulimit -t "$MUTANT_SECONDS" && RF_MUTANT=$number "$4" $arguments 2>&1)
 	status=$?
 	caught=$(sed -nE 's/.* (operations at most|states); //p' <<<"$output")
 	if [ "$status" = 1 ] && grep -qE "${reasons[$expected]}" <<<"$caught"; then
@@ -156,13 +151,50 @@ run_mutant() {
 	fi
 }
 
-try_mutant() {
-	local directory
+# The same of a mutant that is compiled separately.
+run_separate_mutant() {
+	local directory=$BUILD/mutant-$1 name="mutant, $2: $4"
 
+	change_core "$directory" "$5" "$6"
+	if diff -rq "$BUILD/as-is" "$directory" >"$directory.log"; then
+		echo "not ok - $name: cannot be made, $5 reads otherwise now"
+	elif ! build "$directory" "$directory/explorer" -Og "$(program_of "$2")"; then
+		echo "not ok - $name: does not compile"
+	else
+		run_mutant "$1" "$2" "$3" "$directory/explorer" "$4"
+	fi
+}
+
+algorithm_of=() expected_of=() name_of=() function_of=() command_of=()
+
+try_mutant() {
 	tried=$((tried + 1))
-	directory=$BUILD/mutant-$tried
-	change_core "$directory" "$4" "$5"
-	job run_mutant "$directory" "$1" "$2" "$4" "$3" >"$BUILD/result-$tried"
+	algorithm_of[tried]=$1 expected_of[tried]=$2 name_of[tried]=$3 function_of[tried]=$4 command_of[tried]=$5
+	printf '%s\t%s\t%s\n' "$tried" "$4" "${5//$'\n'/\\n}" >>"$BUILD/mutants-of-$(program_of "$1")"
+}
+
+# Compiles the mutants of a program, and lists those that it has.
+build_mutants() { # PROGRAM
+	local directory=$BUILD/mutants-$1
+
+	tests/explorer/mutants.py "$BUILD/as-is" "$directory" <"$BUILD/mutants-of-$1" >"$directory.list" &&
+		build "$directory" "$directory/explorer" "-Og -w -include tests/explorer/mutants.h" "$1" &&
+		mv "$directory.list" "$directory/list"
+}
+
+run_mutants() {
+	local i program result
+
+	for ((i = 1; i <= tried; i++)); do
+		program=$(program_of "${algorithm_of[i]}") result=$BUILD/result-$i
+		if grep -qsx "$i" "$BUILD/mutants-$program/list"; then
+			job run_mutant "$i" "${algorithm_of[i]}" "${expected_of[i]}" "$BUILD/mutants-$program/explorer" \
+				"${name_of[i]}" >"$result"
+		else
+			job run_separate_mutant "$i" "${algorithm_of[i]}" "${expected_of[i]}" "${name_of[i]}" \
+				"${function_of[i]}" "${command_of[i]}" >"$result"
+		fi
+	done
 }
 
 rm -rf "$BUILD"
@@ -184,6 +216,11 @@ for algorithm in $ALGORITHMS; do
 	fi
 done
 each_mutant
+for program in explorer slots shares several bans; do
+	job build_mutants "$program"
+done
+wait
+run_mutants
 wait
 
 for ((i = 1; i <= tried; i++)); do
