@@ -138,33 +138,43 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 	return (seat & ~(__u64)RF_SEAT_TICKS) | flags;
 }
 
-/* Limits out of force first, whose slots may be taken; then those in force. */
-__noinline __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i)
+/* The same of either family, if the limit of entry `i` is out of force, or if it is in force. */
+__noinline __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i, __u32 is_over)
 {
-	const __u32 is_over = i < RF_KIN_MAX;
-
 	if (!question || kin_is_over(&config.kin[i % RF_KIN_MAX], question) != is_over)
 		return 0;
 	return rf_rules_are_ipv6(question->who.rules) ? kin_at(question, slot, i, is_over, 1)
 						      : kin_at(question, slot, i, is_over, 0);
 }
 
-/*
- * The kin of a source that has no window under the limit in `slot`: of a limit out of force, if
- * there is one. 0: the source is a newcomer.
- */
-__noinline __u64 find_kin(const struct question *question, __u32 slot)
+/* A round has one way to the next one, and so the verifier walks each round once. */
+static __always_inline __u64 find_kin_among(const struct question *question, __u32 slot,
+					    __u32 is_over)
 {
 	/* Volatile: with its bounds known, the verifier would tell all rounds apart. */
 	const volatile __u32 *count = &config.kin_count;
-	__u64 found = 0;
+
+	for (__u32 i = 0; i < RF_KIN_MAX && i < *count; i++) {
+		const __u64 found = kin_at_any(question, slot, i, is_over);
+
+		if (found)
+			return found;
+	}
+	return 0;
+}
+
+/*
+ * The kin of a source that has no window under the limit in `slot`. 0: the source is a newcomer.
+ * Limits out of force come first, whose slots may be taken.
+ */
+__noinline __u64 find_kin(const struct question *question, __u32 slot)
+{
+	__u64 found;
 
 	if (!question || is_stranger_to(question, slot))
 		return 0;
-	for (__u32 i = 0; i < 2 * RF_KIN_MAX && !found; i++)
-		if (i % RF_KIN_MAX < *count)
-			found = kin_at_any(question, slot, i);
-	return found;
+	found = find_kin_among(question, slot, 1);
+	return found ? found : find_kin_among(question, slot, 0);
 }
 
 #endif /* RINGFENCE_KIN_H */

@@ -329,7 +329,7 @@ static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
 
 /*
  * Fills the lease in who.place from the answer of one limit: the only one, or the one that refused.
- * `verdict`: enum rf_verdict, which the verifier of Linux 6.1 takes for no argument.
+ * `verdict`: enum rf_verdict.
  */
 __noinline int lease_window(const struct question *question, struct rf_window *window,
 			    const struct rf_ask *ask, __u32 slot, __u32 verdict)

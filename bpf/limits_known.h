@@ -47,27 +47,77 @@ static __always_inline int group_alike(const struct rf_policy *a, const struct r
 	return !differ;
 }
 
-/* Looks up all windows, and marks the missing ones. True: a limit uses the clock in ns. */
-static __always_inline int find_all(struct question *question, struct sources *sources, int is_ipv6)
+/* Is the source surely without a window in place `i`? `before`: the same of the place before. */
+static __always_inline int is_absent_at(const struct question *question, __u32 i, int before,
+					int is_ipv6)
 {
-	const int is_guarded = bank_of(question)->newcomers.then != RF_NEWCOMERS_OFF;
-	int wants_ns = 0, is_absent = 0;
+	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
+		return 0;
+	if (i && group_alike(policy_of(question, i), policy_of(question, i - 1), is_ipv6))
+		return before;
+	return is_newcomer(question, question->slot[i % RF_CHARGED_MAX]);
+}
 
+/*
+ * Looks up the windows, and stops at the first place without one, which it returns;
+ * RF_CHARGED_MAX: all were found. `wants_ns`: a limit uses the clock in ns. `is_absent`: the known
+ * filter has reported that the last window is missing.
+ */
+static __always_inline __u32 find_all(const struct question *question, struct sources *sources,
+				      int *wants_ns, int *is_absent, int is_ipv6)
+{
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const struct rf_policy *policy = policy_of(question, i);
 
 		if (i >= question->count)
 			break;
-		wants_ns |= policy->clock != RF_JIFFIES;
-		if (is_guarded && !(i && group_alike(policy, policy_of(question, i - 1), is_ipv6)))
-			is_absent = is_newcomer(question, question->slot[i]);
-		if (!is_absent)
+		*wants_ns |= policy->clock != RF_JIFFIES;
+		*is_absent = is_absent_at(question, i, *is_absent, is_ipv6);
+		if (!*is_absent)
 			sources->of[i] = find_source(question->source, policy, is_ipv6);
 		if (!sources->of[i])
+			return i;
+	}
+	return RF_CHARGED_MAX;
+}
+
+/*
+ * Marks the missing windows, of which the first is in place `first`, and touches the windows behind
+ * it. `is_absent` is from find_all. Not in find_all, since the verifier walks all code behind that
+ * once for each combination of windows.
+ */
+static __always_inline int mark_missing(struct question *question, __u32 first, int is_absent,
+					int is_ipv6)
+{
+	question->missing = 1U << first % RF_CHARGED_MAX;
+	RF_UNROLL
+	for (__u32 i = 1; i < RF_CHARGED_MAX; i++) {
+		struct rf_source *source = NULL;
+
+		if (i >= question->count)
+			break;
+		if (i <= first)
+			continue;
+		is_absent = is_absent_at(question, i, is_absent, is_ipv6);
+		if (!is_absent)
+			source = find_source(question->source, policy_of(question, i), is_ipv6);
+		if (source)
+			touch(question, source, is_ipv6);
+		else
 			question->missing |= 1U << i;
 	}
-	return wants_ns;
+	return STEP_MISSING;
+}
+
+__noinline int mark_missing4(struct question *question, __u32 first, int is_absent)
+{
+	return question ? mark_missing(question, first, is_absent, 0) : STEP_MISSING;
+}
+
+__noinline int mark_missing6(struct question *question, __u32 first, int is_absent)
+{
+	return question ? mark_missing(question, first, is_absent, 1) : STEP_MISSING;
 }
 
 static __always_inline void touch_all(struct question *question, const struct sources *sources,
@@ -186,16 +236,21 @@ static __always_inline int ask_known(struct question *question, int is_ipv6)
 {
 	struct sources sources = {};
 	struct clocks clocks = {};
-	int has_room;
+	int has_room, wants_ns = 0, is_absent = 0;
+	__u32 missing;
 
 	set_slots(question);
 	question->until = rf_lease_end_by(question->jiffies, bank_of(question)->lease_span);
-	if (find_all(question, &sources, is_ipv6))
+	missing = find_all(question, &sources, &wants_ns, &is_absent, is_ipv6);
+	if (missing != RF_CHARGED_MAX) {
+		touch_all(question, &sources, is_ipv6);
+		return is_ipv6 ? mark_missing6(question, missing, is_absent)
+			       : mark_missing4(question, missing, is_absent);
+	}
+	if (wants_ns)
 		clocks.ns = read_ns();
 	has_room = all_have_room(question, &sources, &clocks);
 	touch_all(question, &sources, is_ipv6);
-	if (question->missing)
-		return STEP_MISSING;
 	if (has_room ? take_at_once_refuses(question, &sources, &clocks)
 		     : windows_refuse(question, &sources))
 		return STEP_REFUSED;
