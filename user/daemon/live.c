@@ -14,6 +14,7 @@
 #include "rules/policy.h"
 #include "schema/reasons.h"
 #include "snapshot/records.h"
+#include "snapshot/totals.h"
 #include "watch/privacy.h"
 
 /* ---- rows of the last minute ---- */
@@ -434,12 +435,10 @@ static json_t *make_dropped(const void *of)
 /* Of all that passed, and of all that were dropped. */
 static json_t *make_bytes(const void *of)
 {
-	const struct rf_counters *counters = ((const struct live *)of)->counters;
-	json_int_t sum[2] = {};
+	struct rf_count passed = {}, dropped = {};
 
-	for (int i = 0; i < RF_REASON_COUNT; i++)
-		sum[rf_reason_is_drop(i)] += counters->reason[i].bytes;
-	return json_pack("[I, I]", sum[0], sum[1]);
+	rf_counters_sum(((const struct live *)of)->counters, &passed, &dropped);
+	return json_pack("[I, I]", (json_int_t)passed.bytes, (json_int_t)dropped.bytes);
 }
 
 static json_t *make_standing(const void *of)

@@ -13,11 +13,16 @@ static void add_count(struct rf_count *sum, const struct rf_count *count)
 	sum->bytes += count->bytes;
 }
 
-static void sum_up(struct rf_sums *sums)
+void rf_counters_sum(const struct rf_counters *counters, struct rf_count *passed,
+		     struct rf_count *dropped)
 {
 	for (int i = 0; i < RF_REASON_COUNT; i++)
-		add_count(rf_reason_is_drop(i) ? &sums->dropped : &sums->passed,
-			  &sums->counters.reason[i]);
+		add_count(rf_reason_is_drop(i) ? dropped : passed, &counters->reason[i]);
+}
+
+static void sum_up(struct rf_sums *sums)
+{
+	rf_counters_sum(&sums->counters, &sums->passed, &sums->dropped);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
 		sums->map_errors += sums->counters.map_error[i];
 	sums->would_drop = sums->counters.reason[RF_SHADOW_OVER];

@@ -19,6 +19,10 @@ struct rf_sums {
 	uint64_t map_errors;
 };
 
+/* Adds the counters of reasons to `passed` or `dropped`. */
+void rf_counters_sum(const struct rf_counters *counters, struct rf_count *passed,
+		     struct rf_count *dropped);
+
 struct rf_limit_totals {
 	const struct rf_limit *limit;
 	struct rf_limit_counters counted;

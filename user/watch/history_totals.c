@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schema/reasons.h"
+#include "snapshot/totals.h"
 #include "watch/recorder.h"
 
 #define CLOCK_STEP_NS RF_NS_PER_S	   /* back */
@@ -217,13 +218,12 @@ static bool read_kept(struct rf_history *history, struct kept *kept)
 static struct kept sum_up(const struct rf_counted *counted)
 {
 	struct kept sum = {.time_ms = rf_ms(counted->time_ns)};
+	struct rf_count passed = {}, dropped = {};
 
 	memcpy(sum.identity, counted->identity, sizeof(sum.identity));
-	for (int i = 0; i < RF_REASON_COUNT; i++) {
-		const uint64_t packets = counted->counters.reason[i].packets;
-
-		*(rf_reason_is_drop(i) ? &sum.dropped : &sum.passed) += packets;
-	}
+	rf_counters_sum(&counted->counters, &passed, &dropped);
+	sum.passed = passed.packets;
+	sum.dropped = dropped.packets;
 	return sum;
 }
 
