@@ -375,8 +375,13 @@ static const struct rf_field fleet_fields[] = {
 #define FIELD_KEYS(id, fields) RF_FIELDS_ALSO(fields),
 #define FIELD_NONE(...)
 
+static const struct rf_field name_fields[] = {
+	RF_FIELD("name", struct rf_limit, name, "its name"),
+	{},
+};
+
 static const struct rf_field limit_fields[] = {
-	RF_FIELD_MADE("name", RF_FIELD_TEXT, rf_make_limit_name, "its name"),
+	RF_FIELDS_VIA(struct rf_limit_view, limit, name_fields),
 #include "schema/limit.def"
 	{},
 };

@@ -54,12 +54,24 @@ static const struct rf_totals *totals_now(const struct watched *one)
 	return &one->reading[one->readings & 1];
 }
 
+struct line {
+	const struct rf_totals *totals;
+	const struct rf_stats_line *line;
+};
+
+static const struct rf_field line_fields[] = {
+	RF_FIELDS_VIA(struct line, totals, rf_stats_fields),
+	RF_FIELDS_VIA(struct line, line, rf_stats_line_fields),
+	{},
+};
+
+RF_RECORD(stats, line_fields);
+
 static int print_json(const struct watched *one, struct rf_error *error)
 {
-	json_t *json = rf_record_json(rf_stats_fields, totals_now(one));
-	json_t *line = rf_record_json(rf_stats_line_fields, &one->line);
+	const struct line line = {totals_now(one), &one->line};
 
-	return rf_out_json(rf_view_merged(json, line), true, error);
+	return rf_out_json(rf_record_json(line_fields, &line), true, error);
 }
 
 /* ---- watch: text ---- */
@@ -427,8 +439,6 @@ static void print_text(const struct rf_totals *totals)
 			rf_out("map error %-34s %15" PRIu64 "\n", rf_map_error_name(i),
 			       (uint64_t)counters->map_error[i]);
 }
-
-RF_RECORD(stats, rf_stats_fields, rf_stats_line_fields);
 
 static int show_stats(const struct rf_fence *fence, const void *context, json_t **json,
 		      struct rf_error *error)

@@ -221,8 +221,117 @@ static bool has_from(const void *of)
 	return ((const struct rf_limit_view *)of)->limit->has_from;
 }
 
+/* A bit set of RF_PORTS as ["53", "1000-2000"]; null for NULL. */
+static json_t *view_ports(const uint64_t *ports)
+{
+	char range[RF_PORT_RANGE_TEXT_SIZE];
+	json_t *list;
+
+	if (!ports)
+		return json_null();
+	list = json_array();
+	for (int first = 0; rf_format_port_range(ports, &first, range);)
+		json_array_append_new(list, json_string(range));
+	return list;
+}
+
+static json_t *make_match(const void *of)
+{
+	char text[RF_MATCH_TEXT_SIZE];
+
+	rf_format_match(((const struct rf_limit_view *)of)->limit, text);
+	return json_string(text);
+}
+
+static json_t *make_dport(const void *of)
+{
+	const struct rf_limit_view *view = of;
+
+	return view_ports(view->rules->ports[view->slot]);
+}
+
+static json_t *make_sport(const void *of)
+{
+	const struct rf_limit_view *view = of;
+
+	return view_ports(view->rules->sports[view->slot]);
+}
+
+static bool has_to(const void *of)
+{
+	return ((const struct rf_limit_view *)of)->limit->has_to;
+}
+
+static json_t *make_to(const void *of)
+{
+	const struct rf_limit_view *view = of;
+	char text[RF_PREFIX_TEXT_SIZE];
+	struct rf_prefix prefix;
+	json_t *list = json_array();
+
+	for (int at = 0; rf_to_next(&view->rules->bank.shapes, view->slot, &at, &prefix);) {
+		rf_format_prefix(&prefix, text);
+		json_array_append_new(list, json_string(text));
+	}
+	return list;
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return *text ? json_string(text) : json_null();
+}
+
+static json_t *make_length(const void *of)
+{
+	char text[RF_LENGTH_TEXT_SIZE];
+
+	rf_format_length(((const struct rf_limit_view *)of)->limit, text);
+	return text_or_null(text);
+}
+
+static json_t *make_flags(const void *of)
+{
+	char text[RF_FLAGS_TEXT_SIZE];
+
+	rf_format_tcp_flags(((const struct rf_limit_view *)of)->limit, text);
+	return text_or_null(text);
+}
+
+static json_t *make_per4(const void *of)
+{
+	return json_integer(((const struct rf_limit_view *)of)->limit->per4);
+}
+
+static json_t *make_per6(const void *of)
+{
+	return json_integer(((const struct rf_limit_view *)of)->limit->per6);
+}
+
+static json_t *make_shadow(const void *of)
+{
+	return json_boolean(((const struct rf_limit_view *)of)->limit->flags & RF_SHADOW);
+}
+
+static const struct rf_field name_fields[] = {
+	RF_FIELD("name", struct rf_limit, name, "its name"),
+	{},
+};
+
 static const struct rf_field limit_fields[] = {
-	RF_FIELDS_ALSO(rf_limit_match_fields),
+	RF_FIELDS_VIA(struct rf_limit_view, limit, name_fields),
+	RF_FIELD_MADE("match", RF_FIELD_TEXT, make_match, "any, tcp, tcp syn, udp \\&..."),
+	RF_FIELD_MADE("dport", RF_FIELD_LIST, make_dport, "ports, or null: all", .or_null = true),
+	RF_FIELD_MADE("sport", RF_FIELD_LIST, make_sport, "ports that it comes from, or null: all",
+		      .or_null = true),
+	RF_FIELD_MADE("to", RF_FIELD_LIST, make_to, "networks of the destination, or null: all",
+		      .has = has_to, .or_null = true),
+	RF_FIELD_MADE("length", RF_FIELD_TEXT, make_length, "lengths of frames, or null: all",
+		      .or_null = true),
+	RF_FIELD_MADE("flags", RF_FIELD_TEXT, make_flags,
+		      "VALUE/MASK of the TCP flags, or null: all", .or_null = true),
+	RF_FIELD_MADE("per", RF_FIELD_U8, make_per4, "prefix length of a source, IPv4"),
+	RF_FIELD_MADE("per6", RF_FIELD_U8, make_per6, "the same of IPv6"),
+	RF_FIELD_MADE("shadow", RF_FIELD_BOOL, make_shadow, "drops nothing"),
 	RF_FIELD_MADE("from", RF_FIELD_U64, make_from, "number of prefixes, or null: all",
 		      .has = has_from, .or_null = true),
 	{},

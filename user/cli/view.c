@@ -7,135 +7,21 @@
 #include "cli/view.h"
 #include "doctor/diagnose.h"
 #include "fence/find.h"
-#include "rules/attribute.h"
 
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE])
 {
 	snprintf(text, RF_MEMORY_TEXT_SIZE, "%.1f MiB", bytes / 1048576.0);
 }
 
-/* A bit set of RF_PORTS as ["53", "1000-2000"]; null for NULL. */
-static json_t *view_ports(const uint64_t *ports)
-{
-	char range[RF_PORT_RANGE_TEXT_SIZE];
-	json_t *list;
-
-	if (!ports)
-		return json_null();
-	list = json_array();
-	for (int first = 0; rf_format_port_range(ports, &first, range);)
-		json_array_append_new(list, json_string(range));
-	return list;
-}
-
-/* ---- a limit, for programs ---- */
+/* ---- a limit of rules ---- */
 
 struct rf_limit_view rf_limit_view(const struct rf_ruleset *rules, int slot)
 {
 	return (struct rf_limit_view){rules, &rules->bank.limit[slot], slot};
 }
 
-json_t *rf_make_limit_name(const void *of)
-{
-	return rf_json_text(((const struct rf_limit_view *)of)->limit->name);
-}
-
-static json_t *make_match(const void *of)
-{
-	char text[RF_MATCH_TEXT_SIZE];
-
-	rf_format_match(((const struct rf_limit_view *)of)->limit, text);
-	return json_string(text);
-}
-
-static json_t *make_dport(const void *of)
-{
-	const struct rf_limit_view *view = of;
-
-	return view_ports(view->rules->ports[view->slot]);
-}
-
-static json_t *make_sport(const void *of)
-{
-	const struct rf_limit_view *view = of;
-
-	return view_ports(view->rules->sports[view->slot]);
-}
-
-static bool has_to(const void *of)
-{
-	return ((const struct rf_limit_view *)of)->limit->has_to;
-}
-
-static json_t *make_to(const void *of)
-{
-	const struct rf_limit_view *view = of;
-	char text[RF_PREFIX_TEXT_SIZE];
-	struct rf_prefix prefix;
-	json_t *list = json_array();
-
-	for (int at = 0; rf_to_next(&view->rules->bank.shapes, view->slot, &at, &prefix);) {
-		rf_format_prefix(&prefix, text);
-		json_array_append_new(list, json_string(text));
-	}
-	return list;
-}
-
-static json_t *text_or_null(const char *text)
-{
-	return *text ? json_string(text) : json_null();
-}
-
-static json_t *make_length(const void *of)
-{
-	char text[RF_LENGTH_TEXT_SIZE];
-
-	rf_format_length(((const struct rf_limit_view *)of)->limit, text);
-	return text_or_null(text);
-}
-
-static json_t *make_flags(const void *of)
-{
-	char text[RF_FLAGS_TEXT_SIZE];
-
-	rf_format_tcp_flags(((const struct rf_limit_view *)of)->limit, text);
-	return text_or_null(text);
-}
-
-static json_t *make_per4(const void *of)
-{
-	return json_integer(((const struct rf_limit_view *)of)->limit->per4);
-}
-
-static json_t *make_per6(const void *of)
-{
-	return json_integer(((const struct rf_limit_view *)of)->limit->per6);
-}
-
-static json_t *make_shadow(const void *of)
-{
-	return json_boolean(((const struct rf_limit_view *)of)->limit->flags & RF_SHADOW);
-}
-
-const struct rf_field rf_limit_match_fields[] = {
-	RF_FIELD_MADE("name", RF_FIELD_TEXT, rf_make_limit_name, "its name"),
-	RF_FIELD_MADE("match", RF_FIELD_TEXT, make_match, "any, tcp, tcp syn, udp \\&..."),
-	RF_FIELD_MADE("dport", RF_FIELD_LIST, make_dport, "ports, or null: all", .or_null = true),
-	RF_FIELD_MADE("sport", RF_FIELD_LIST, make_sport, "ports that it comes from, or null: all",
-		      .or_null = true),
-	RF_FIELD_MADE("to", RF_FIELD_LIST, make_to, "networks of the destination, or null: all",
-		      .has = has_to, .or_null = true),
-	RF_FIELD_MADE("length", RF_FIELD_TEXT, make_length, "lengths of frames, or null: all",
-		      .or_null = true),
-	RF_FIELD_MADE("flags", RF_FIELD_TEXT, make_flags,
-		      "VALUE/MASK of the TCP flags, or null: all", .or_null = true),
-	RF_FIELD_MADE("per", RF_FIELD_U8, make_per4, "prefix length of a source, IPv4"),
-	RF_FIELD_MADE("per6", RF_FIELD_U8, make_per6, "the same of IPv6"),
-	RF_FIELD_MADE("shadow", RF_FIELD_BOOL, make_shadow, "drops nothing"),
-	{},
-};
-
-json_t *rf_view_merged(json_t *object, json_t *more)
+/* `object` with the keys of `more`, which is freed; NULL where there is no memory. */
+static json_t *merge(json_t *object, json_t *more)
 {
 	if (json_object_update(object, more)) {
 		json_decref(object);
@@ -278,7 +164,7 @@ int rf_each_end(struct rf_each *each, json_t *more)
 	json = rf_record_json(each_fields, each);
 	json_decref(each->list);
 	if (more)
-		json = rf_view_merged(json, more);
+		json = merge(json, more);
 	printed = rf_out_json(json, false, each->result ? &unprinted : each->error);
 	return each->result ? each->result : printed;
 }

@@ -25,12 +25,6 @@ struct rf_limit_view {
 };
 
 struct rf_limit_view rf_limit_view(const struct rf_ruleset *rules, int slot);
-/* Its name, and to which packets of which sources it applies, without `from`. */
-extern const struct rf_field rf_limit_match_fields[];
-json_t *rf_make_limit_name(const void *of);
-
-/* `object` with the keys of `more`, which is freed; NULL where there is no memory. */
-json_t *rf_view_merged(json_t *object, json_t *more);
 
 extern const char *const rf_view_list_names[RF_LIST_COUNT];
 /* How many prefixes a list has by this host, and by other hosts. */
