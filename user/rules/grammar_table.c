@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of commands and options, and the words that are values: data, and what finds a row. */
+/*
+ * The table of commands and options, and the words that are values; with what the kind of a value
+ * does not say: how it is parsed, and which options exclude each other.
+ */
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -7,8 +10,7 @@
 #include <string.h>
 
 #include "ringfence/fleet.h"
-#include "rules/grammar.h"
-#include "rules/grammar_table.h"
+#include "rules/grammar_option.h"
 #include "rules/private.h"
 #include "rules/settings.h"
 #include "schema/reasons.h"
@@ -736,6 +738,8 @@ static int parse_limit_rate(const struct rf_option *option, const char *value, v
 #define HEAD(id, word, option, store, ...) [RF_OPT_##id] = {word, option, store},
 #define WORD(id, word, option, store) [RF_OPT_##id] = {word, option, store},
 
+_Static_assert(RF_LIMIT_OPTIONS <= 32, "those that are given are a bit set");
+
 const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1] = {
 #include "schema/limit.def"
 	{},
@@ -991,8 +995,10 @@ static const struct rf_option try_options[] = {
 
 /* ---- commands ---- */
 
-#define FILLS(type) .size = sizeof(type)
-#define FILLED_BY(type, checked_by) .size = sizeof(type), .check = checked_by
+/* The size of what a command fills, if rf_parse_arguments() has room for it. */
+#define FITS(type) (sizeof(type) + 0 * sizeof(char[sizeof(type) <= RF_ARGUMENTS_SIZE ? 1 : -1]))
+#define FILLS(type) .size = FITS(type)
+#define FILLED_BY(type, checked_by) .size = FITS(type), .check = checked_by
 #define SYNTAX(...)         \
 	{                   \
 		__VA_ARGS__ \
