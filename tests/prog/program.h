@@ -427,11 +427,13 @@ static inline struct rf_counters program_counters(const struct program *program)
 static inline struct rf_limit_counters program_slot_counters(const struct program *program,
 							     int slot)
 {
-	struct rf_limit_counters counters = {};
+	struct rf_limit_counters counters[RF_LIMITS_MAX];
+	struct rf_bank bank;
 	struct rf_error error = {};
 
-	assert_done(rf_fence_limit_counters(&program->fence, slot, &counters, &error), &error);
-	return counters;
+	assert_done(rf_fence_bank(&program->fence, &bank, &error), &error);
+	assert_done(rf_fence_limits_counters(&program->fence, &bank, counters, &error), &error);
+	return counters[slot];
 }
 
 static inline struct rf_limit_counters program_limit_counters_of(const struct program *program,

@@ -236,7 +236,7 @@ static void unchanged_maps_are_a_fence(void **state)
 
 static void a_map_that_is_no_trie_is_not_looked_up(void **state)
 {
-	struct rf_address source = {.version = 4, .word = {inet_addr("192.0.2.1")}};
+	struct rf_prefix source = {.version = 4, .length = 32, .word = {inet_addr("192.0.2.1")}};
 	struct shape shapes[SHAPES];
 	struct rf_prefix_value value;
 	struct rf_error error = {};
@@ -245,7 +245,7 @@ static void a_map_that_is_no_trie_is_not_looked_up(void **state)
 	(void)state;
 	read_shapes(shapes);
 	assert_done(open_shapes(shapes, &fence, &error), &error);
-	assert_int_equal(rf_fence_prefix_value(&fence, &source, &value, &error), -EPROTO);
+	assert_int_equal(rf_fence_value_around(&fence, &source, &value, &error), -EPROTO);
 	assert_non_null(strstr(error.text, "the map 'prefix_trie4' is not as ringfence makes it"));
 	rf_fence_close(&fence);
 }

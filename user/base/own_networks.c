@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/netlink.h"
 #include "base/own_networks.h"
-#include "base/peer.h"
 #include "base/units.h"
 
 /* ---- the SSH connection ---- */
@@ -99,16 +99,13 @@ int rf_own_networks_add(struct rf_own_networks *own, enum rf_own_kind kind,
 			const struct rf_prefix *prefix, const char *interface,
 			struct rf_error *error)
 {
-	if (own->count == own->capacity) {
-		const size_t capacity = own->capacity ? 2 * own->capacity : 16;
-		struct rf_own_network *grown = reallocarray(own->network, capacity, sizeof(*grown));
+	struct rf_own_network *grown =
+		rf_grow(own->network, own->count, &own->capacity, sizeof(*grown), 16);
 
-		if (!grown)
-			return rf_error_failed(error, -ENOMEM,
-					       "out of memory for the addresses of the host");
-		own->network = grown;
-		own->capacity = capacity;
-	}
+	if (!grown)
+		return rf_error_failed(error, -ENOMEM,
+				       "out of memory for the addresses of the host");
+	own->network = grown;
 	own->network[own->count] = (struct rf_own_network){.kind = kind, .prefix = *prefix};
 	snprintf(own->network[own->count].interface, IF_NAMESIZE, "%s", interface);
 	own->count++;
@@ -155,7 +152,8 @@ struct link {
 
 struct reading {
 	struct link *link;
-	int links, capacity;
+	int links;
+	size_t capacity;
 	struct rf_own_networks *own;
 	struct rf_error *error;
 	int err;
@@ -203,19 +201,15 @@ static void parse_link(const struct nlmsghdr *message, struct link *link)
 static int keep_link(const struct nlmsghdr *message, void *context)
 {
 	struct reading *reading = context;
+	struct link *grown =
+		rf_grow(reading->link, reading->links, &reading->capacity, sizeof(*grown), 16);
 
-	if (reading->links == reading->capacity) {
-		const int capacity = reading->capacity ? 2 * reading->capacity : 16;
-		struct link *grown = reallocarray(reading->link, capacity, sizeof(*grown));
-
-		if (!grown) {
-			reading->err = rf_error_failed(reading->error, -ENOMEM,
-						       "out of memory for the interfaces");
-			return MNL_CB_STOP;
-		}
-		reading->link = grown;
-		reading->capacity = capacity;
+	if (!grown) {
+		reading->err = rf_error_failed(reading->error, -ENOMEM,
+					       "out of memory for the interfaces");
+		return MNL_CB_STOP;
 	}
+	reading->link = grown;
 	parse_link(message, &reading->link[reading->links++]);
 	return MNL_CB_OK;
 }

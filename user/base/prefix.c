@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/prefix.h"
 
 #define TEXT_MAX 64 /* no prefix has so many characters */
@@ -253,16 +254,13 @@ bool rf_prefix_contains(const struct rf_prefix *outer, const struct rf_prefix *i
 int rf_prefixes_add(struct rf_prefixes *prefixes, const struct rf_prefix *prefix,
 		    struct rf_error *error)
 {
-	if (prefixes->count == prefixes->capacity) {
-		size_t capacity = prefixes->capacity ? 2 * prefixes->capacity : 8;
-		struct rf_prefix *grown = reallocarray(prefixes->prefix, capacity, sizeof(*grown));
+	struct rf_prefix *grown =
+		rf_grow(prefixes->prefix, prefixes->count, &prefixes->capacity, sizeof(*grown), 8);
 
-		if (!grown)
-			return rf_error_failed(error, -ENOMEM, "out of memory at %zu prefixes",
-					       prefixes->count);
-		prefixes->prefix = grown;
-		prefixes->capacity = capacity;
-	}
+	if (!grown)
+		return rf_error_failed(error, -ENOMEM, "out of memory at %zu prefixes",
+				       prefixes->count);
+	prefixes->prefix = grown;
 	prefixes->prefix[prefixes->count++] = *prefix;
 	return 0;
 }

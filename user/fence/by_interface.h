@@ -59,7 +59,8 @@ struct rf_link {
 
 struct rf_links {
 	struct rf_link *link;
-	int count, size;
+	int count;
+	size_t size;
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/netlink.h"
 #include "base/time.h"
 #include "fence/by_interface.h"
@@ -54,17 +55,14 @@ unsigned int rf_link_counts_for(const struct rf_links *links, const struct rf_li
 
 int rf_links_add(struct rf_links *links, const struct rf_link *link)
 {
+	struct rf_link *grown;
+
 	if (rf_links_find(links, link->index))
 		return 0;
-	if (links->count == links->size) {
-		const int size = links->size ? 2 * links->size : 16;
-		struct rf_link *grown = realloc(links->link, size * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		links->link = grown;
-		links->size = size;
-	}
+	grown = rf_grow(links->link, links->count, &links->size, sizeof(*grown), 16);
+	if (!grown)
+		return -ENOMEM;
+	links->link = grown;
 	links->link[links->count++] = *link;
 	return 0;
 }
@@ -505,23 +503,6 @@ int rf_fence_all_counters(const struct rf_fence *fence, const struct rf_bank *ba
 		rf_leases_add_counters(leases, sum);
 	if (!err)
 		rf_leases_add_limits(leases, bank, limit);
-	return err;
-}
-
-int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
-			    struct rf_error *error)
-{
-	struct rf_limit_counters all[RF_LIMITS_MAX];
-	struct rf_bank bank = {};
-	int err = rf_fence_bank(fence, &bank, error);
-
-	for (int other = 0; other < RF_LIMITS_MAX; other++)
-		if (other != slot)
-			bank.policy[other].id = 0; /* of the copy: that one limit is left */
-	if (!err)
-		err = rf_fence_limits_counters(fence, &bank, all, error);
-	if (!err)
-		*sum = all[slot];
 	return err;
 }
 

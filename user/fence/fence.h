@@ -133,10 +133,10 @@ int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 int rf_fence_ruleset_confirmed(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 			       struct rf_error *error);
 
-/* Looks up a source in the tries. The value is all 0 if the source is in no prefix. */
-int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
-			  struct rf_prefix_value *value, struct rf_error *error);
-/* The same for a whole prefix: by itself and what is around it, whatever is within it. */
+/*
+ * The value of a prefix in the tries: of its own entry, or else of the longest around it, whatever
+ * is within it. All 0: the prefix is in none.
+ */
 int rf_fence_value_around(const struct rf_fence *fence, const struct rf_prefix *prefix,
 			  struct rf_prefix_value *value, struct rf_error *error);
 /*
@@ -204,8 +204,6 @@ void rf_fence_keep_name(const struct rf_fence *fence);
 /* Sums over all CPUs. */
 int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 		      struct rf_error *error);
-int rf_fence_limit_counters(const struct rf_fence *fence, int slot, struct rf_limit_counters *sum,
-			    struct rf_error *error);
 /* Of all limits in `bank`, which is in force: their leases are read once. */
 int rf_fence_limits_counters(const struct rf_fence *fence, const struct rf_bank *bank,
 			     struct rf_limit_counters sum[RF_LIMITS_MAX], struct rf_error *error);

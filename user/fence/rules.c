@@ -245,18 +245,6 @@ int rf_fence_value_around(const struct rf_fence *fence, const struct rf_prefix *
 	return fail_moving(error);
 }
 
-int rf_fence_prefix_value(const struct rf_fence *fence, const struct rf_address *source,
-			  struct rf_prefix_value *value, struct rf_error *error)
-{
-	struct rf_prefix whole = {
-		.version = source->version,
-		.length = RF_LENGTH_MAX(source->version == 6),
-	};
-
-	memcpy(whole.word, source->word, sizeof(whole.word));
-	return rf_fence_value_around(fence, &whole, value, error);
-}
-
 /*
  * The trie finds the longest prefix of at most the length that is asked for. So the length at which
  * a prefix is found first is its own.

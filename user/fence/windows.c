@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/sort.h"
 #include "fence/by_interface.h"
 #include "fence/pending.h"
@@ -254,19 +255,14 @@ void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *polic
 /* Keeps a lease if it holds packets. */
 static int keep(struct rf_leases *leases, const struct rf_lease *shared)
 {
-	struct rf_lease lease;
+	struct rf_lease lease, *of;
 
 	if (!rf_lease_read(&lease, shared))
 		return 0;
-	if (leases->count == leases->capacity) {
-		const size_t capacity = leases->capacity ? leases->capacity * 2 : 256;
-		struct rf_lease *of = reallocarray(leases->of, capacity, sizeof(*of));
-
-		if (!of)
-			return -ENOMEM;
-		leases->of = of;
-		leases->capacity = capacity;
-	}
+	of = rf_grow(leases->of, leases->count, &leases->capacity, sizeof(*of), 256);
+	if (!of)
+		return -ENOMEM;
+	leases->of = of;
 	leases->of[leases->count++] = lease;
 	return 0;
 }
@@ -443,15 +439,12 @@ static int compare_pending(const void *a, const void *b)
 
 static int add_row(struct rf_pending *pending, const struct rf_pending_row *row)
 {
-	if (pending->count == pending->capacity) {
-		size_t capacity = pending->capacity ? pending->capacity * 2 : 1024;
-		struct rf_pending_row *grown = reallocarray(pending->row, capacity, sizeof(*grown));
+	struct rf_pending_row *grown =
+		rf_grow(pending->row, pending->count, &pending->capacity, sizeof(*grown), 1024);
 
-		if (!grown)
-			return -ENOMEM;
-		pending->row = grown;
-		pending->capacity = capacity;
-	}
+	if (!grown)
+		return -ENOMEM;
+	pending->row = grown;
 	pending->row[pending->count++] = *row;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/grow.h"
 #include "fence/pending.h"
 #include "ringfence/known_filter.h"
 #include "ringfence/window_read.h"
@@ -114,18 +115,15 @@ void rf_known_free(struct rf_known_list *list)
 /* Notes that this scan knows something of it. */
 static int touch(struct rf_known_list *list, struct rf_known *known)
 {
+	uint32_t *touched;
+
 	if (known->touched == list->scan)
 		return 0;
-	if (list->touched_count == list->touched_capacity) {
-		const uint32_t capacity =
-			list->touched_capacity ? 2 * list->touched_capacity : LEAST;
-		uint32_t *touched = reallocarray(list->touched, capacity, sizeof(*touched));
-
-		if (!touched)
-			return -ENOMEM;
-		list->touched = touched;
-		list->touched_capacity = capacity;
-	}
+	touched = rf_grow(list->touched, list->touched_count, &list->touched_capacity,
+			  sizeof(*touched), LEAST);
+	if (!touched)
+		return -ENOMEM;
+	list->touched = touched;
 	list->touched[list->touched_count++] = known - list->of;
 	known->touched = list->scan;
 	known->is_shown = false;

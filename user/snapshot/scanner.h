@@ -56,7 +56,8 @@ struct rf_known_list {
 	uint32_t next; /* index in `of`: behind the window that was seen last */
 
 	uint32_t *touched; /* by this scan */
-	uint32_t touched_count, touched_capacity;
+	uint32_t touched_count;
+	size_t touched_capacity;
 	struct rf_known_lent *lent; /* at the scan before */
 	uint32_t lent_count;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "base/sort.h"
 #include "base/time.h"
 #include "base/units.h"
@@ -24,25 +25,14 @@
  * comparing.
  */
 
-static int make_room(struct rf_source_rows *rows)
-{
-	const size_t capacity = rows->capacity ? rows->capacity * 2 : 1024;
-	struct rf_source_row *row;
-
-	if (rows->count < rows->capacity)
-		return 0;
-	row = reallocarray(rows->row, capacity, sizeof(*row));
-	if (!row)
-		return -ENOMEM;
-	rows->row = row;
-	rows->capacity = capacity;
-	return 0;
-}
-
 int rf_source_rows_append(struct rf_source_rows *rows, const struct rf_source_row *row)
 {
-	if (make_room(rows))
+	struct rf_source_row *grown =
+		rf_grow(rows->row, rows->count, &rows->capacity, sizeof(*grown), 1024);
+
+	if (!grown)
 		return -ENOMEM;
+	rows->row = grown;
 	rows->row[rows->count++] = *row;
 	return 0;
 }
@@ -346,29 +336,12 @@ static bool has_source(const struct rf_sample *sample, struct rf_prefix *source)
 	return true;
 }
 
-static int make_unseen_room(struct rf_unseen *unseen, struct rf_error *error)
-{
-	const size_t capacity = unseen->capacity ? unseen->capacity * 2 : 256;
-	void *row;
-
-	if (unseen->count < unseen->capacity)
-		return 0;
-	row = reallocarray(unseen->row, capacity, sizeof(*unseen->row));
-	if (!row)
-		return rf_error_failed(error, -ENOMEM, "cannot keep the samples: %s",
-				       strerror(ENOMEM));
-	unseen->row = row;
-	unseen->capacity = capacity;
-	return 0;
-}
-
 static int add(const struct sampling *sampling, const struct rf_sample *sample,
 	       struct rf_error *error)
 {
 	struct rf_unseen *unseen = sampling->unseen;
 	const struct rf_prefix *within = sampling->asked->within;
-	struct rf_unseen_row row = {.reason = sample->reason, .samples = 1};
-	int err;
+	struct rf_unseen_row row = {.reason = sample->reason, .samples = 1}, *grown;
 
 	if (unseen->count == ROWS_MOST) {
 		unseen->missed++;
@@ -379,10 +352,13 @@ static int add(const struct sampling *sampling, const struct rf_sample *sample,
 	    !has_source(sample, &row.source) ||
 	    (within && !rf_prefix_contains(within, &row.source)))
 		return 0;
-	err = make_unseen_room(unseen, error);
-	if (!err)
-		unseen->row[unseen->count++] = row;
-	return err;
+	grown = rf_grow(unseen->row, unseen->count, &unseen->capacity, sizeof(row), 256);
+	if (!grown)
+		return rf_error_failed(error, -ENOMEM, "cannot keep the samples: %s",
+				       strerror(ENOMEM));
+	unseen->row = grown;
+	unseen->row[unseen->count++] = row;
+	return 0;
 }
 
 static int by_source(const void *a, const void *b)
