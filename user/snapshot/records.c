@@ -129,17 +129,17 @@ const char *rf_trial_state_word(enum rf_trial_state state)
 /* ---- sums, and limits ---- */
 
 static const struct rf_field packets_fields[] = {
-	RF_FIELD("passed", struct rf_sums, passed.packets, "those that passed"),
-	RF_FIELD("dropped", struct rf_sums, dropped.packets, "those that were dropped"),
-	RF_FIELD("would_drop", struct rf_sums, would_drop.packets,
+	RF_FIELD("passed", struct rf_fence_sums, passed.packets, "those that passed"),
+	RF_FIELD("dropped", struct rf_fence_sums, dropped.packets, "those that were dropped"),
+	RF_FIELD("would_drop", struct rf_fence_sums, would_drop.packets,
 		 "over a shadow limit, and passed"),
 	{},
 };
 
 static const struct rf_field bytes_fields[] = {
-	RF_FIELD("passed", struct rf_sums, passed.bytes, "bytes of those that passed"),
-	RF_FIELD("dropped", struct rf_sums, dropped.bytes, "bytes of those dropped"),
-	RF_FIELD("would_drop", struct rf_sums, would_drop.bytes, "bytes over a shadow limit"),
+	RF_FIELD("passed", struct rf_fence_sums, passed.bytes, "bytes of those that passed"),
+	RF_FIELD("dropped", struct rf_fence_sums, dropped.bytes, "bytes of those dropped"),
+	RF_FIELD("would_drop", struct rf_fence_sums, would_drop.bytes, "bytes over a shadow limit"),
 	{},
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fence/pending.h"
 #include "rules/policy.h"
 #include "schema/reasons.h"
 #include "snapshot/totals.h"
@@ -20,7 +21,7 @@ void rf_counters_sum(const struct rf_counters *counters, struct rf_count *passed
 		add_count(rf_reason_is_drop(i) ? dropped : passed, &counters->reason[i]);
 }
 
-static void sum_up(struct rf_sums *sums)
+static void sum_up(struct rf_fence_sums *sums)
 {
 	rf_counters_sum(&sums->counters, &sums->passed, &sums->dropped);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
@@ -28,16 +29,25 @@ static void sum_up(struct rf_sums *sums)
 	sums->would_drop = sums->counters.reason[RF_SHADOW_OVER];
 }
 
-static int read_limits(struct rf_totals *totals, struct rf_error *error)
+/* Counters first, then leases: these are read once, for the reasons and for the limits. */
+static int read_counters(struct rf_totals *totals, struct rf_limit_counters counted[RF_LIMITS_MAX],
+			 struct rf_error *error)
 {
-	struct rf_limit_counters counted[RF_LIMITS_MAX];
-	int slots[RF_LIMITS_MAX];
+	struct rf_leases leases = {};
 	int err = rf_fence_bank(totals->fence, &totals->rules, error);
 
 	if (!err)
-		err = rf_fence_limits_counters(totals->fence, &totals->rules, counted, error);
-	if (err)
-		return err;
+		err = rf_fence_all_counters(totals->fence, &totals->rules, &totals->all.counters,
+					    counted, &leases, error);
+	rf_leases_free(&leases);
+	return err;
+}
+
+static void take_limits(struct rf_totals *totals,
+			const struct rf_limit_counters counted[RF_LIMITS_MAX])
+{
+	int slots[RF_LIMITS_MAX];
+
 	totals->limits = rf_bank_slots(&totals->rules, slots);
 	for (int i = 0; i < totals->limits; i++) {
 		struct rf_limit_totals *one = &totals->limit[i];
@@ -47,7 +57,6 @@ static int read_limits(struct rf_totals *totals, struct rf_error *error)
 		rf_baseline_subtract_limit(&totals->base, &totals->rules.policy[slots[i]],
 					   &one->counted);
 	}
-	return 0;
 }
 
 static void take_windows(struct rf_totals *totals, int family)
@@ -86,10 +95,11 @@ static int take_interfaces(struct rf_totals *totals, struct rf_error *error)
 int rf_totals_read(const struct rf_fence *fence, bool from_attach, struct rf_totals *totals,
 		   struct rf_error *error)
 {
+	struct rf_limit_counters counted[RF_LIMITS_MAX];
 	int err;
 
 	*totals = (struct rf_totals){.fence = fence};
-	err = rf_fence_counters(fence, &totals->all.counters, error);
+	err = read_counters(totals, counted, error);
 	if (!err)
 		err = rf_fence_by_interface(fence, &totals->all.interfaces, error);
 	if (err)
@@ -103,8 +113,8 @@ int rf_totals_read(const struct rf_fence *fence, bool from_attach, struct rf_tot
 	sum_up(&totals->since);
 	take_windows(totals, 0);
 	take_windows(totals, 1);
-	err = read_limits(totals, error);
-	return err ? err : take_interfaces(totals, error);
+	take_limits(totals, counted);
+	return take_interfaces(totals, error);
 }
 
 void rf_totals_free(struct rf_totals *totals)
@@ -158,7 +168,7 @@ static void add_interface(const struct rf_totals *before, const struct rf_totals
 void rf_rates_between(const struct rf_totals *before, const struct rf_totals *now, double seconds,
 		      struct rf_rates *rates)
 {
-	const struct rf_sums *then = &before->all, *here = &now->all;
+	const struct rf_fence_sums *then = &before->all, *here = &now->all;
 
 	*rates = (struct rf_rates){
 		.seconds = seconds,

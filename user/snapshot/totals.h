@@ -10,7 +10,7 @@
 #include "fence/fence.h"
 
 /* Sums of all counters of a fence. */
-struct rf_sums {
+struct rf_fence_sums {
 	struct rf_count passed;
 	struct rf_count dropped;
 	struct rf_count would_drop;
@@ -43,9 +43,9 @@ struct rf_window_totals {
 
 struct rf_totals {
 	const struct rf_fence *fence;
-	struct rf_sums all;	 /* since the attach */
-	struct rf_sums since;	 /* since the reset, if there was one */
-	struct rf_baseline base; /* of that reset; all 0: none, or it was not asked for */
+	struct rf_fence_sums all;   /* since the attach */
+	struct rf_fence_sums since; /* since the reset, if there was one */
+	struct rf_baseline base;    /* of that reset; all 0: none, or it was not asked for */
 	struct rf_bank rules;
 	struct rf_limit_totals limit[RF_LIMITS_MAX]; /* in the order in which limits are listed */
 	int limits;
