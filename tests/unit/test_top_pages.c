@@ -279,22 +279,24 @@ static void cells_stand_against_count(void **state)
 
 static void lists_get_the_source_for_an_hour(void **state)
 {
-	static const struct rf_act_listed before[] = {
-		{false, 0}, {true, RF_FOREVER}, {true, 90 * SECOND}};
-	static const char *const undo[] = {"deny del 10.0.0.2 dev eth0",
-					   "deny add 10.0.0.2 dev eth0",
-					   "deny add 10.0.0.2 for 90s dev eth0"};
+	static const struct rf_list_answer before[] = {{false, 0, ""},
+						       {true, RF_FOREVER, "10.0.0.0/24"},
+						       {true, RF_FOREVER, "10.0.0.2"},
+						       {true, 90 * SECOND, "10.0.0.2"}};
+	static const char *const undo[] = {
+		"deny del 10.0.0.2 dev eth0", "deny del 10.0.0.2 dev eth0",
+		"deny add 10.0.0.2 dev eth0", "deny add 10.0.0.2 for 90s dev eth0"};
 	const struct rf_prefix source = made_source(2), wide = made_source(3);
 	struct rf_error error;
 	struct rf_act act;
 
 	(void)state;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		assert_int_equal(rf_act_list(&act, RF_DENY, &source, &before[i], "eth0", &error),
 				 0);
 		assert_string_equal(act.command, "deny add 10.0.0.2 for 1h dev eth0");
 		assert_string_equal(act.undo, undo[i]);
-		assert_int_equal(*act.warning != 0, i > 0);
+		assert_int_equal(*act.warning != 0, i > 1);
 		rf_act_free(&act);
 	}
 	assert_int_equal(rf_act_list(&act, RF_ALLOW, &wide, &before[0], "eth0", &error), 0);
@@ -305,7 +307,7 @@ static void lists_get_the_source_for_an_hour(void **state)
 static void everybody_is_no_source(void **state)
 {
 	static const struct rf_prefix all = {.version = 4};
-	static const struct rf_act_listed none;
+	static const struct rf_list_answer none;
 	struct rf_error error;
 	struct rf_act act;
 

@@ -16,6 +16,7 @@
 #include "fence/fence.h"
 #include "rules/policy.h"
 #include "rules/ruleset.h"
+#include "snapshot/rules.h"
 
 struct list_clock {
 	uint64_t now; /* jiffies */
@@ -514,17 +515,15 @@ RF_RECORD(diff, diff_fields);
 
 static int read_before(const struct rf_fence *fence, struct diff *diff, struct rf_error *error)
 {
-	const int err = rf_fence_ruleset(fence, &diff->before, error);
+	struct rf_rules_seen seen = RF_RULES_UNSEEN;
+	const int err = rf_rules_see(fence, RF_RULES_IN_FORCE, &seen, error);
 
+	diff->before = seen.set;
 	if (err)
 		return err;
-	diff->clock.tick_ns = rf_fence_tick_ns(fence);
-	if (diff->clock.tick_ns)
-		diff->clock.now = rf_fence_jiffies(fence);
-	else
-		diff->clock.tick_ns = RF_NOMINAL_TICK_NS;
-	rf_ruleset_expire(&diff->before, diff->clock.now);
-	if (rf_fence_standing(fence).state == RF_ON_TRIAL)
+	diff->clock.now = seen.now;
+	diff->clock.tick_ns = seen.tick_ns ?: RF_NOMINAL_TICK_NS;
+	if (seen.standing.state == RF_ON_TRIAL)
 		rf_out_note("the rules in force are on trial; the file is compared with them");
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "rules/attribute.h"
 #include "rules/policy.h"
 #include "snapshot/records.h"
+#include "snapshot/rules.h"
 #include "snapshot/totals.h"
 
 #define NEARLY_FULL 90 /* of 100 */
@@ -33,8 +34,7 @@ struct status_interface {
 /* Everything that status prints. */
 struct status {
 	const struct rf_fence *fence;
-	struct rf_ruleset rules;
-	struct rf_standing standing;
+	struct rf_rules_seen seen;
 	struct rf_totals totals;
 	struct rf_memory memory;
 	struct rf_bans bans;
@@ -113,11 +113,9 @@ static int read_interfaces(struct status *status, struct rf_error *error)
 
 static void take_rules(struct status *status)
 {
-	const struct rf_ruleset *rules = &status->rules;
+	const struct rf_ruleset *rules = &status->seen.set;
 	int slots[RF_LIMITS_MAX];
 
-	if (rules->listed_count)
-		rf_ruleset_expire(&status->rules, rf_fence_jiffies(status->fence));
 	status->limits = rf_bank_slots(&rules->bank, slots);
 	for (int i = 0; i < status->limits; i++)
 		status->limit[i] = rf_limit_view(rules, slots[i]);
@@ -129,7 +127,7 @@ static void take_rules(struct status *status)
 static int read_status(struct status *status, struct rf_error *error)
 {
 	const struct rf_fence *fence = status->fence;
-	int err = rf_fence_ruleset(fence, &status->rules, error);
+	int err = rf_rules_see(fence, RF_RULES_IN_FORCE, &status->seen, error);
 
 	if (!err)
 		err = rf_totals_read(fence, false, &status->totals, error);
@@ -140,7 +138,6 @@ static int read_status(struct status *status, struct rf_error *error)
 	if (err)
 		return err;
 	rf_fence_memory(fence, &status->memory);
-	status->standing = rf_fence_standing(fence);
 	take_rules(status);
 	return 0;
 }
@@ -148,7 +145,7 @@ static int read_status(struct status *status, struct rf_error *error)
 /* Was the attach not confirmed in time? */
 static bool is_unconfirmed(const struct status *status)
 {
-	return status->standing.state == RF_FELL_OPEN;
+	return status->seen.standing.state == RF_FELL_OPEN;
 }
 
 /* ---- JSON ---- */
@@ -342,7 +339,7 @@ static json_t *make_armed(const void *of)
 	const struct status *status = of;
 
 	return json_boolean(status->limits && !is_unconfirmed(status) &&
-			    !status->standing.paused_ns);
+			    !status->seen.standing.paused_ns);
 }
 
 static bool knows_builds(const void *of)
@@ -395,7 +392,7 @@ static const struct rf_field trial_fields[] = {
 
 static bool has_trial(const void *of)
 {
-	return ((const struct status *)of)->standing.state != RF_SETTLED;
+	return ((const struct status *)of)->seen.standing.state != RF_SETTLED;
 }
 
 static json_t *make_room(const void *of)
@@ -449,9 +446,9 @@ static const struct rf_field status_fields[] = {
 		      "the program on each interface is of this build", .has = knows_builds,
 		      .or_null = true),
 	RF_FIELD_MADE("armed", RF_FIELD_BOOL, make_armed, "some limit drops packets"),
-	RF_FIELD_OF_NS("paused_ms", struct status, standing.paused_ns,
+	RF_FIELD_OF_NS("paused_ms", struct status, seen.standing.paused_ns,
 		       "until a pause ends; 0: not paused"),
-	RF_FIELD_IN("trial", struct status, standing, trial_fields, "null: none is running",
+	RF_FIELD_IN("trial", struct status, seen.standing, trial_fields, "null: none is running",
 		    .has = has_trial, .or_null = true),
 	RF_FIELD_LIST_OF("interfaces", interface_at, interface_fields, "those attached"),
 	RF_FIELD_OBJECTS("limits", struct status, limit, limits, limit_fields, "the limits"),
@@ -556,8 +553,8 @@ static void print_pause(const struct status *status)
 	const uint64_t passed = status->totals.since.counters.reason[RF_PAUSED].packets;
 	char time[RF_DURATION_TEXT_SIZE];
 
-	rf_format_left(status->standing.paused_ns, time);
-	if (status->standing.paused_ns)
+	rf_format_left(status->seen.standing.paused_ns, time);
+	if (status->seen.standing.paused_ns)
 		rf_out_text("PAUSED for another %s: nothing is dropped; 'ringfence resume' ends "
 			    "that\n",
 			    time);
@@ -697,7 +694,7 @@ static void print_bans(const struct status *status)
 
 static void print_newcomers(const struct status *status)
 {
-	const struct rf_newcomers *newcomers = &status->rules.bank.newcomers;
+	const struct rf_newcomers *newcomers = &status->seen.set.bank.newcomers;
 	const struct rf_counters *counters = &status->totals.since.counters;
 	const uint64_t passed = counters->reason[RF_NEWCOMER_OPEN].packets;
 	const uint64_t dropped = counters->reason[RF_NEWCOMER_CLOSED].packets;
@@ -738,7 +735,7 @@ static void print_remedy(const struct status *status)
 		    "afresh\n",
 		    is_shared ? " fence " : "", is_shared ? fence->name : "", fence->sources * 2,
 		    fence->name);
-	if (status->rules.bank.newcomers.then == RF_NEWCOMERS_OFF)
+	if (status->seen.set.bank.newcomers.then == RF_NEWCOMERS_OFF)
 		rf_out_text("  against a flood of new sources: 'ringfence newcomers rate 10k/1s "
 			    "then aggregate dev %s'\n",
 			    fence->name);
@@ -774,13 +771,13 @@ static void print_status(const struct status *status)
 
 	print_interfaces(status);
 	print_pause(status);
-	print_trial(&status->standing);
+	print_trial(&status->seen.standing);
 	if (!status->limits)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
 			    "'ringfence limit add any rate 20k/1s' arms it\n",
 			    status->denied || status->denied_by_fleet ? " but what is denied" : "");
 	for (int i = 0; i < status->limits; i++)
-		print_limit(&status->rules, status->limit[i].slot);
+		print_limit(&status->seen.set, status->limit[i].slot);
 	print_lists(status);
 	print_bans(status);
 	print_newcomers(status);
@@ -804,7 +801,7 @@ static int show_status(const struct rf_fence *fence, const void *context, json_t
 	free(status.interface);
 	rf_totals_free(&status.totals);
 	rf_bans_free(&status.bans);
-	rf_ruleset_free(&status.rules);
+	rf_rules_unsee(&status.seen);
 	return err;
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/prefix.h"
 #include "rules/ruleset.h"
+#include "snapshot/shown.h"
 
 #define RF_ACT_TITLE_SIZE 160
 
@@ -26,15 +27,12 @@ struct rf_act {
 
 void rf_act_free(struct rf_act *act);
 
-/* What a list says of exactly this prefix. */
-struct rf_act_listed {
-	bool is_listed;
-	uint64_t left_ns; /* RF_FOREVER: for good */
-};
-
-/* `deny add` or `allow add` for an hour. Of a fence called `dev`, as words name it. */
+/*
+ * `deny add` or `allow add` for an hour, on a fence called `dev`. `before`: the entry of the list
+ * that applies to the source until now.
+ */
 int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *source,
-		const struct rf_act_listed *before, const char *dev, struct rf_error *error);
+		const struct rf_list_answer *before, const char *dev, struct rf_error *error);
 /* A limit like the one in `slot`, from this source alone, of `times` its COUNT, on trial. */
 int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
 		 const struct rf_prefix *source, unsigned int times, const char *dev,

@@ -10,11 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/peer.h"
+#include "base/own_networks.h"
 #include "base/time.h"
 #include "rules/policy.h"
 #include "screen/act.h"
 #include "screen/session.h"
+#include "snapshot/rules.h"
 
 /* ---- what may be changed ---- */
 
@@ -42,13 +43,19 @@ static int check_source(const struct rf_prefix *source, struct rf_error *error)
 	return rf_error_failed(error, -EINVAL, "this row is of all sources together, not of one");
 }
 
+/* Is this very prefix on the list, not one around it? */
+static bool is_listed_itself(const struct rf_list_answer *before, const char *text)
+{
+	return before->is_listed && !strcmp(before->prefix, text);
+}
+
 /* What a list had before: it is put back, or the prefix is taken off the list. */
 static int write_undo(struct rf_act *act, const char *word, const char *text,
-		      const struct rf_act_listed *before, const char *dev)
+		      const struct rf_list_answer *before, const char *dev)
 {
 	char left[RF_DURATION_TEXT_SIZE];
 
-	if (!before->is_listed)
+	if (!is_listed_itself(before, text))
 		return asprintf(&act->undo, "%s del %s dev %s", word, text, dev);
 	if (before->left_ns == RF_FOREVER)
 		return asprintf(&act->undo, "%s add %s dev %s", word, text, dev);
@@ -57,7 +64,7 @@ static int write_undo(struct rf_act *act, const char *word, const char *text,
 }
 
 int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *source,
-		const struct rf_act_listed *before, const char *dev, struct rf_error *error)
+		const struct rf_list_answer *before, const char *dev, struct rf_error *error)
 {
 	const char *word = list == RF_DENY ? "deny" : "allow";
 	char text[RF_PREFIX_TEXT_SIZE];
@@ -69,7 +76,7 @@ int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *s
 	rf_format_prefix(source, text);
 	snprintf(act->title, sizeof(act->title), "%s %s for " LISTED_FOR,
 		 list == RF_DENY ? "Deny" : "Allow", text);
-	if (before->is_listed)
+	if (is_listed_itself(before, text))
 		snprintf(act->warning, sizeof(act->warning), "It is on the %s list already%s.",
 			 word, before->left_ns == RF_FOREVER ? ", for good" : "");
 	if (asprintf(&act->command, "%s add %s for " LISTED_FOR " dev %s", word, text, dev) < 0)
@@ -340,42 +347,21 @@ static void ask(struct rf_session *session, int err, const struct rf_error *erro
 	session->is_undo = false;
 }
 
-/* What the list says of this prefix itself. */
-static struct rf_act_listed listed_before(const struct rf_fence *fence, enum rf_list list,
-					  const struct rf_prefix *source)
-{
-	struct rf_address address = {.version = source->version};
-	struct rf_act_listed listed = {};
-	struct rf_prefix_value value;
-	struct rf_prefix found;
-	struct rf_error unused;
-	uint64_t now, until;
-
-	memcpy(address.word, source->word, sizeof(address.word));
-	if (!rf_fence_tick_ns(fence) || rf_fence_prefix_value(fence, &address, &value, &unused))
-		return listed;
-	now = rf_fence_jiffies(fence);
-	until = list == RF_DENY ? value.deny_until : value.allow_until;
-	if (until <= now || rf_fence_listed_prefix(fence, &address, list, until, &found, &unused) ||
-	    rf_prefix_compare(&found, source))
-		return listed;
-	listed.is_listed = true;
-	listed.left_ns = until == RF_FOREVER ? RF_FOREVER : rf_fence_left_ns(fence, now, until);
-	return listed;
-}
-
 void rf_change_list(struct rf_session *session, enum rf_list list)
 {
 	const struct rf_row *row = row_to_change(session);
-	struct rf_act_listed before;
+	struct rf_shown *shown = NULL;
 	struct rf_error error;
 	struct rf_peer peer;
 	int err;
 
 	if (!row)
 		return;
-	before = listed_before(&session->own, list, &row->key.source);
-	err = rf_act_list(&session->act, list, &row->key.source, &before, session->dev, &error);
+	err = rf_shown_read(&session->own, &row->key.source, &shown, &error);
+	if (!err)
+		err = rf_act_list(&session->act, list, &row->key.source, &shown->its.list[list],
+				  session->dev, &error);
+	rf_shown_free(shown);
 	ask(session, err, &error);
 	if (err || list != RF_DENY)
 		return;
@@ -408,17 +394,17 @@ static bool has_limit(struct rf_session *session, const struct rf_row *row)
 /* Writes the act for `session->raised`. */
 static int write_raise(struct rf_session *session, struct rf_error *error)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	int err = rf_fence_ruleset(&session->own, &rules, error);
-	const int slot = err ? -1 : rf_bank_find(&rules.bank, session->raised_limit);
+	struct rf_rules_seen rules = RF_RULES_UNSEEN;
+	int err = rf_rules_see(&session->own, RF_RULES_IN_FORCE, &rules, error);
+	const int slot = err ? -1 : rf_bank_find(&rules.set.bank, session->raised_limit);
 
 	rf_act_free(&session->act);
 	if (!err && slot < 0)
 		err = rf_error_failed(error, slot, "limit '%s' is gone", session->raised_limit);
 	if (!err)
-		err = rf_act_raise(&session->act, &rules, slot, &session->raised, session->times,
-				   session->dev, error);
-	rf_ruleset_free(&rules);
+		err = rf_act_raise(&session->act, &rules.set, slot, &session->raised,
+				   session->times, session->dev, error);
+	rf_rules_unsee(&rules);
 	return err;
 }
 
@@ -476,17 +462,15 @@ static void forget_undo(struct rf_session *session, int at)
 	session->undos--;
 }
 
-typedef int (*read_rules)(const struct rf_fence *fence, struct rf_ruleset *rules,
-			  struct rf_error *error);
-
-static bool has_limit_in(const struct rf_session *session, const char *name, read_rules read)
+static bool has_limit_in(const struct rf_session *session, const char *name,
+			 enum rf_rules_which which)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_rules_seen rules = RF_RULES_UNSEEN;
 	struct rf_error unused;
-	const bool has =
-		!read(&session->own, &rules, &unused) && rf_bank_find(&rules.bank, name) >= 0;
+	const bool has = !rf_rules_see(&session->own, which, &rules, &unused) &&
+			 rf_bank_find(&rules.set.bank, name) >= 0;
 
-	rf_ruleset_free(&rules);
+	rf_rules_unsee(&rules);
 	return has;
 }
 
@@ -495,7 +479,7 @@ static char *undo_command(const struct rf_session *session, const struct rf_undo
 {
 	char *command;
 
-	if (!*last->limit || has_limit_in(session, last->limit, rf_fence_ruleset_confirmed))
+	if (!*last->limit || has_limit_in(session, last->limit, RF_RULES_CONFIRMED))
 		return strdup(last->command);
 	return asprintf(&command, "revert dev %s", session->dev) < 0 ? NULL : command;
 }
@@ -503,7 +487,7 @@ static char *undo_command(const struct rf_session *session, const struct rf_undo
 /* A raise that was not kept in time took itself back. */
 static bool has_ended(const struct rf_session *session, const struct rf_undo *last)
 {
-	return *last->limit && !has_limit_in(session, last->limit, rf_fence_ruleset);
+	return *last->limit && !has_limit_in(session, last->limit, RF_RULES_IN_FORCE);
 }
 
 void rf_change_undo(struct rf_session *session)
@@ -577,7 +561,7 @@ void rf_change_look(struct rf_session *session, char *command)
 void rf_change_try(struct rf_session *session)
 {
 	const struct rf_row *row = rf_model_cursor(session->view.model);
-	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_rules_seen rules = RF_RULES_UNSEEN;
 	struct rf_error error;
 	char *command = NULL;
 	int err;
@@ -590,14 +574,14 @@ void rf_change_try(struct rf_session *session)
 	}
 	if (!has_limit(session, row))
 		return;
-	err = rf_fence_ruleset(&session->own, &rules, &error);
+	err = rf_rules_see(&session->own, RF_RULES_IN_FORCE, &rules, &error);
 	if (!err)
-		err = write_try(&command, &rules.bank, row->limit, session->dev, &error);
+		err = write_try(&command, &rules.set.bank, row->limit, session->dev, &error);
 	if (err)
 		rf_session_say(session, true, "%s", error.text);
 	else
 		rf_change_look(session, command);
-	rf_ruleset_free(&rules);
+	rf_rules_unsee(&rules);
 }
 
 /* ---- afterwards ---- */

@@ -9,6 +9,7 @@
 
 #include "rules/policy.h"
 #include "rules/rulefile.h"
+#include "snapshot/rules.h"
 #include "watch/recorder.h"
 
 /* ---- the rules of a fence as text ---- */
@@ -138,17 +139,15 @@ static int write_rules(FILE *file, const struct rf_ruleset *rules, enum rf_told 
 
 char *rf_history_rules(const struct rf_fence *fence, enum rf_told told, struct rf_error *error)
 {
-	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_rules_seen rules = RF_RULES_UNSEEN;
 	char *text = NULL;
 	size_t size;
 	FILE *file;
-	int err = rf_fence_ruleset(fence, &rules, error);
+	int err = rf_rules_see(fence, RF_RULES_IN_FORCE, &rules, error);
 
-	if (!err && rules.listed_count)
-		rf_ruleset_expire(&rules, rf_fence_jiffies(fence));
 	file = err ? NULL : open_memstream(&text, &size);
 	if (file) {
-		err = write_rules(file, &rules, told);
+		err = write_rules(file, &rules.set, told);
 		if (fclose(file) || err) {
 			free(text);
 			text = NULL;
@@ -156,7 +155,7 @@ char *rf_history_rules(const struct rf_fence *fence, enum rf_told told, struct r
 	}
 	if (!err && !text)
 		rf_error_failed(error, -ENOMEM, "cannot record the rules: %s", strerror(ENOMEM));
-	rf_ruleset_free(&rules);
+	rf_rules_unsee(&rules);
 	return text;
 }
 
