@@ -95,7 +95,7 @@ is "$(saved)" $'limit add any rate 10/1h exact\nnewcomers off' 'apply - removes 
 is "$(ringfence apply --json - <<<'limit add any rate 10/1h exact' | command jq -c 'del(.schema)')" \
 	'{"limits":1,"allow":0,"deny":0,"newcomers":"off","warnings":[]}' 'apply --json prints what is in force'
 is "$(ringfence check --json "$scratch/rules" | command jq -c 'del(.schema)')" \
-	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate","warnings":[],"on_both_lists":0}' 'check --json prints what the file has'
+	'{"limits":9,"allow":3,"deny":2,"newcomers":"aggregate","on_both_lists":0,"warnings":[]}' 'check --json prints what the file has'
 
 # ---- rules that were written by hand, or that a newer version saved ----
 
