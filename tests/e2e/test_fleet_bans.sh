@@ -381,8 +381,9 @@ is "$(on 2 deny list --json | jq -c '[.prefixes[] | select(.prefix == "192.0.2.9
 on 1 deny del 192.0.2.94
 on 1 deny add 192.0.2.93 for 1h fleet
 check 'a later ban comes' eventually has_bans 2 192.0.2.93 192.0.2.94 192.0.2.95
-check 'a host takes those of others and none of its own, also where its entry is gone' \
-	has_bans 1 "$source4" 192.0.2.93 192.0.2.95
+# Those that host 2 sent at the beginning. Host 1 can have read past the one of host 9, written by hand.
+is "$(bans_on 1 | sed "s/^$source4 //")" '192.0.2.93 192.0.2.95 ' \
+	'a host takes those of others and none of its own, also where its entry is gone'
 says_bans() { # HOST TEXT
 	on "$1" fleet status "edge$1" | grep -qxF "bans: $2"
 }

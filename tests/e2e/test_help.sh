@@ -81,6 +81,8 @@ prepare_fleet() {
 	start_agent web1 edge
 	[ "$1" != gone ] || start_agent web3 other redis 127.0.0.1:6379 hosts 4
 	eventually fleet_has '.alone_ms == null' || bail "the agent is alone: $(<"$work/agent.web1")"
+	[ "$1" != check ] || eventually inside "$shipped" fleet check edge >"$scratch/quiet" 2>&1 ||
+		bail "the fleet has a problem: $(<"$scratch/quiet")"
 	[ "$1" = gone ] || return 0
 	eventually fleet_has 'any(.others[]; .name == "web3")' || bail 'web3 is no member'
 	stop KILL "${agents[1]}"
