@@ -67,8 +67,8 @@ ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh sums.sh many.sh)
 # First, the longest before the others, so that none of them is left over at the end, alone on one CPU.
 LONG_TESTS := tests/e2e/test_kills.sh $(EXPLORER) build/tests/prog/test_history_sums \
-	$(patsubst %,tests/e2e/test_%.sh,faults fills top_terminals help attach_cli live repair) build/tests/prog/test_residents \
-	$(patsubst %,tests/e2e/test_%.sh,events fleet_tls_cluster daemon fleet_bans) build/tests/unit/test_limiter_random \
+	$(patsubst %,tests/e2e/test_%.sh,faults fills top_terminals top_samples help attach_cli live repair) build/tests/prog/test_residents \
+	$(patsubst %,tests/e2e/test_%.sh,events fleet_tls_cluster daemon fleet_bans) $(addprefix build/tests/unit/test_,limiter_random lease_even) \
 	$(patsubst %,tests/e2e/test_%.sh,fleet_ban apply fleet_hostile doctor)
 TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
 # Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.

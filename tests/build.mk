@@ -11,7 +11,7 @@ SANITIZED := $(UNIT_TESTS:build/%=%) $(HOSTILE:%=tests/prog/%) $(BESIDE:.o=) $(M
 # Line numbers are all that a report of a sanitizer names; at -O2, what it adds takes a compiler twice as long.
 build/asan/%.o: private CFLAGS := $(CFLAGS) -O1 -g1
 # A test calls the code of a library a few times; only the code that is in headers runs long in a test itself.
-RUN_LONG := $(addprefix tests/unit/test_,ban_table cases cells events_day fleet_% known_filter lease% limiter% monotonic packet peek% %_random slot)
+RUN_LONG := $(addprefix tests/unit/test_,ban_table cases cells events_day fleet_% known_filter lease% limiter% monotonic packet peek% %_random replay slot)
 $(patsubst %,build/asan/%.o,$(filter-out $(RUN_LONG),$(UNIT_TESTS:build/%=%))): private CFLAGS := $(CFLAGS) -O0 -g1
 build/asan/%.o: %.c
 	@mkdir -p $(@D)
