@@ -3,7 +3,10 @@
 #include "program.h"
 
 #include <bpf/libbpf.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "kernel/log.h"
 
@@ -89,12 +92,81 @@ static void a_reason_is_printable(void **state)
 	assert_memory_equal(reason, "?[2J?xxx", 8);
 }
 
+/* ---- threads ---- */
+
+#define THREADS 4
+#define WARNINGS 500
+
+static void *warn_often(void *unused)
+{
+	for (int i = 0; i < WARNINGS; i++)
+		warn("libbpf: Kernel error message: %s\n", "no room");
+	return unused;
+}
+
+static void threads_add_to_one_log(void **state)
+{
+	pthread_t thread[THREADS];
+	char reason[RF_REASON_SIZE];
+
+	(void)state;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, warn_often, NULL), 0);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+	rf_log_reason(reason);
+	assert_string_equal(reason, "no room");
+}
+
+/* ---- a process that may not load programs ---- */
+
+static int warnings;
+
+static int count_warnings(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)format;
+	(void)args;
+	warnings += level == LIBBPF_WARN;
+	return 0;
+}
+
+/* In a child, which drops its capabilities: the first reading fails, the second asks nothing. */
+static int read_without_capabilities(void)
+{
+	struct rf_clock_reading base;
+	struct rf_error error;
+	uint32_t tick_ns;
+	int first;
+
+	libbpf_set_print(count_warnings);
+	if (setresuid(60712, 60712, 60712) || rf_clock_measure(&base, &tick_ns, &error) != -EPERM)
+		return 1;
+	first = warnings;
+	if (!first || rf_clock_measure(&base, &tick_ns, &error) != -EPERM)
+		return 2;
+	return warnings == first ? 0 : 3;
+}
+
+static void a_refused_clock_is_not_loaded_again(void **state)
+{
+	const pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (!child)
+		_exit(read_without_capabilities());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup(the_complaint_is_the_last_line, setup),
 	cmocka_unit_test_setup(other_messages_are_no_complaint, setup),
 	cmocka_unit_test_setup(a_long_line_is_cut, setup),
 	cmocka_unit_test_setup(the_reason_is_the_latest, setup),
 	cmocka_unit_test_setup(a_reason_is_printable, setup),
+	cmocka_unit_test_setup(threads_add_to_one_log, setup),
+	cmocka_unit_test(a_refused_clock_is_not_loaded_again),
 };
 
 int main(void)

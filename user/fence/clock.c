@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -73,17 +74,38 @@ uint64_t rf_fence_cell_start_ns(const struct rf_fence *fence, const struct rf_po
 			     tick_of(fence));
 }
 
-/* Reads both clocks of the data path, with a program that each process loads once. */
+/*
+ * The program that reads the clocks: each process loads it once, in whichever thread asks first,
+ * and never unloads it. A process without the capabilities is refused once, and does not try again:
+ * a reader of samples asks 50 times a second.
+ */
+static int load_program(int *fd)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct clock_bpf *program;
+	static int refusal;
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = refusal;
+	if (!program && !err) {
+		program = clock_bpf__open_and_load();
+		err = program ? 0 : -errno;
+		refusal = err == -EPERM ? err : 0;
+	}
+	if (!err)
+		*fd = bpf_program__fd(program->progs.read_clocks);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+/* Reads both clocks of the data path. */
 static int read_clocks(struct rf_clock_reading *reading)
 {
-	static struct clock_bpf *program; /* never unloaded: the process may need it again */
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = reading, .ctx_size_in = sizeof(*reading));
+	int fd, err = load_program(&fd);
 
-	if (!program)
-		program = clock_bpf__open_and_load();
-	if (!program)
-		return -errno;
-	return bpf_prog_test_run_opts(bpf_program__fd(program->progs.read_clocks), &run);
+	return err ? err : bpf_prog_test_run_opts(fd, &run);
 }
 
 /*

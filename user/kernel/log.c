@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <bpf/libbpf.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 
 static bool log_is_verbose, log_is_paused;
 static char *log_kept;
+/* For `log_kept`: the screen of top, and its threads, call libbpf at the same time. */
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -31,10 +34,12 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	length = vasprintf(&more, format, args);
 	if (length < 0)
 		return 0;
+	pthread_mutex_lock(&log_lock);
 	if (asprintf(&joined, "%s%s", log_kept ? log_kept : "", more) >= 0) {
 		free(log_kept);
 		log_kept = joined;
 	}
+	pthread_mutex_unlock(&log_lock);
 	free(more);
 	return length;
 }
@@ -72,8 +77,10 @@ static bool is_summary(const char *line, size_t length)
 const char *rf_log_text(void)
 {
 	static char last[LINE_SHOWN];
-	const char *line = log_kept ? strstr(log_kept, "PROG LOAD LOG") : NULL;
+	const char *line;
 
+	pthread_mutex_lock(&log_lock);
+	line = log_kept ? strstr(log_kept, "PROG LOAD LOG") : NULL;
 	*last = '\0';
 	while (line && (line = strchr(line, '\n')) && *++line) {
 		const size_t length = strcspn(line, "\n");
@@ -84,23 +91,29 @@ const char *rf_log_text(void)
 		if (!is_summary(line, length))
 			snprintf(last, sizeof(last), "%.*s", (int)length, line);
 	}
+	pthread_mutex_unlock(&log_lock);
 	return last;
 }
 
 void rf_log_reason(char reason[RF_REASON_SIZE])
 {
-	const char *found = log_kept, *last = NULL;
+	const char *found, *last = NULL;
 
+	pthread_mutex_lock(&log_lock);
+	found = log_kept;
 	while (found && (found = strstr(found, REASON)))
 		last = found += strlen(REASON);
 	*reason = '\0';
 	if (last)
 		snprintf(reason, RF_REASON_SIZE, "%.*s", (int)strcspn(last, "\n"), last);
+	pthread_mutex_unlock(&log_lock);
 	rf_hide_controls(reason, false);
 }
 
 void rf_log_forget(void)
 {
+	pthread_mutex_lock(&log_lock);
 	free(log_kept);
 	log_kept = NULL;
+	pthread_mutex_unlock(&log_lock);
 }
