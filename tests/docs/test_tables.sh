@@ -67,7 +67,7 @@ refused rules/grammar_table.c "has no member named 'network'" 'an option without
 sed -i 's/FILLED_BY(struct rf_stats, check_stats)/FILLED_BY(struct rf_stats, check_counts)/' "$tree/user/schema/commands.def"
 refused rules/grammar_table.c "'check_counts' undeclared" 'a command without its check'
 sed -i 's/ asks, asks_each_s,/ pace, asks_each_s,/' "$tree/user/schema/fleet_settings.def"
-refused rules/grammar_table.c JOIN_pace "a setting that 'fleet join' cannot take"
+refused rules/grammar_join.c JOIN_pace "a setting that 'fleet join' cannot take"
 
 reasons=$tree/include/ringfence/counters.h
 check 'the reasons compile' assembles schema/reasons.c

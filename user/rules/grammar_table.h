@@ -83,6 +83,7 @@ struct rf_option {
 };
 
 #define INTO(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
+#define TIMES(shortest, longest) .least = shortest, .most = longest
 #define INTO_ALL(type) .size = sizeof(type) /* of a command that has nothing else */
 
 struct rf_syntax {

@@ -106,4 +106,12 @@ static inline bool rf_has_given(const struct rf_draft *draft, enum rf_limit_opti
 	return draft->given & 1U << option;
 }
 
+/* ---- fleet join (grammar_join.c) ---- */
+
+extern const struct rf_option rf_join_options[];
+/* Stores a setting of the agent's file as it was typed. */
+int rf_store_setting(const struct rf_option *option, const char *value, void *into,
+		     struct rf_error *error);
+int rf_check_join(void *arguments, uint64_t now_ns, struct rf_error *error);
+
 #endif /* RINGFENCE_RULES_PRIVATE_H */
