@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The leases of this CPU: where the lease of a source is, which source gets one, and how pending
- * counts reach the counters. What a lease may answer stands in ringfence/lease.h.
+ * The leases of this CPU: how the lease of a source is found, which source gets one, and how
+ * pending counts are flushed to the counters. ringfence/lease.h defines which packets a lease may
+ * handle.
  */
 #ifndef RINGFENCE_LEASE_TABLE_H
 #define RINGFENCE_LEASE_TABLE_H
@@ -9,13 +10,13 @@
 #include "fleet.h"
 #include "ringfence/lease_place.h"
 
-/* Where the leases of this CPU for one source may be. */
+/* Where the lease of one source can be, on this CPU. */
 struct spot {
 	__u32 place; /* of the lease that is tried first */
 	__u32 tag;
 };
 
-/* False: there are no leases, or such a source goes without. */
+/* False: leases are disabled, or this source cannot have one. */
 static __always_inline int find_spot(const struct rf_who *who, __u32 cpu, struct spot *spot)
 {
 	const __u32 shift = config.lease_shift;
@@ -29,7 +30,7 @@ static __always_inline int find_spot(const struct rf_who *who, __u32 cpu, struct
 	return 1;
 }
 
-/* The tags of the set of that place. */
+/* The tags of the set that contains `place`. */
 static __always_inline __u64 *tags_at(__u32 place)
 {
 	__u32 set = place / RF_LEASE_WAYS;
@@ -49,7 +50,7 @@ static __always_inline struct rf_lease *lease_at(struct rf_lease_set *set, __u32
 	/* Masked last: the verifier of Linux 6.1 forgets all bounds at an XOR. */
 	struct rf_lease *lease = &set->way[way % RF_LEASE_WAYS];
 
-	RF_OPAQUE(lease); /* otherwise the compiler computes it anew at each use */
+	RF_OPAQUE(lease); /* otherwise the compiler recomputes it at each use */
 	return lease;
 }
 
@@ -60,7 +61,7 @@ static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jif
 
 #define NO_WAY RF_LEASE_WAYS
 
-/* The way of the set that holds the lease of that source; NO_WAY: it has none. */
+/* The way of the set that holds the source's lease; NO_WAY: no lease. */
 static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_set *set,
 				      const struct spot *spot)
 {
@@ -77,7 +78,7 @@ static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_
 	return NO_WAY;
 }
 
-/* The lease of that source, where it is not in the first place. */
+/* The source's lease, if it is not in the first place. */
 static __always_inline struct rf_lease *
 find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct spot *spot)
 {
@@ -87,8 +88,8 @@ find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct sp
 }
 
 /*
- * Fast path: does a lease answer this packet? Then it has counted the packet, and only its own line
- * was touched. Most leases are in the first place, where not even the tags are read.
+ * Fast path: does a lease handle this packet? If so, it has counted the packet and touched only its
+ * own cache line. Most leases are in the first place, where the tags need not be read.
  */
 static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __u64 jiffies,
 					 __u32 cost, __u32 len_bytes, int *is_drop)
@@ -108,18 +109,18 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 	if (!lease || !lease_is_live(lease, jiffies))
 		return 0;
 	if (!lease->has_credits && read_pause(jiffies))
-		return 0; /* it may refuse, and counts what it refuses as dropped */
+		return 0; /* it might refuse, and refusals are counted as drops */
 	if (!rf_lease_answers(lease, cost, len_bytes))
 		return 0;
 	*is_drop = lease->reason >= RF_FIRST_DROP;
 	return 1;
 }
 
-/* ---- what is pending ---- */
+/* ---- pending counts ---- */
 
 /*
- * Adds pending counts to the counters of one limit, and of the source's window under it, unless the
- * slot has another limit or the limit another id by now. `bank_and_slot`: {bank | slot:5}.
+ * Adds pending counts to the counters of one limit and of the source's window under it, unless a
+ * different limit now uses the slot or the id. `bank_and_slot`: {bank | slot:5}.
  */
 __noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __u32 reason,
 			   __u32 packets, __u32 bytes)
@@ -142,7 +143,7 @@ __noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __
 	return 0;
 }
 
-/* On trial: the rules before stand unchanged in the other bank. */
+/* Unconfirmed rules: the other bank still holds the previous rules. */
 static __always_inline int is_on_trial(__u32 generation)
 {
 	const struct rf_bank *bank = &config.bank[generation & 1];
@@ -151,8 +152,8 @@ static __always_inline int is_on_trial(__u32 generation)
 }
 
 /*
- * Was the lease made under the rules of the bank that is not in force, and are they still whole?
- * So they are while the other rules are on trial, and after a trial that failed.
+ * Was the lease created under the rules of the inactive bank, and are those still complete? They
+ * are while the active rules are unconfirmed, and after unconfirmed rules were rolled back.
  */
 static __always_inline int is_of_other_bank(const struct rf_lease *lease, __u32 generation)
 {
@@ -166,9 +167,9 @@ static __always_inline int is_of_other_bank(const struct rf_lease *lease, __u32 
 }
 
 /*
- * Adds what is pending to all counters, by the rules of `generation`, which are in force. Rules on
- * trial may have begun or fallen back since the lease counted; then by the rules of the lease,
- * whose windows may be others.
+ * Adds pending counts to all counters, under the active rules, which `generation` names. If
+ * unconfirmed rules were activated or rolled back since the lease counted, the rules of the lease
+ * apply, whose windows can differ.
  */
 __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 {
@@ -188,7 +189,7 @@ __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 		return 0; /* cannot happen; for the verifier */
 	lease->packets = 0;
 	lease->bytes = 0;
-	barrier(); /* readers may miss them for a moment, and never count them twice */
+	barrier(); /* readers can briefly miss them, but never count them twice */
 	count(&sums->reason[reason], packets, bytes);
 	if (!rf_lease_has_slots(lease))
 		return 0;
@@ -204,7 +205,7 @@ __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 	return 0;
 }
 
-/* Will the lease never answer again? */
+/* Has the lease expired for good? */
 static __always_inline int lease_is_over(const struct rf_lease *lease, __u32 generation,
 					 __u64 jiffies)
 {
@@ -213,8 +214,10 @@ static __always_inline int lease_is_over(const struct rf_lease *lease, __u32 gen
 
 #define NO_LEASE (~0U)
 
-/* A lease that has answered nothing since it was last wanted. All that are looked at are wanted
- * now. */
+/*
+ * Finds a lease that has handled no packet since another source last wanted it. Marks all leases
+ * that it examines as wanted.
+ */
 static __always_inline __u32 take_turns(struct rf_lease_set *set, __u32 place)
 {
 	__u32 idle = NO_LEASE;
@@ -235,8 +238,8 @@ static __always_inline __u32 place_of_way(const struct spot *spot, __u32 way)
 }
 
 /*
- * The place of a lease for that source: its own, else one that is over, else one that has answered
- * nothing since another source wanted it, else NO_LEASE. Not inlined, since flushing needs the
+ * The place for the source's lease: its current one, else an expired one, else one that has handled
+ * no packet since another source wanted it, else NO_LEASE. Not inlined, because flushing needs the
  * stack.
  */
 __noinline __u32 choose_lease(const struct question *question)
@@ -265,7 +268,7 @@ __noinline __u32 choose_lease(const struct question *question)
 	return take_turns(set, spot.place);
 }
 
-/* Sets the tag of a lease that belongs to another source from now on. */
+/* Sets the tag of a lease that now belongs to a different source. */
 __noinline int tag_lease(const struct question *question, __u32 place)
 {
 	struct spot spot;
@@ -287,8 +290,8 @@ static __always_inline struct rf_lease *lease_in(__u32 place)
 }
 
 /*
- * Makes a lease for that source, with nothing pending. Returns its place, or NO_LEASE. Credits end
- * where their window may have been evicted.
+ * Creates a lease for the source, without pending counts. Returns its place, or NO_LEASE. Credits
+ * expire when their window might have been evicted.
  */
 static __always_inline __u32 take_lease(const struct question *question)
 {
@@ -306,7 +309,7 @@ static __always_inline __u32 take_lease(const struct question *question)
 		flush_lease(lease, rf_rules_generation(who->rules));
 	if (!rf_lease_is_for(lease, who) || !rf_lease_is_fresh(lease, tick)) {
 		lease->until = 0;
-		barrier(); /* so that no source gets the answer of another one */
+		barrier(); /* no source may use the verdict of another source */
 		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
 		tag_lease(question, place);
 	}
@@ -320,7 +323,7 @@ __noinline int take_lease_for(const struct question *question)
 	return question ? take_lease(question) : NO_LEASE;
 }
 
-/* ---- filling a lease from an answer ---- */
+/* ---- filling a lease from a verdict ---- */
 
 static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
 {
@@ -328,8 +331,8 @@ static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
 }
 
 /*
- * Fills the lease in who.place from the answer of one limit: the only one, or the one that refused.
- * `verdict`: enum rf_verdict.
+ * Fills the lease in who.place from the verdict of one limit: the only one, or the one that
+ * refused. `verdict`: enum rf_verdict.
  */
 __noinline int lease_window(const struct question *question, struct rf_window *window,
 			    const struct rf_ask *ask, __u32 slot, __u32 verdict)
@@ -346,7 +349,7 @@ __noinline int lease_window(const struct question *question, struct rf_window *w
 	if (!lease)
 		return 0;
 	if (verdict != RF_UNDER && is_paused(question))
-		return 0; /* after it the next packet may start a ban */
+		return 0; /* after the pause the next packet can start a ban */
 	bank = bank_of(question);
 	policy = &bank->policy[slot];
 	class = &bank->packet_class[rf_rules_packet_class(question->who.rules)];
@@ -356,13 +359,13 @@ __noinline int lease_window(const struct question *question, struct rf_window *w
 		return 0;
 	}
 	rf_lease_renew(lease, window, policy, ask, verdict, bank->lease_span);
-	if (class->is_mixed) /* leases are asked in bytes then */
+	if (class->is_mixed) /* then costs of leases are in bytes */
 		lease->threshold =
 			policy->unit == RF_BYTES ? lease->threshold << policy->unit_shift : 0;
 	return 0;
 }
 
-/* May the lease hold credits, of one unit, under all limits that had room? */
+/* Can the lease hold credits in one unit under all limits that had room? */
 static __always_inline int may_share_credits(const struct question *question,
 					     const struct rf_bank *bank)
 {
@@ -370,7 +373,7 @@ static __always_inline int may_share_credits(const struct question *question,
 		&bank->packet_class[rf_rules_packet_class(question->who.rules)];
 	int may = !class->is_mixed;
 
-	/* A shadow that refused so many bytes may have room for a shorter packet. */
+	/* A shadow limit that refused this length can have room for a shorter packet. */
 	if (question->over && class->unit == RF_BYTES)
 		may = 0;
 	RF_UNROLL
@@ -390,8 +393,8 @@ static __always_inline int all_are_over(const struct question *question)
 }
 
 /*
- * Fills the lease after several limits have let the packet pass. A window is NULL beyond the last
- * limit, and of a shadow that is over.
+ * Fills the lease after several limits have passed the packet. A window is NULL beyond the last
+ * limit, and for a shadow limit that is exceeded.
  */
 __noinline int lease_windows(const struct question *question, struct rf_window *first,
 			     struct rf_window *second, struct rf_window *third,
@@ -421,7 +424,10 @@ __noinline int lease_windows(const struct question *question, struct rf_window *
 	return 0;
 }
 
-/* The lease gives one answer to all packets until then, in jiffies. `slot`: of a limit's answer. */
+/*
+ * The lease applies one verdict to all packets until `until`, in jiffies. `slot`: of the limit that
+ * decided.
+ */
 __noinline int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
 {
 	struct rf_lease *lease = lease_in(place);
@@ -431,7 +437,10 @@ __noinline int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
 	if (!lease)
 		return 0;
 	bank = &config.bank[rf_rules_bank(lease->rules)];
-	/* A ban may be lifted, and a ban may begin where no limit applies: so both end soon. */
+	/*
+	 * A ban can be lifted, and a ban can start without a limit that applies: both verdicts
+	 * expire soon.
+	 */
 	if (reason == RF_BANNED)
 		latest = read_jiffies() + bank->ban_lease;
 	else if (reason == RF_NO_LIMIT)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A window for a source that has none. It needs a slot: a few slots are looked at, the one that was
- * idle longest is claimed, its window deleted, and the new one inserted. What a slot's states mean
- * stands in ringfence/slot.h.
+ * Creates a window for a source that has no window. The window needs a slot: a few slots are
+ * examined, the one that was idle longest is claimed, its window deleted, and the new window
+ * inserted. ringfence/slot.h defines the states of slots.
  */
 #ifndef RINGFENCE_NEW_WINDOW_H
 #define RINGFENCE_NEW_WINDOW_H
@@ -15,12 +15,14 @@
 
 #define NO_SLOT (~0U)
 #define SLOTS_TRIED 8
-#define SLOTS_TRIED_MOST 128 /* for a source that has a window, while none tried may be taken */
-#define TRIES_MAX 32   /* attempts, where a window is kept or another CPU claims the slot first */
-#define TRIES_LITTLE 3 /* … where a window that has used little may be taken in the end */
-#define KEPT_MOST 4    /* after so many, the window that was idle longest is not kept */
+#define SLOTS_TRIED_MOST 128 /* for a source with a window, until an eligible slot is found */
+#define TRIES_MAX 32   /* attempts, if a window is protected or another CPU claims the slot first */
+#define TRIES_LITTLE 3 /* … before a window that has used little is evicted */
+#define KEPT_MOST                                                                       \
+	4 /* attempts after which the window that was idle longest loses its protection \
+	   */
 
-/* How good it is to take that slot; 0: it may not be taken. */
+/* The score of that slot; 0: not eligible. */
 __noinline __u32 slot_score(__u32 index, __u32 tick, __u32 eager, __u32 is_ipv6)
 {
 	const __u64 *word = slot_word(index, is_ipv6);
@@ -40,12 +42,11 @@ __noinline int rest_slot(__u32 index, __u32 tick, __u32 is_ipv6)
 }
 
 /*
- * The best slot to take, or NO_SLOT. Slots are tried a stride apart, since neighbours arrived
- * together. The second one rests (rf_slot_rest), taken or not, so each slot has its turn.
+ * The best slot to claim, or NO_SLOT. Slots are tried at a stride, because neighbours arrived
+ * together. The second one rests (rf_slot_rest), claimed or not, so each slot has its turn.
  *
- * `best` is {score:32 | index:32}: of equal slots the one that was tried first, so that the hand
- * goes round. Where a branch can be spared there is none: the verifier walks both ways in each of
- * the rounds.
+ * `best` is {score:32 | index:32}: among equal slots the first one tried, which makes the hand go
+ * round. Branches are avoided: the verifier walks both ways in each round.
  */
 __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 {
@@ -69,7 +70,7 @@ __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 	return best >> 32 ? best : NO_SLOT;
 }
 
-/* Deletes the window of a claimed slot. False: it could not, and the slot is as it was. */
+/* Deletes the window of a claimed slot. False: the deletion failed, and the slot is unchanged. */
 static __always_inline int evict(__u32 index, __u64 old, struct rf_counters *sums, int is_ipv6)
 {
 	struct rf_known_filter *line;
@@ -127,16 +128,16 @@ static __always_inline int place_is_known(__u64 place)
 	return place >> 4 & 1;
 }
 
-/* Is the window to be made without the guard, for a source that is known by another one? */
+/* Should the window be created without the guard, because another window makes the source known? */
 static __always_inline int is_sibling(__u64 kin)
 {
 	return kin && !(kin & KIN_ADMITTED);
 }
 
 /*
- * Claims a slot, and deletes its window. Returns the place; 0: another CPU has taken the slot, or
- * its window could not be deleted. The slot of a `kin` out of force is the source's own, and keeps
- * its state.
+ * Claims a slot and deletes its window. Returns the place; 0: another CPU has claimed the slot, or
+ * the deletion failed. The slot of an inactive sibling window belongs to the source itself and
+ * retains its state.
  */
 static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u32 eager,
 					int is_ipv6)
@@ -180,7 +181,10 @@ __noinline __u64 claim_slot6(__u32 index, __u64 kin, __u32 tick, __u32 eager)
 
 /* ---- a new window ---- */
 
-/* The window that newcomers of this prefix share under the limit in `slot`, past the guard. */
+/*
+ * The window that newcomers from this prefix share under the limit in `slot`, beyond the guard's
+ * rate.
+ */
 static __always_inline struct rf_source *find_aggregate(const struct question *question,
 							const struct rf_policy *policy, __u32 slot,
 							int is_ipv6)
@@ -194,7 +198,7 @@ static __always_inline struct rf_source *find_aggregate(const struct question *q
 	return bpf_map_lookup_elem(&aggregates, &index);
 }
 
-/* The same, to charge it: notes the prefix for readers. */
+/* The same, for a charge: stores the prefix for readers. */
 static __always_inline struct rf_source *charge_aggregate(const struct question *question,
 							  const struct rf_policy *policy,
 							  __u32 slot, int is_ipv6)
@@ -222,8 +226,9 @@ static __always_inline enum rf_map_error insert_error(long err)
 }
 
 /*
- * May the source have been charged to the window of its prefix, under the limit in `slot` and in
- * this window? A newcomer may with `aggregate`; a sibling where no slot was found for one of late.
+ * Could the source have been charged to its prefix's window, under the limit in `slot` and in this
+ * window? A newcomer could with `aggregate`; a sibling could if there was recently no slot for a
+ * sibling.
  */
 static __always_inline int may_have_shared(const struct question *question, __u32 slot,
 					   int is_known, int is_ipv6)
@@ -238,9 +243,9 @@ static __always_inline int may_have_shared(const struct question *question, __u3
 }
 
 /*
- * The source may have been charged to the window of its prefix, so its own window starts with that
- * charge: otherwise the source would have its COUNT twice. Others were charged there too, so no ban
- * follows until that charge has left the window.
+ * The source might have been charged to its prefix's window, so its own window starts with that
+ * charge: otherwise it could use COUNT twice. The charge includes other sources, so no ban starts
+ * until that charge has left the window.
  */
 static __always_inline void start_from_aggregate(struct rf_source *fresh,
 						 const struct question *question,
@@ -273,7 +278,7 @@ static __always_inline struct rf_source *start_window(const struct question *que
 	fresh->seat =
 		rf_seat(rf_seat_slot(place), rf_seat_generation(place),
 			place_state(place) == RF_SLOT_RESIDENT,
-			tick_of(question->jiffies) - 1); /* so the next packet touches the slot */
+			tick_of(question->jiffies) - 1); /* the next packet then touches the slot */
 	rf_window_start(&fresh->window, policy, read_clock(policy, question->jiffies));
 	if (may_have_shared(question, slot, place_is_known(place), is_ipv6))
 		start_from_aggregate(fresh, question, policy, slot, is_ipv6);
@@ -282,8 +287,8 @@ static __always_inline struct rf_source *start_window(const struct question *que
 }
 
 /*
- * Inserts a window under the limit in `slot`, in the claimed slot. True also where another CPU was
- * first. False: there is no window, and the error is counted.
+ * Inserts a window under the limit in `slot`, in the claimed slot. Also true if another CPU was
+ * first. False: no window was created, and the error is counted.
  */
 static __always_inline int insert_source(const struct question *question, __u32 slot, __u64 place,
 					 int is_ipv6)
@@ -350,7 +355,7 @@ __noinline int insert_source6(const struct question *question, __u32 slot, __u64
 	return question ? insert_source(question, slot % RF_LIMITS_MAX, place, 1) : 0;
 }
 
-/* Which active sources the new window may evict; `kin` is from find_kin. */
+/* Which active sources the new window can evict; `kin` is from find_kin. */
 static __always_inline enum rf_slot_eager eager_of(const struct question *question, __u64 kin)
 {
 	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
@@ -372,8 +377,8 @@ __noinline __u64 claim_any(const struct question *question, __u32 index, __u64 k
 }
 
 /*
- * What one try finds: a place, which is odd; a window that is kept, or used little, as {little:1 |
- * idle:31 | slot:31 | 0}; or:
+ * The result of one attempt: a place, which is odd; a window that is protected, or has used little,
+ * as {little:1 | idle:31 | slot:31 | 0}; or:
  */
 #define FOUND_NO_SLOT 0
 #define LOST_RACE 2
@@ -401,9 +406,10 @@ __noinline __u64 try_place(const struct question *question, __u64 kin, __u32 mos
 }
 
 /*
- * Claims a slot that may be taken. A window that has used little is evicted only if several tries
- * find no other; one that has used half of COUNT is kept, unless such windows fill the map: then
- * the one that was idle longest is evicted, though not for a sibling, whose source has a window.
+ * Claims an eligible slot. A window that has used little is evicted only if several attempts find
+ * no better one. A window that has used half of COUNT is protected, unless such windows fill the
+ * map: then the one that was idle longest is evicted, but never for a sibling, whose source already
+ * has a window.
  */
 static __always_inline __u64 search_place(const struct question *question, __u64 kin)
 {
@@ -450,7 +456,7 @@ __noinline __u64 find_place(const struct question *question, __u64 kin)
 	return 0;
 }
 
-/* Makes a window under the limit in `slot`, for a newcomer (kin 0) or a known source. */
+/* Creates a window under the limit in `slot`, for a newcomer (kin 0) or a known source. */
 static __always_inline int make_window(const struct question *question, __u32 slot, __u64 kin,
 				       int is_ipv6)
 {

@@ -3,17 +3,17 @@
  * The data path of one frame:
  *
  *   handle_frame   parse: source, protocol, port
- *   set_request    the rules in force; the packet's class; what passes or drops without a window
- *   lease_answers  a lease of this CPU answers: the end for most packets
- *   ask            lists; then the one limit that applies, or
+ *   set_request    select active rules and packet class; handle packets that need no window
+ *   lease_answers  apply the cached verdict of a lease of this CPU, as for most packets
+ *   ask            check the lists, then the one limit that applies, or
  *   ask_several    the limits that apply
  *
- * A fence that has had several interfaces then counts the packet for its interface, and a fence
- * whose packets somebody wants to see may take a sample.
+ * If the fence has had several interfaces, the packet is then counted for its interface. If a
+ * capture is active, the packet may be sampled.
  *
- * Where rules are in force, IP without a source to charge is dropped; what is not IP passes. Every
- * packet is counted under exactly one reason. XDP_ABORTED, a slow path, is never returned. Without
- * rules the program observes: it counts, and passes everything.
+ * While rules are active, IP packets without a source to charge are dropped, and other protocols
+ * pass. Every packet is counted under exactly one reason. XDP_ABORTED, a slow path, is never
+ * returned. Without rules the program only observes: it counts and passes everything.
  */
 #include <linux/bpf.h>
 
@@ -33,10 +33,10 @@ char gpl[] SEC("license") = "GPL";
 /* ---- one packet ---- */
 
 /*
- * The packet that this CPU handles, if no lease has answered it. Here and not on the stack, where
- * it would take a sixth of what all functions that call each other may take together. Writer and
- * reader: the program, in one run. Never full: one entry. A driver, generic XDP and a chain run XDP
- * programs with softirqs disabled, so no other run on this CPU begins before this one has ended.
+ * The packet that this CPU handles, unless a lease has handled it. It is in a map and not on the
+ * stack, of which it would take a sixth of the limit for nested functions. Writer and reader: the
+ * program, in one run. Never full: one entry. Drivers, generic XDP and chains run XDP programs with
+ * softirqs disabled, so runs on one CPU never overlap.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -53,8 +53,8 @@ static __always_inline struct question *find_question(void)
 }
 
 /*
- * The answer of the lists, or of the one limit that applies. STEP_SEVERAL: the caller asks the
- * limits, since the stacks of functions that call each other add up.
+ * Evaluates the lists, then the limit if only one applies. STEP_SEVERAL: the caller evaluates the
+ * limits, because the stack frames of nested functions add up.
  */
 static __always_inline int ask(struct question *question, int is_ipv6)
 {
@@ -103,8 +103,8 @@ __noinline int ask6(struct question *question)
 }
 
 /*
- * A packet of unknown class would get past every limit that may match it. So it is dropped, unless
- * its source is on the allow list.
+ * A packet of unknown class would bypass every limit that might match it. It is therefore dropped,
+ * unless its source is on the allow list.
  */
 static __always_inline enum rf_reason refuse_unclassed(struct question *question, int is_ipv6)
 {
@@ -141,7 +141,7 @@ static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *
 	return table->packet_class[of][port % RF_PORTS];
 }
 
-/* The class of a packet tells which limits may match it. */
+/* The class of a packet selects the limits that might match it. */
 static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generation,
 				      const struct rf_packet *packet)
 {
@@ -153,7 +153,7 @@ static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generati
 				      : bank->class_of_protocol[packet->protocol];
 }
 
-/* Lists, then limits; the outcome is counted. */
+/* Evaluates lists, then limits, and counts the result. */
 static __always_inline enum rf_reason ask_and_count(struct question *question, int is_ipv6)
 {
 	int reason = STEP_SEVERAL;
@@ -188,7 +188,7 @@ static __always_inline void set_who(struct rf_who *who, const struct rf_packet *
 		who->source[1] = 0;
 	} else {
 		who->source[0] = (source[0] | (__u64)source[1] << 32) & bank->lease_mask6;
-		/* A lease does not tell the addresses of a /64 apart. */
+		/* A lease does not distinguish addresses within a /64. */
 		who->source[1] = (bank->flags & RF_BANK_NO_LEASE6) | rf_is_link_local(source[0]);
 	}
 }
@@ -206,7 +206,7 @@ static __always_inline void set_source(struct question *question, const struct r
 	}
 }
 
-/* No limit has answered yet. */
+/* No limit has been evaluated yet. */
 static __always_inline void clear_answers(struct question *question)
 {
 	question->until = 0;
@@ -219,12 +219,12 @@ static __always_inline void clear_answers(struct question *question)
 	question->mode = read_pause(question->jiffies) ? MODE_PAUSED : 0;
 }
 
-/* The rules in force; NULL: an attach on trial has run out, and everything passes. */
+/* The active rules; NULL: an unconfirmed attach has expired, and everything passes. */
 static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 *generation)
 {
 	const struct rf_bank *bank;
 
-	/* Read once, so a packet sees one set of rules and never a mixture. */
+	/* Read once: a packet sees one set of rules, never a mixture. */
 	*generation = rf_load(&config.active);
 	bank = &config.bank[*generation & 1];
 	if (!is_past_deadline(bank, jiffies))
@@ -235,7 +235,7 @@ static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 
 	return &config.bank[*generation & 1];
 }
 
-/* Fast path: does the guard refuse this source before any lease is looked at? */
+/* Fast path: does the guard refuse this source before any lease is read? */
 static __always_inline int is_refused_at_once(const struct rf_packet *packet, int version,
 					      const struct rf_bank *bank, __u32 limits,
 					      __u64 jiffies)
@@ -252,11 +252,11 @@ static __always_inline int verdict_of(enum rf_reason reason)
 	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
 }
 
-/* What a packet asks of a lease. */
+/* A packet's request to a lease. */
 struct request {
 	struct rf_who who;
 	__u32 cost;
-	int is_unclassed; /* no lease is asked: only the allow list lets the packet pass */
+	int is_unclassed; /* skip the lease: only the allow list lets the packet pass */
 };
 
 static __always_inline __u32 refine_class(const struct view *view, __u32 base, __u32 generation,
@@ -305,9 +305,9 @@ static __always_inline __u32 refine_copy(const struct parsed *parsed, __u32 base
 }
 
 /*
- * The class by the shape of a packet in a frame that is not plain. Parses the frame again, so that
- * no other packet keeps in registers where its headers are; and reads what it has found from
- * memory, since otherwise the verifier would walk the rest once for each way through the parser.
+ * The class by shape of a packet in a frame that is not plain. Parses the frame again: otherwise
+ * every packet would hold the header positions in registers. The result is read back from memory,
+ * because the verifier would otherwise walk the rest once for each path through the parser.
  */
 __noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
 {
@@ -322,7 +322,7 @@ __noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation
 	return refine_linear(ctx, parsed, base, generation, len_bytes);
 }
 
-/* The same of a packet that parse_frame has left. */
+/* The same for a packet that parse_frame stored. */
 __noinline __u32 class_of_parsed(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
 {
 	const struct parsed *parsed = find_parsed();
@@ -333,7 +333,8 @@ __noinline __u32 class_of_parsed(struct xdp_md *ctx, __u32 base, __u32 generatio
 			      : refine_linear(ctx, parsed, base, generation, len_bytes);
 }
 
-/* Of a plain frame: without a call. Reads `ctx` again, which saves stack: it is kept in any case.
+/*
+ * For a plain frame: no call. Reads `ctx` again, which saves stack: `ctx` is preserved in any case.
  */
 static __always_inline __u32 class_of_plain(struct xdp_md *ctx, const struct rf_packet *packet,
 					    __u32 base, __u32 generation, __u32 len_bytes,
@@ -348,11 +349,11 @@ static __always_inline __u32 class_of_plain(struct xdp_md *ctx, const struct rf_
 	return refine_class(&view, base, generation, version);
 }
 
-/* What is known of a frame, and so where the class by its shape finds the headers. */
+/* How a frame was parsed, which determines where its headers are. */
 enum frame {
 	FRAME_PLAIN,  /* headers in fixed places */
 	FRAME_LINEAR, /* other headers, all in the linear part */
-	FRAME_PARSED, /* parse_frame has left them */
+	FRAME_PARSED, /* parse_frame stored them */
 };
 
 /* True: `request` is set. Else `why` is the reason, and nothing is charged. */
@@ -376,19 +377,20 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 		return 0;
 	index = class_of(bank, generation, packet);
 	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
-		RF_OPAQUE(index); /* these save stack: what was computed before is not kept */
+		RF_OPAQUE(index); /* these save stack: intermediate values need not be preserved */
 		if (frame == FRAME_PLAIN)
 			index = class_of_plain(ctx, packet, index, generation, len_bytes, version);
 		else if (frame == FRAME_PARSED)
 			index = class_of_parsed(ctx, index, generation, len_bytes);
 		else
 			index = class_by_shape(ctx, index, generation, len_bytes);
-		RF_OPAQUE(index); /* keeps the mask: the verifier does not see what it returns */
+		RF_OPAQUE(index); /* keeps the mask: the verifier does not see the returned value's
+				     bound */
 		index %= RF_PACKET_CLASSES_MAX;
 		RF_OPAQUE(bank);
 	}
 	class = &bank->packet_class[index];
-	/* From here on the class is known, or a list may answer. */
+	/* From here on the class is known, or a list may decide. */
 	*why = RF_NO_LIMIT;
 	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
 		return 0;
@@ -401,7 +403,10 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	return 1;
 }
 
-/* The verdict, and the packet is counted; STEP_COUNT: the caller counts it, `why` is the reason. */
+/*
+ * Returns the verdict, with the packet counted; STEP_COUNT: the caller counts it under the reason
+ * `why`.
+ */
 static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_packet *packet,
 					int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
 					enum frame frame, enum rf_reason *why)
@@ -415,7 +420,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	if (!request.is_unclassed &&
 	    lease_answers(&request.who, cpu, jiffies, request.cost, len_bytes, &is_drop))
 		return is_drop ? XDP_DROP : XDP_PASS;
-	/* In memory only from here on: a lease answers from registers. */
+	/* Stored in memory only from here on: the lease path uses registers. */
 	question = find_question();
 	if (!question) {
 		*why = RF_MAP_ERROR; /* cannot happen; for the verifier */
@@ -433,7 +438,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	return STEP_COUNT;
 }
 
-/* The reason of a frame without a source. Where no rules are in force, nothing is dropped. */
+/* The reason for a frame without a source. Without active rules, nothing is dropped. */
 __noinline int judge_sourceless(__u32 reason, __u32 len_bytes, int is_paused)
 {
 	const __u64 jiffies = read_jiffies();
@@ -457,7 +462,7 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes, 
 
 	if (reason >= RF_FIRST_DROP && is_paused)
 		reason = RF_PAUSED;
-	RF_OPAQUE(reason); /* keeps the comparison, which the verifier needs */
+	RF_OPAQUE(reason); /* preserves the comparison, which the verifier needs */
 	if (!sums || reason >= RF_REASON_COUNT)
 		return XDP_PASS; /* cannot happen; for the verifier */
 	count(&sums->reason[reason], 1, len_bytes);
@@ -477,7 +482,7 @@ static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_pac
 	return count_reason(why, len_bytes, why >= RF_FIRST_DROP && read_pause(jiffies));
 }
 
-/* A packet of a frame that is not plain, as the parser has found it. */
+/* Handles a packet of a frame that is not plain, as parsed. */
 static __always_inline int handle_either(struct xdp_md *ctx, enum rf_parsed parsed,
 					 const struct rf_packet *packet, __u32 len_bytes,
 					 __u64 jiffies, __u32 cpu, enum frame frame)
@@ -494,7 +499,7 @@ static __always_inline int handle_either(struct xdp_md *ctx, enum rf_parsed pars
 	return handle_packet(ctx, packet, 6, len_bytes, jiffies, cpu, frame);
 }
 
-/* Plain frames have a path of their own, where their constants cost no register and no branch. */
+/* Plain frames have a separate path, in which their constants need no register and no branch. */
 static __always_inline int handle_frame(struct xdp_md *ctx)
 {
 	/* First: to the compiler a helper is a call, which costs all registers. */
@@ -514,7 +519,7 @@ static __always_inline int handle_frame(struct xdp_md *ctx)
 }
 
 /*
- * The same of a frame that may be in several buffers. A TCP header that is cut may go on outside of
+ * The same for a frame that can span several buffers. A truncated TCP header might continue outside
  * the linear part.
  */
 static __always_inline int handle_frags(struct xdp_md *ctx)
@@ -566,8 +571,9 @@ static __always_inline __u64 note_of_packet(struct xdp_md *ctx, const struct rf_
 }
 
 /*
- * What a lease of this CPU has answered a moment ago, as it would be noted; 0: no lease has. Finds
- * the lease anew, so that a lease's answer need not be kept for the few packets that are taken.
+ * The note for a packet that a lease of this CPU has just handled; 0: no lease did. Looks the lease
+ * up again, which saves the common path from storing the result for the few packets that are
+ * sampled.
  */
 __noinline __u64 note_of_lease(struct xdp_md *ctx, __u32 len_bytes)
 {
@@ -588,13 +594,13 @@ __noinline __u64 note_of_frags_lease(struct xdp_md *ctx, __u32 len_bytes)
 	return note_of_packet(ctx, &parsed->packet, len_bytes, 1);
 }
 
-/* Is the packet to be taken, unless its reason is not asked for? Then `noted` is of it. */
+/* Does `noted` belong to this packet, and does the capture request its reason? */
 static __always_inline int is_wanted(__u64 noted, int verdict)
 {
 	return is_of_verdict(noted, verdict) && is_asked_for(noted);
 }
 
-/* Takes the packet, unless its reason is not asked for. Returns its verdict. */
+/* Samples the packet if the capture requests its reason. Returns the packet's verdict. */
 __noinline int take_sample(struct xdp_md *ctx, int verdict)
 {
 	const __u32 len_bytes = ctx->data_end - ctx->data;
@@ -623,8 +629,7 @@ __noinline int take_frags_sample(struct xdp_md *ctx, int verdict)
 	return verdict;
 }
 
-/* Not inlined: most fences count no interface and take no sample, and it would add to the
- * stack of the entry. */
+/* Not inlined: most fences do neither, and the code would add to the stack of the entry. */
 __noinline int count_by_interface(struct xdp_md *ctx, int verdict)
 {
 	return count_interface(ctx->ingress_ifindex, ctx->data_end - ctx->data, verdict);
@@ -642,13 +647,15 @@ int ringfence(struct xdp_md *ctx)
 
 	if (!config.after_verdict)
 		return verdict;
-	RF_OPAQUE(ctx); /* else clang 22 keeps a copy, for which the stack has no room */
+	RF_OPAQUE(ctx); /* otherwise clang 22 saves a copy, for which the stack has no room */
 	if (config.is_sampling && is_due())
 		verdict = take_sample(ctx, verdict);
 	return config.by_interface ? count_by_interface(ctx, verdict) : verdict;
 }
 
-/* For frames in several buffers (jumbo MTU). Linux 5.18 brought these and their length helper. */
+/*
+ * For frames in several buffers (jumbo MTU). Linux 5.18 introduced these and their length helper.
+ */
 SEC("xdp.frags")
 int ringfence_frags(struct xdp_md *ctx)
 {

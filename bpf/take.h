@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Take and peek (ringfence/limiter.h) as the program calls them: what is long is a function of its
- * own, which the verifier checks once, and the common case is inlined.
+ * Take and peek (ringfence/limiter.h) as the program calls them: long code is in functions that the
+ * verifier checks once, and the common case is inlined.
  */
 #ifndef RINGFENCE_TAKE_H
 #define RINGFENCE_TAKE_H
@@ -32,7 +32,7 @@ __noinline int take_log(struct rf_window *window, const struct rf_policy *policy
 	return rf_take_log(window, policy, time, 1);
 }
 
-/* Not inlined either, so that its stack does not add to the others'. */
+/* Not inlined either: its stack would add to the callers'. */
 __noinline int take_sliding(struct rf_window *window, const struct rf_policy *policy, __u64 time,
 			    __u32 cost)
 {
@@ -41,12 +41,12 @@ __noinline int take_sliding(struct rf_window *window, const struct rf_policy *po
 	return rf_take_sliding(window, policy, time, cost);
 }
 
-/* A cost that is over every L: a take by it charges nothing, and moves the head to the present. */
+/* A cost above every L: a take with it charges nothing, but moves the head to the present. */
 #define NEVER_FITS (~0U)
 
 /*
- * As rf_take(), by a function that makes one attempt. The loop is around its call, and not in it,
- * since the verifier walks each round. One loop for each function: Linux 6.1 refuses a call at the
+ * As rf_take(), with functions that make one attempt. The loop is outside the functions, because
+ * the verifier walks each round. Each function has its own loop: Linux 6.1 rejects a call at the
  * end of a loop that several functions share.
  */
 static __always_inline int take_by_kind(struct rf_window *window, const struct rf_policy *policy,
@@ -70,8 +70,8 @@ __noinline int take_any(struct rf_window *window, const struct rf_policy *policy
 }
 
 /*
- * Before a ring is summed: reads a word of each of its cache lines, and waits for none. The sum
- * itself reaches the last line so late that the misses would not overlap.
+ * Prefetches a ring before it is summed: loads one word of each cache line without waiting for the
+ * result. The sum itself reaches the last line so late that the misses would not overlap.
  */
 static __always_inline void read_ahead(const struct rf_window *window,
 				       const struct rf_policy *policy, __u64 head, __u64 now)
@@ -83,7 +83,7 @@ static __always_inline void read_ahead(const struct rf_window *window,
 	rf_load(&window->cell[RF_CELLS - 1]);
 }
 
-/* Takes without a call in the common case. `is_near`: the source may want more. */
+/* Takes without a call in the common case. `is_near`: the source might need more. */
 static __always_inline int take(struct rf_window *window, const struct rf_policy *policy,
 				const struct rf_ask *ask, int *is_near)
 {
@@ -96,13 +96,13 @@ static __always_inline int take(struct rf_window *window, const struct rf_policy
 	return take_any(window, policy, ask);
 }
 
-/* Takes with one call less where a cell must be closed, which saves stack. */
+/* Takes with one call less if a cell must be closed, which saves stack. */
 static __always_inline int take_shallow(struct rf_window *window, const struct rf_policy *policy,
 					const struct rf_ask *ask)
 {
 	const __u64 now = rf_epoch(policy, ask->time), head = rf_load(&window->head);
 
-	/* With shares it takes more stack than is left here. */
+	/* With shares there is not enough stack here. */
 	if (!HAS_SHARES && rf_is_present_at_once(policy, head, now))
 		return rf_take_present(window, policy, head, now, ask->cost);
 	return take_by_kind(window, policy, ask);
@@ -124,7 +124,7 @@ __noinline int peek_weighted(const struct rf_window *window, const struct rf_pol
 	return rf_peek_weighted(window, policy, time, cost);
 }
 
-/* With shares it takes more stack than is left beside peek_log. */
+/* With shares there is not enough stack next to peek_log. */
 #ifdef RF_WITH_SHARES
 __noinline
 #else
@@ -139,7 +139,10 @@ static __always_inline
 	return rf_peek_sliding(window, policy, time, cost);
 }
 
-/* Has the window room for that? Charges nothing. Not for logs and weighted ones: stacks add up. */
+/*
+ * Does the window have room for `cost`? Charges nothing. Not for logs and weighted windows, because
+ * stack frames add up.
+ */
 __noinline int peek_any(const struct rf_window *window, const struct rf_policy *policy, __u64 time,
 			__u32 cost)
 {
@@ -156,7 +159,7 @@ static __always_inline int peek(const struct rf_window *window, const struct rf_
 {
 	if (rf_is_weighted(policy))
 		return peek_weighted(window, policy, ask->time, ask->cost);
-	/* With shares, so much inlined takes more stack than is left. */
+	/* With shares there is not enough stack to inline this. */
 	if (!HAS_SHARES && rf_has_room_at_once(window, policy, ask->cost))
 		return 1;
 	return rf_is_log(policy) ? peek_log(window, policy, ask->time, ask->cost)
@@ -172,7 +175,7 @@ static __always_inline void set_ask(struct rf_ask *ask, const struct question *q
 	ask->cost = rf_cost(policy, question->len_bytes);
 }
 
-/* As take_any, for a caller that has no stack for what is asked. */
+/* As take_any, for a caller without stack for the request. */
 __noinline int take_for(struct rf_window *window, const struct rf_policy *policy,
 			const struct question *question)
 {
