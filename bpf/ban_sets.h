@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where bans are, and how one begins: see ringfence/ban_table.h. */
+/* Locating and starting bans: see ringfence/ban_table.h. */
 #ifndef RINGFENCE_BPF_BAN_SETS_H
 #define RINGFENCE_BPF_BAN_SETS_H
 
@@ -17,8 +17,8 @@ static __always_inline struct rf_ban_set *find_set(const struct rf_ban *whom, __
 }
 
 /*
- * Bans a source for that many jiffies, and notes it in its window. Returns the end; 0: no ban,
- * since another CPU won a race, or the set is full, which is counted.
+ * Bans a source for that many jiffies, and records the ban in its window. Returns when the ban
+ * expires; 0: no ban, because another CPU won a race or because the set is full, which is counted.
  */
 static __always_inline __u64 ban_in_set(const struct rf_ban *whom, __u64 jiffies,
 					struct rf_source *source)

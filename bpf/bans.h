@@ -49,8 +49,8 @@ __noinline __u64 find_ban_of(const struct question *question, __u32 slots)
 }
 
 /*
- * Until when the source of this window is banned; 0: no ban. The window saves the look-up where
- * there was no ban; where there was one, the table decides, since the command line ends bans there.
+ * Until when the source of this window is banned; 0: no ban. If the window records no ban, no
+ * look-up is needed. Otherwise the table decides, because the command line lifts bans there.
  */
 static __always_inline __u64 banned_until(const struct question *question,
 					  const struct rf_source *source,
@@ -61,7 +61,9 @@ static __always_inline __u64 banned_until(const struct question *question,
 	return find_ban(question, slot);
 }
 
-/* Bans a source that is over the limit. Packets during a ban do not prolong it. As ban_in_set(). */
+/*
+ * Bans a source that exceeded the limit. Packets during a ban do not prolong it. As ban_in_set().
+ */
 __noinline __u64 start_ban(const struct question *question, struct rf_source *source, __u32 slot)
 {
 	struct rf_ban whom;
@@ -75,7 +77,7 @@ __noinline __u64 start_ban(const struct question *question, struct rf_source *so
 	return ban_in_set(&whom, bank_of(question)->policy[slot % RF_LIMITS_MAX].ban, source);
 }
 
-/* Drops and counts a packet of a source that the limit in `slot` bans. `source`: may be NULL. */
+/* Drops and counts a packet of a source that the limit in `slot` bans. `source` can be NULL. */
 __noinline int refuse_banned(struct question *question, struct rf_source *source, __u32 slot,
 			     __u64 until)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One packet and several limits, step by step: peek at all windows, charge all, count, lease. A
- * limit that refuses after others were charged makes their charge forfeited, and that is counted.
+ * One packet and several limits, step by step: peek at all windows, charge all, count, lease. If a
+ * limit refuses after others were charged, their charge is forfeited, which is counted.
  *
- * Places are 0 to 3, in the order of question->slot: limits in force first, then shadows.
+ * Places are 0 to 3, in the order of question->slot: enforced limits first, then shadows.
  */
 #ifndef RINGFENCE_CHARGE_H
 #define RINGFENCE_CHARGE_H
@@ -11,7 +11,7 @@
 #include "bans.h"
 #include "take.h"
 
-/* Puts the slots of question->limits in order: limits in force first, then shadows. */
+/* Stores the slots of question->limits in order: enforced limits first, then shadows. */
 static __always_inline void set_slots(struct question *question)
 {
 	const __u32 among = bank_of(question)->shadows;
@@ -43,15 +43,15 @@ static __always_inline const struct rf_policy *policy_of(const struct question *
 		&bank_of(question)->policy[question->slot[i] % RF_LIMITS_MAX];
 
 	if (HAS_SHARES)
-		RF_OPAQUE(policy); /* otherwise the compiler computes it anew at each use */
+		RF_OPAQUE(policy); /* otherwise the compiler recomputes it at each use */
 	return policy;
 }
 
 /* The windows of a packet, by place; NULL: this limit does not charge it. */
 struct sources {
 	struct rf_source *of[RF_CHARGED_MAX];
-	__u32 enough[RF_CHARGED_MAX]; /* of each, see rf_fits_at(); 0: it may have to ask for more
-				       */
+	__u32 enough[RF_CHARGED_MAX]; /* of each, see rf_fits_at(); 0: the source might need a
+					 larger share */
 };
 
 /*
@@ -101,8 +101,8 @@ static __always_inline enum rf_reason reason_refused(const struct question *ques
 }
 
 /*
- * A limit refuses the packet, as question->refusal says. It alone counts the packet, and with
- * `count rejected` it alone is charged. `source`: its window.
+ * A limit refuses the packet, for the reason in question->refusal. Only this limit counts the
+ * packet, and with `count rejected` only this limit is charged. `source`: its window.
  */
 __noinline int refuse_packet(struct question *question, struct rf_source *source)
 {
@@ -130,7 +130,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		/* A peek leaves an old head, by which may_ban() would count nothing. */
 		if (rf_bans_by_sum(policy))
 			ask.cost = NEVER_FITS;
-		/* Room may have appeared since the peek: then the charge is forfeited. */
+		/* If room has appeared since the peek, the charge is forfeited. */
 		if (policy->flags & (RF_COUNT_REJECTED | RF_BANS_BY_SUM) &&
 		    take_any(&source->window, policy, &ask) == RF_UNDER)
 			count_forfeited(policy, question->len_bytes);
@@ -170,7 +170,7 @@ static __always_inline enum rf_reason refuse(struct question *question,
 
 /* ---- peek at all, charge all ---- */
 
-/* Does a limit in force refuse the packet? The first one that has no room does. */
+/* Does an enforced limit refuse the packet? The first one without room does. */
 __noinline int peek_refuses(struct question *question, struct rf_source *first,
 			    struct rf_source *second, struct rf_source *third,
 			    struct rf_source *fourth)
@@ -209,7 +209,7 @@ __noinline int count_all_forfeited(const struct question *question, __u32 refuse
 	return 0;
 }
 
-/* The shadow in place `i` is over its limit, until then. */
+/* The shadow in place `i` is exceeded until `until`. */
 static __always_inline void note_shadow(struct question *question, __u32 i, __u64 until)
 {
 	question->over |= 1U << i;
@@ -235,8 +235,8 @@ static __always_inline int lose_room(struct question *question, struct rf_source
 }
 
 /*
- * Charges all windows. Does a limit in force refuse the packet? The first one does that has lost
- * its room since the peek; the windows behind it are not charged.
+ * Charges all windows. Does an enforced limit refuse the packet? The first one that lost its room
+ * since the peek does; the windows behind it are not charged.
  */
 __noinline int take_refuses(struct question *question, struct rf_source *first,
 			    struct rf_source *second, struct rf_source *third,
@@ -263,7 +263,7 @@ __noinline int take_refuses(struct question *question, struct rf_source *first,
 	return 0;
 }
 
-/* Peeks at all, then charges all. Does a limit in force refuse the packet? */
+/* Peeks at all, then charges all. Does an enforced limit refuse the packet? */
 static __always_inline int windows_refuse(struct question *question, const struct sources *sources)
 {
 	return peek_refuses(question, source_in(sources, 0), source_in(sources, 1),
@@ -299,7 +299,7 @@ __noinline int count_passed(const struct question *question, struct rf_source *f
 	return 0;
 }
 
-/* May a lease repeat this answer? All limits need a window of the source's own, and must agree. */
+/* Can a lease repeat this verdict? All limits need a window for this source, and must agree. */
 __noinline int lease_may_follow_all(const struct question *question)
 {
 	if (!question || !config.lease_shift || question->missing || question->aggregated ||
@@ -308,7 +308,7 @@ __noinline int lease_may_follow_all(const struct question *question)
 	return all_are_over(question) || may_share_credits(question, bank_of(question));
 }
 
-/* The window that a lease charges; NULL also where a shadow is over its limit. */
+/* The window that a lease charges; also NULL for an exceeded shadow. */
 static __always_inline struct rf_window *window_in(const struct question *question,
 						   const struct sources *sources, __u32 i)
 {

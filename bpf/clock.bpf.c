@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the clocks of the data path for the command line, which has no other way to know the
- * count of jiffies. Run once by BPF_PROG_RUN, never attached.
+ * Reads the clocks of the data path for the command line, which cannot read jiffies in any other
+ * way. Run once by BPF_PROG_RUN, never attached.
  */
 #include <linux/bpf.h>
 

@@ -14,9 +14,9 @@ const volatile struct rf_rodata rf_rodata = {
 };
 
 /*
- * The verifier checks a function that is __noinline and not static on its own, once, and not along
- * each path that leads to it: with everything inlined it would walk far over a million
- * instructions. A call costs 8 to 12 ns, so what most packets need is inlined all the same.
+ * The verifier checks a non-static __noinline function separately and once, instead of along each
+ * path that leads to it: with everything inlined it would walk far more than a million
+ * instructions. A call costs 8 to 12 ns, so code that most packets need is still inlined.
  */
 
 static __always_inline __u64 read_jiffies(void)
@@ -37,27 +37,27 @@ static __always_inline __u64 read_clock(const struct rf_policy *policy, __u64 ji
 }
 
 /*
- * Does nothing get dropped at that time? Read once for a packet that no lease answers, and passed
- * on. The command line begins and ends a pause while packets are under way: a second look could
- * differ, so that a packet counted as dropped by its limit would be counted as passed in a pause
- * among the reasons, or in its window.
+ * Is the fence paused at that time? Read once for each packet that no lease handles, and then
+ * passed on. The command line starts and ends pauses while packets are in flight: a second read
+ * could differ, and a packet counted as dropped by its limit would be counted as passed in the
+ * totals by reason or in its window.
  */
 static __always_inline int read_pause(__u64 jiffies)
 {
 	return rf_load(&config.paused_until) > jiffies;
 }
 
-/* Are these rules on trial, and was the trial not confirmed in time? */
+/* Were these rules not confirmed before their deadline? */
 static __always_inline int is_past_deadline(const struct rf_bank *bank, __u64 jiffies)
 {
-	const __u64 deadline = rf_load(&bank->deadline); /* `confirm` ends it meanwhile */
+	const __u64 deadline = rf_load(&bank->deadline); /* `confirm` can clear it concurrently */
 
 	return deadline && deadline <= jiffies;
 }
 
 /*
- * The generation of the rules whose bank is in force, for readers. Where all rules have fallen
- * open, no bank is: then it is the last one.
+ * The generation of the active rules, for readers. If all rules have expired and everything passes,
+ * no bank is active: then the last one.
  */
 static __always_inline __u64 generation_in_force(__u64 jiffies)
 {
@@ -87,7 +87,8 @@ static __always_inline void count_source(struct rf_source *source, const struct 
 		__sync_fetch_and_add(&source->passed, packets);
 	else if (reason != RF_SHADOW_OVER && !is_paused)
 		__sync_fetch_and_add(&source->dropped, packets);
-	else if (reason == RF_SHADOW_OVER || !policy->ban) /* else the word has the end of a ban */
+	else if (reason == RF_SHADOW_OVER ||
+		 !policy->ban) /* otherwise the word has a ban's expiry */
 		__sync_fetch_and_add(&source->would_drop, packets);
 }
 
@@ -116,7 +117,10 @@ static __always_inline void count_forfeited(const struct rf_policy *policy, __u6
 		count(&limit->forfeited, 1, bytes);
 }
 
-/* Counts a packet for its interface, which may have no place: then the totals alone have it. */
+/*
+ * Counts a packet for its interface. Without a place for the interface, only the totals include the
+ * packet.
+ */
 static __always_inline int count_interface(__u32 index, __u32 len_bytes, int verdict)
 {
 	struct rf_interface_counters *sums;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fleet in the data path: one limit over many hosts. A source that has used nearly what it may
- * here asks for more; an agent answers by a share, see ringfence/share.h. No packet waits for it.
+ * The fleet in the data path: one limit over many hosts. A source that has nearly used its limit on
+ * this host requests more; an agent grants a share, see ringfence/share.h. No packet waits for it.
  * Without RF_WITH_SHARES none of this is in the program.
  */
 #ifndef RINGFENCE_BPF_FLEET_H
@@ -35,8 +35,8 @@ __noinline __u32 limit_by_words(const struct rf_policy *policy, __u64 whose, __u
 }
 
 /*
- * What sources ask for. Writer: the program. Reader: the agent of the fleet. When full: the ask is
- * lost, that is counted, and the source asks again.
+ * Requests for shares. Writer: the program. Reader: the agent of the fleet. When full: the request
+ * is lost, the loss is counted, and the source repeats its request.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -56,7 +56,7 @@ static __always_inline __u32 next_incarnation(__u32 bucket)
 	return rf_incarnation(rf_fetch_add(&config.fleet.incarnations, 1), bucket);
 }
 
-/* A new window has no share, and a number that no other one of this fence has. */
+/* A new window has no share, and a number that is unique within this fence. */
 static __always_inline void start_share(struct rf_window *window, const struct question *question,
 					const struct rf_policy *policy, int is_ipv6)
 {
@@ -110,7 +110,7 @@ __noinline int take_near(struct rf_window *window, const struct rf_policy *polic
 	return window && policy ? rf_take_present(window, policy, head, now, cost) : RF_UNDER;
 }
 
-/* Takes from a window whose `head`, as read, is present. `is_near`: it may want more. */
+/* Takes from a window whose `head`, as read, is present. `is_near`: it might need more. */
 static __always_inline int take_present(struct rf_window *window, const struct rf_policy *policy,
 					__u64 head, __u64 now, const struct rf_ask *ask,
 					int *is_near)
@@ -152,7 +152,7 @@ __noinline int add_received(const struct question *question, struct rf_source *s
 	return 0;
 }
 
-/* A packet was answered by that window, not by a lease. To be called once for each. */
+/* The window, not a lease, decided about a packet. To be called once for each packet. */
 static __always_inline void count_received(const struct question *question,
 					   struct rf_source *source, const struct rf_policy *policy)
 {
@@ -160,7 +160,7 @@ static __always_inline void count_received(const struct question *question,
 		add_received(question, source, policy);
 }
 
-/* May a ban follow from this packet, which the limit refused? To be asked once for each packet. */
+/* Can this packet, which the limit refused, start a ban? To be called once for each packet. */
 __noinline int may_ban(const struct question *question, struct rf_source *source,
 		       const struct rf_policy *policy)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The calls of a fleet's agent: a program that BPF_PROG_RUN runs over a batch in shared memory, and
- * that is never attached. It writes shares, reads what was used, and notes what was heard. An
- * update of a map by system call would replace the window, and so lose what CPUs count meanwhile.
+ * that is never attached. It writes shares, reads usage, and records the state of the fleet server.
+ * A map update by system call would replace the window and lose the counts that CPUs add
+ * concurrently.
  */
 #define RF_WITH_SHARES
 #include <linux/bpf.h>
@@ -26,7 +27,7 @@ struct {
 	__type(value, struct rf_fleet_batch);
 } fleet_batch SEC(".maps");
 
-/* The slot of the fleet's limit of that id in the bank in force; RF_LIMITS_MAX: there is none. */
+/* The slot of the fleet's limit of that id in the active bank; RF_LIMITS_MAX: no such limit. */
 __noinline __u32 slot_of(__u32 limit_id, __u32 generation)
 {
 	const struct rf_bank *bank = &config.bank[generation & 1];
@@ -37,7 +38,7 @@ __noinline __u32 slot_of(__u32 limit_id, __u32 generation)
 	return RF_LIMITS_MAX;
 }
 
-/* The window is in the bucket of its source: so no share is in force in another one. */
+/* The window is in the bucket of its source, so no share is valid in another bucket. */
 static __always_inline int is_in_bucket(struct rf_source *source,
 					const struct rf_fleet_record *record, __u64 jiffies)
 {
@@ -49,8 +50,8 @@ static __always_inline int is_in_bucket(struct rf_source *source,
 }
 
 /*
- * All hosts together received more than L from the source of that window, by the definition of that
- * tag: another one may be in force by now.
+ * All hosts together received more than L from the source of that window, under the definition of
+ * that tag, which might have been replaced by now.
  */
 __noinline int ban_source(struct rf_source *source, const struct rf_fleet_record *record,
 			  const struct rf_policy *policy)
@@ -67,7 +68,7 @@ __noinline int ban_source(struct rf_source *source, const struct rf_fleet_record
 	return 0;
 }
 
-/* Writes the share of a window, if that is asked for, and reads the window. */
+/* Writes the share of a window, if requested, and reads the window. */
 __noinline __u32 serve_window(struct rf_source *source, struct rf_fleet_record *record,
 			      const struct rf_policy *policy)
 {
@@ -125,7 +126,7 @@ __noinline int serve_record(__u32 index, __u32 generation)
 	return 0;
 }
 
-/* In jiffies, rounded down, so that the host is alone too early and never too late. */
+/* In jiffies, rounded down: the host goes offline too early, never too late. */
 static __always_inline __u64 ticks_of(__u64 ns)
 {
 	return config.tick_ns ? ns / config.tick_ns : 0;
@@ -155,7 +156,7 @@ __noinline int note_heard(__u32 bucket)
 	return 0;
 }
 
-/* Windows that are made meanwhile are in any bucket: the agent looks at all of them afterwards. */
+/* Windows created concurrently are in any bucket: the agent examines all windows afterwards. */
 static __always_inline void take_key(struct rf_fleet_batch *batch)
 {
 	if (batch->sets_key) {

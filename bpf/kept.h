@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Windows that are kept although their slots may be taken: those that have used half of COUNT or
- * more. Otherwise a source would get rid of its window by a flood of newcomers with forged
- * addresses. Such a flood has one packet or a few from each address, so its own windows are not
- * kept.
+ * Windows that are protected although their slots are eligible: windows that have used half of
+ * COUNT or more. Otherwise a source could evict its window by a flood of newcomers with forged
+ * addresses. Such a flood sends one packet or a few from each address, so its own windows are not
+ * protected.
  */
 #ifndef RINGFENCE_KEPT_H
 #define RINGFENCE_KEPT_H
@@ -12,7 +12,7 @@
 
 #define KEPT_FOR_NS (600ULL * 1000000000ULL) /* at most, and no longer than TIME of the limit */
 
-/* The slot of the limit in force that has that id, and is no shadow; RF_LIMITS_MAX: none. */
+/* The slot of the enforced limit of that id; RF_LIMITS_MAX: no such limit. */
 __noinline __u32 find_limit(const struct question *question, __u32 id)
 {
 	const struct rf_bank *bank;
@@ -27,8 +27,8 @@ __noinline __u32 find_limit(const struct question *question, __u32 id)
 }
 
 /*
- * Might the window of that slot be kept? Returns {ticks since its source was seen, and 1 more:32 |
- * slot of its limit:32}; 0: it is not kept. Looks up no window.
+ * Could the window of that slot be protected? Returns {ticks since its source was seen, plus 1:32 |
+ * slot of its limit:32}; 0: not protected. Looks up no window.
  */
 static __always_inline __u64 may_keep(const struct question *question, __u64 word, __u32 id)
 {
@@ -64,7 +64,7 @@ __noinline __u64 may_keep_slot(const struct question *question, __u32 index)
 	}
 }
 
-/* The window of that slot, which may get another one meanwhile. */
+/* The window of that slot, whose window can change concurrently. */
 static __always_inline const struct rf_source *source_at(__u32 index, int is_ipv6)
 {
 	if (is_ipv6) {
@@ -88,7 +88,7 @@ static __always_inline int has_room(const struct rf_window *window, const struct
 	return peek_any(window, policy, time, cost);
 }
 
-/* What the window of that slot, under the limit in `limit`, has used of L. */
+/* How much of L the window of that slot has used, under the limit in `limit`. */
 #define USED_NOTHING 0
 #define USED_LITTLE 1
 #define USED_HALF 2 /* or more */

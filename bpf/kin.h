@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Kin: windows of a source under other limits, in force or until lately. A source that has one,
- * under a limit that groups sources at least as finely, is known: it is no newcomer to a limit
- * under which it has no window yet. So a change of rules makes no source a newcomer.
+ * Kin: a source's windows under other limits that are or recently were active. If one of those
+ * limits groups sources at least as finely as a new limit, the source is known: it is no newcomer
+ * to the new limit, under which it still lacks a window. A change of rules therefore makes no
+ * source a newcomer.
  */
 #ifndef RINGFENCE_KIN_H
 #define RINGFENCE_KIN_H
 
 #include "windows.h"
 
-/* Does `grouping` tell sources like this one apart at least as finely as the limit does? */
+/* Does `grouping` distinguish sources like this one at least as finely as the limit? */
 static __always_inline int is_no_coarser(const struct question *question,
 					 const struct rf_grouping *grouping,
 					 const struct rf_policy *policy, int is_ipv6)
@@ -35,7 +36,9 @@ static __always_inline int is_stranger_at_once(const struct question *question,
 	       is_absent(known_filter_hash(question->source, policy, is_ipv6), is_ipv6);
 }
 
-/* Has the source surely no window that makes it known to that limit? By the known filter. */
+/*
+ * Does the source definitely lack a window that makes it known to that limit? By the known filter.
+ */
 static __always_inline int is_stranger(const struct question *question,
 				       const struct rf_policy *policy, int is_ipv6)
 {
@@ -66,13 +69,13 @@ __noinline int is_stranger_to(const struct question *question, __u32 slot)
 
 /* A kin is the seat of a window (slot.h), with these flags instead of the tick. */
 #define KIN_KNOWN 1U
-#define KIN_OUT_OF_FORCE 2U /* of a limit out of force: the new window may take its slot */
+#define KIN_OUT_OF_FORCE 2U /* of an inactive limit: the new window can take its slot */
 #define KIN_ITSELF 4U	    /* the wanted window itself: another CPU has just made it */
 #define KIN_ADMITTED 8U	    /* of a newcomer: the guard has admitted this very packet */
 
 /*
  * Does the slot of that seat hold the window of `key`? The memory of the window, and so the seat,
- * may belong to another key by now. The answer holds while the slot keeps its generation.
+ * might belong to a different key by now. The result holds until the slot's generation changes.
  */
 static __always_inline int slot_holds(__u64 seat, const union key *key, int is_ipv6)
 {
@@ -103,7 +106,10 @@ static __always_inline int slot_holds(__u64 seat, const union key *key, int is_i
 	       rf_slot_state(word) >= RF_SLOT_NEW;
 }
 
-/* No process marks the limits of a trial when its rules fall back, so that is seen here. */
+/*
+ * No process marks the limits of unconfirmed rules when the rules are rolled back, so it is
+ * detected here.
+ */
 static __always_inline __u32 kin_is_over(const struct rf_kin *kin, const struct question *question)
 {
 	if (kin->state == RF_KIN_ON_TRIAL)
@@ -138,7 +144,7 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 	return (seat & ~(__u64)RF_SEAT_TICKS) | flags;
 }
 
-/* The same of either family, if the limit of entry `i` is out of force, or if it is in force. */
+/* The same for either family, depending on whether the limit of entry `i` is active. */
 __noinline __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i, __u32 is_over)
 {
 	if (!question || kin_is_over(&config.kin[i % RF_KIN_MAX], question) != is_over)
@@ -147,11 +153,11 @@ __noinline __u64 kin_at_any(const struct question *question, __u32 slot, __u32 i
 						      : kin_at(question, slot, i, is_over, 0);
 }
 
-/* A round has one way to the next one, and so the verifier walks each round once. */
+/* Each round has one path to the next, so the verifier walks each round once. */
 static __always_inline __u64 find_kin_among(const struct question *question, __u32 slot,
 					    __u32 is_over)
 {
-	/* Volatile: with its bounds known, the verifier would tell all rounds apart. */
+	/* Volatile: if it knew the bounds, the verifier would distinguish all rounds. */
 	const volatile __u32 *count = &config.kin_count;
 
 	for (__u32 i = 0; i < RF_KIN_MAX && i < *count; i++) {
@@ -164,8 +170,8 @@ static __always_inline __u64 find_kin_among(const struct question *question, __u
 }
 
 /*
- * The kin of a source that has no window under the limit in `slot`. 0: the source is a newcomer.
- * Limits out of force come first, whose slots may be taken.
+ * The kin of a source without a window under the limit in `slot`. 0: the source is a newcomer.
+ * Inactive limits are searched first, because their slots can be taken.
  */
 __noinline __u64 find_kin(const struct question *question, __u32 slot)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The answer of the limits that apply to a packet: it is charged to all of them, or to none.
+ * Evaluates the limits that apply to a packet: all of them are charged, or none.
  *
- * One limit (ask_limit): find the window, or make one; refuse a banned source; charge the window;
+ * One limit (ask_limit): find the window, or create one; refuse a banned source; charge the window;
  * start a ban or fill a lease; count.
  *
  * Several limits (ask_several):
  *   1. ask_known        all windows exist, as nearly always: peek, charge, count. Done.
  *   2. refuse_missing   a window is missing, and that limit bans the source. Done.
- *   3. meet_newcomer    ask the guard, and make the missing windows, or refuse.
+ *   3. meet_newcomer    check the guard, and create the missing windows, or refuse.
  *   4. ask_limits       the same as 1, with the new windows.
- * Each step is called from here alone: where functions call each other, their stacks add up.
+ *
+ * Each step is called only from here: stack frames of nested functions add up.
  */
 #ifndef RINGFENCE_LIMITS_H
 #define RINGFENCE_LIMITS_H
@@ -29,7 +30,7 @@ static __always_inline enum rf_reason reason_of(const struct rf_policy *policy, 
 	return verdict == RF_OVER ? RF_OVER_LIMIT : RF_CONTENDED;
 }
 
-/* The answer of the window that a newcomer shares with its prefix. Counts the packet. */
+/* Evaluates the window that a newcomer shares with its prefix. Counts the packet. */
 __noinline int ask_aggregate(const struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
@@ -50,7 +51,7 @@ __noinline int ask_aggregate(const struct question *question, __u32 slot)
 }
 
 /*
- * Charges a packet without a source to the limit with `match other`, and returns `reason` where the
+ * Charges a packet without a source to the limit with `match other`, and returns `reason` if the
  * packet passes. Counts the packet for that limit only. The window is the first of the limit's slot
  * in `aggregates`, which such a limit does not use for prefixes.
  */
@@ -73,7 +74,7 @@ static __always_inline __u32 ask_other(const struct rf_bank *bank, __u64 jiffies
 	return found == RF_UNDER_LIMIT ? reason : found;
 }
 
-/* The answer of a single limit. Counts the packet for that limit. */
+/* Evaluates a single limit. Counts the packet for that limit. */
 static __always_inline enum rf_reason ask_limit(struct question *question,
 						const struct rf_bank *bank, __u32 slot,
 						struct rf_counters *sums, int is_ipv6)
@@ -86,7 +87,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	__u64 until;
 
 	if (HAS_SHARES)
-		RF_OPAQUE(policy); /* otherwise the compiler computes it anew at each use */
+		RF_OPAQUE(policy); /* otherwise the compiler recomputes it at each use */
 	source = find_known(question, bank, policy, is_ipv6);
 	if (source)
 		touch(question, source, is_ipv6);
@@ -125,7 +126,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 
 /* ---- several limits ---- */
 
-/* Limits with a ban under which the source has no window, as a bit set of slots. */
+/* Limits with a ban under which the source lacks a window, as a bit set of slots. */
 static __always_inline __u32 slots_missing(const struct question *question)
 {
 	__u32 slots = 0;
@@ -138,7 +139,7 @@ static __always_inline __u32 slots_missing(const struct question *question)
 }
 
 /*
- * Refuses a source that is banned by a limit under which it has no window, and counts the packet;
+ * Refuses a source that is banned by a limit under which it lacks a window, and counts the packet;
  * STEP_MISSING: it is not banned.
  */
 __noinline int refuse_missing(struct question *question)
@@ -153,12 +154,12 @@ __noinline int refuse_missing(struct question *question)
 	return refuse_banned(question, NULL, ban % RF_LIMITS_MAX, ban / RF_LIMITS_MAX);
 }
 
-/* Looks up all windows after meet_newcomer. `missing`: those that could not be made. */
+/* Looks up all windows after meet_newcomer. `missing`: windows that could not be created. */
 static __always_inline void find_new_sources(struct question *question, struct sources *sources,
 					     int is_ipv6)
 {
 	question->missing = 0;
-	*sources = (struct sources){}; /* the verifier forgets what was there */
+	*sources = (struct sources){}; /* the verifier forgets the previous contents */
 	RF_UNROLL
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		const __u32 slot = question->slot[i] % RF_LIMITS_MAX;
@@ -176,8 +177,8 @@ static __always_inline void find_new_sources(struct question *question, struct s
 }
 
 /*
- * The answer of several limits after meet_newcomer, whose answer is in question->met. Each limit
- * counts the packet.
+ * Evaluates several limits after meet_newcomer, whose result is in question->met. Each limit counts
+ * the packet.
  */
 static __always_inline enum rf_reason ask_limits(struct question *question, int is_ipv6)
 {
@@ -185,7 +186,7 @@ static __always_inline enum rf_reason ask_limits(struct question *question, int 
 	struct sources sources = {};
 
 	find_new_sources(question, &sources, is_ipv6);
-	/* A window was made, and evicted again. */
+	/* A window was created, and evicted again. */
 	if (found == RF_UNDER_LIMIT && is_missing_in_force(question))
 		return RF_NO_WINDOW;
 	if (windows_refuse(question, &sources))
@@ -199,7 +200,7 @@ static __always_inline enum rf_reason ask_limits(struct question *question, int 
 	return question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
 }
 
-/* The verifier checks these once, by themselves. */
+/* The verifier checks these separately, once. */
 __noinline int ask_limits4(struct question *question)
 {
 	return question ? ask_limits(question, 0) : RF_MAP_ERROR;
@@ -227,7 +228,7 @@ static __always_inline enum rf_reason ask_several(struct question *question, int
 	return is_ipv6 ? ask_limits6(question) : ask_limits4(question);
 }
 
-/* Fast path, without a call of ask: no list and no ban to look up, and several limits apply. */
+/* Fast path, without calling ask(): no list and no ban to look up, and several limits apply. */
 static __always_inline int is_for_several(struct question *question, int is_ipv6)
 {
 	const struct rf_bank *bank = bank_of(question);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Fast path of several limits: the source has a window under each of them, as nearly always. The
- * steps are those of limits.h, in the same order: peek at all, charge all, count.
+ * steps are the same as in limits.h, in the same order: peek at all, charge all, count.
  *
- * Four limits cost four look-ups of 30 ns, and a call costs 9 ns. So no window costs a call where
- * all have room in the present cell. Cache misses of cold windows overlap: all windows are looked
- * up before any is read, and what the charges will read is read before the first charge, since no
- * load begins before an atomic operation has ended.
+ * Four limits cost four look-ups of 30 ns, and a call costs 9 ns. No window therefore costs a call
+ * if all have room in the present cell. Cache misses of cold windows overlap: all windows are
+ * looked up before any is read, and everything that the charges need is loaded before the first
+ * charge, because no load starts before an atomic operation has completed.
  */
 #ifndef RINGFENCE_LIMITS_KNOWN_H
 #define RINGFENCE_LIMITS_KNOWN_H
@@ -15,7 +15,7 @@
 
 /* Time is read once for all limits, and divided once for limits whose cells have one length. */
 struct clocks {
-	__u64 ns;    /* set where a limit uses this clock */
+	__u64 ns;    /* set if a limit uses this clock */
 	__u64 epoch; /* of the cell length below */
 	__u64 cell;  /* {time_shift | length | clock}; 0: no division yet */
 };
@@ -33,7 +33,7 @@ static __always_inline __u64 epoch_by(struct clocks *clocks, const struct questi
 	return clocks->epoch;
 }
 
-/* Do both limits group sources alike? Then one look at the known filter answers for both. */
+/* Do both limits group sources alike? Then one read of the known filter is enough for both. */
 static __always_inline int group_alike(const struct rf_policy *a, const struct rf_policy *b,
 				       int is_ipv6)
 {
@@ -47,7 +47,9 @@ static __always_inline int group_alike(const struct rf_policy *a, const struct r
 	return !differ;
 }
 
-/* Is the source surely without a window in place `i`? `before`: the same of the place before. */
+/*
+ * Does the source definitely lack a window in place `i`? `before`: the same for the place before.
+ */
 static __always_inline int is_absent_at(const struct question *question, __u32 i, int before,
 					int is_ipv6)
 {
@@ -132,7 +134,10 @@ static __always_inline void touch_all(struct question *question, const struct so
 	}
 }
 
-/* Is the head in the present cell, and has it room? False also where the head alone cannot tell. */
+/*
+ * Is the head in the present cell, and does it have room? Also false if the head is not enough to
+ * decide.
+ */
 static __always_inline int has_room_now(const struct question *question,
 					const struct rf_source *source,
 					const struct rf_policy *policy, struct clocks *clocks,
@@ -229,8 +234,8 @@ static __always_inline void count_all(const struct question *question,
 }
 
 /*
- * The answer, and each limit has counted it; or STEP_MISSING; or STEP_REFUSED for refuse_known,
- * which needs the stack that this uses.
+ * The reason, which each limit has counted; or STEP_MISSING; or STEP_REFUSED for refuse_known,
+ * which needs the stack that this function uses.
  */
 static __always_inline int ask_known(struct question *question, int is_ipv6)
 {

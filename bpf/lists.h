@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the allow and deny lists say of a source, and which limits are left to it. */
+/* Evaluates the allow and deny lists for a source, and selects the limits that still apply. */
 #ifndef RINGFENCE_LISTS_H
 #define RINGFENCE_LISTS_H
 
 #include "windows.h"
 
-/* The entry of the longest prefix that contains the source; NULL: there is none. */
+/* The entry of the longest prefix that contains the source; NULL if not found. */
 static __always_inline struct rf_prefix_value *find_prefix(const struct question *question,
 							   int is_ipv6)
 {
@@ -28,8 +28,8 @@ static __always_inline struct rf_prefix_value *find_prefix(const struct question
 }
 
 /*
- * Does a list decide? Then `reason` is its answer, which holds until `until`. Otherwise `limits`
- * are those that apply to sources of this prefix.
+ * Does a list decide? Then `reason` is its result, valid until `until`. Otherwise `limits` is the
+ * set that applies to sources of this prefix.
  */
 static __always_inline int lists_decide(struct question *question, enum rf_reason *reason,
 					__u32 *limits, __u64 *until, int is_ipv6)
@@ -47,7 +47,7 @@ static __always_inline int lists_decide(struct question *question, enum rf_reaso
 	}
 	if (value->is_divided)
 		question->who.source[1] =
-			1; /* other addresses of this /64 may get another answer: no lease */
+			1; /* other addresses in this /64 can have a different verdict: no lease */
 	*reason = RF_ALLOWED;
 	*until = value->allow_until;
 	if (*until > question->jiffies)

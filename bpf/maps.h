@@ -18,9 +18,9 @@
  * claimed slot, whose window was deleted first. Preallocated: with BPF_F_NO_PREALLOC, look-ups took
  * 0.8 to 1.0 times as long, inserts 2.2 times, and inserts into a full map 1.2 times.
  *
- * One flaw remains: the kernel may give a deleted window's memory to another source while a CPU
- * still holds its pointer. Then one packet is charged to the other source: its cost, and credits of
- * at most 1/16 of the room. The packet's own source is a newcomer anyway.
+ * One flaw remains: the kernel can reuse a deleted window's memory for a different source while a
+ * CPU still holds a pointer to it. Then one packet is charged to the other source: its cost, and
+ * credits of at most 1/16 of the room. The packet's own source is a newcomer anyway.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -37,9 +37,9 @@ struct {
 } windows6 SEC(".maps");
 
 /*
- * One slot for each window: its key, and whether it may be evicted. Writer and reader: the program,
- * by atomics, see ringfence/slot.h. When full: a newcomer takes the slot of an idle source, or gets
- * none.
+ * One slot for each window: its key, and whether it can be evicted. Writer and reader: the program,
+ * by atomics, see ringfence/slot.h. When full: a newcomer takes the slot of an idle source, or
+ * remains without a slot.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -56,10 +56,10 @@ struct {
 } slots6 SEC(".maps");
 
 /*
- * What each CPU may answer without a window; the windows stay the truth. Writer: the program, each
- * CPU its own part. Reader: the command line, through shared memory, for pending counts. Never
- * full: a source whose places are in use goes without. Not a per-CPU array: that costs a second
- * cache line for each look-up, and its values straddle lines.
+ * Leases: cached verdicts of each CPU, derived from the windows, which are authoritative. Writer:
+ * the program, each CPU its own part. Reader: the command line, through shared memory, for pending
+ * counts. Never full: if a source's places are in use, it gets no lease. Not a per-CPU array: that
+ * costs a second cache line for each look-up, and its values straddle lines.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -101,15 +101,15 @@ struct {
 } ports SEC(".maps");
 
 /*
- * The prefixes of lists and limits: one trie for each bank; none where there are no prefixes.
- * Writer: the command line, which changes few entries in place, each at once, and makes a new trie
- * for more of them or where one is full. Reader: the program.
+ * The prefixes of lists and limits: one trie for each bank, or none without prefixes. Writer: the
+ * command line, which changes a few entries in place, each atomically, and builds a new trie for
+ * larger changes or when one is full. Reader: the program.
  */
 struct prefix_trie4 {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, 1);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(key_size, sizeof(struct rf_prefix_key4)); /* of a type, only its name is kept here */
+	__uint(key_size, sizeof(struct rf_prefix_key4)); /* BTF stores only the type's name here */
 	__uint(value_size, sizeof(struct rf_prefix_value));
 };
 
@@ -117,7 +117,7 @@ struct prefix_trie6 {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, 1);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(key_size, sizeof(struct rf_prefix_key6)); /* of a type, only its name is kept here */
+	__uint(key_size, sizeof(struct rf_prefix_key6)); /* BTF stores only the type's name here */
 	__uint(value_size, sizeof(struct rf_prefix_value));
 };
 
@@ -137,7 +137,7 @@ struct {
 
 /*
  * The known filter: which sources have a window. Writer and reader: the program, by atomics. Never
- * full: it counts the windows that exist. The map keeps its old name, which pins have.
+ * full: it counts existing windows. The name of the map is the earlier one, which pins use.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -149,8 +149,8 @@ struct {
 /*
  * Windows that newcomers over the newcomers rate share, by prefix. Each limit's slot has two sets
  * of RF_AGGREGATES; its policy selects one. Writer: the program; the command line clears the other
- * set before it gives the slot to another limit. Never full: prefixes with the same index share
- * one.
+ * set before it assigns the slot to a different limit. Never full: prefixes with the same index
+ * share one window.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -161,9 +161,9 @@ struct {
 } aggregates SEC(".maps");
 
 /*
- * Banned sources. Writers, by atomics: the program, which writes over bans that have ended, and the
- * command line, which ends bans through shared memory. Readers: both. When a set is full: the new
- * ban is not made, and that is counted.
+ * Banned sources. Writers, by atomics: the program, which overwrites expired bans, and the command
+ * line, which lifts bans through shared memory. Readers: both. When a set is full: the new ban does
+ * not start, which is counted.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -191,8 +191,8 @@ struct {
 
 /*
  * Counters of limits, indexed by rf_policy.counters. Writer: the program, each CPU its own copy;
- * the command line clears an entry before it gives it to another limit. Reader: the command line.
- * Never full.
+ * the command line clears an entry before it assigns it to a different limit. Reader: the command
+ * line. Never full.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -203,7 +203,8 @@ struct {
 
 /*
  * Counters by interface, of a fence that has had several. Writer: the program, each CPU its own
- * copy. Reader: the command line. Never full: an interface without a place is not counted apart.
+ * copy. Reader: the command line. Never full: an interface without a place is counted in the totals
+ * only.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -213,8 +214,8 @@ struct {
 } interfaces SEC(".maps");
 
 /*
- * Samples of packets, while the command line wants them. Writer: the program, each CPU its own
- * copy. Reader: the command line, any number of them. When full: the oldest sample goes.
+ * Samples of packets, while the command line requests them. Writer: the program, each CPU its own
+ * copy. Reader: the command line, any number of processes. When full: the oldest sample is dropped.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

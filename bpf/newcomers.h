@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sources without a window. The guard, a limit on all newcomers together, tells how many of them
- * get one, under each limit that the packet meets; the others pass, are dropped, or are charged to
- * the window of their prefix. A source that is known by a window of another limit (kin.h) does not
- * count against the guard. Its sibling windows evict no newcomer that is active, and give their
- * slots up to newcomers, so they cost those nothing. A known source for which no slot is found is
- * charged to the window of its prefix, whatever the guard does with newcomers.
+ * Sources without a window. The guard, a limit on all newcomers together, determines how many of
+ * them get a window under each limit that matches the packet; the others pass, are dropped, or are
+ * charged to the window of their prefix. A source that has a window under another limit is known
+ * (kin.h) and does not count against the guard. Its sibling windows evict no active newcomer, and
+ * are evicted in favour of newcomers, so they cost newcomers nothing. A known source for which no
+ * slot is found is charged to the window of its prefix, regardless of the guard's policy for
+ * newcomers.
  */
 #ifndef RINGFENCE_NEWCOMERS_H
 #define RINGFENCE_NEWCOMERS_H
@@ -26,8 +27,9 @@ static __always_inline int guard_is_exhausted(const struct rf_window *window,
 }
 
 /*
- * May this newcomer have a window? `is_shadow`: only shadow limits want one. Such newcomers have a
- * guard of their own, so they neither use up the other guard nor evict the sources it protects.
+ * Does the guard admit this newcomer? `is_shadow`: only shadow limits need a window. Such newcomers
+ * have a separate guard, so they neither use up the other guard nor evict the sources that it
+ * protects.
  */
 static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffies, int is_shadow,
 					struct rf_counters *sums)
@@ -51,8 +53,8 @@ static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffie
 }
 
 /*
- * Fast path: is this surely a newcomer that a closed guard refuses? Asked before the leases, where
- * a newcomer costs four cache lines; here it costs one.
+ * Fast path: is this definitely a newcomer that the guard drops? Checked before the leases, where a
+ * newcomer costs four cache lines; here it costs one.
  */
 static __always_inline int is_closed_out(const struct question *question,
 					 const struct rf_bank *bank, __u32 limits, int is_ipv6)
@@ -78,8 +80,8 @@ static __always_inline int charges_prefix(const struct rf_bank *bank, __u32 slot
 }
 
 /*
- * The answer of one limit to a newcomer that gets no window and is not charged to another: it is
- * over the newcomers rate, or no slot could be taken.
+ * The reason of one limit for a newcomer that gets no window and is not charged to another window:
+ * it exceeds the newcomers rate, or no slot was available.
  */
 static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank, __u32 slot)
 {
@@ -132,19 +134,19 @@ static __always_inline struct rf_source *meet_one(struct question *question,
 	return source;
 }
 
-/* Is a window missing under a limit in force? */
+/* Is a window missing under an enforced limit? */
 static __always_inline int is_missing_in_force(const struct question *question)
 {
 	return question->missing & ((1U << question->in_force % 8) - 1);
 }
 
-/* Are all windows missing, so that nothing is charged? */
+/* Are all windows missing? Then no window is charged. */
 static __always_inline int is_unknown_to_all(const struct question *question)
 {
 	return question->missing == (1U << question->count % 8) - 1;
 }
 
-/* The same of a packet that no limit in force matches. */
+/* The same for a packet that no enforced limit matches. */
 static __always_inline int is_unknown_to_shadows(const struct question *question)
 {
 	return !question->in_force && is_unknown_to_all(question);
@@ -157,7 +159,9 @@ enum guard {
 	GUARD_REFUSES,
 };
 
-/* A separate function, since the ask takes stack, which meet_at() needs for the functions it calls.
+/*
+ * A separate function, because the request takes stack that meet_at() needs for the functions it
+ * calls.
  */
 __noinline int ask_guard(struct question *question, struct rf_counters *sums)
 {
@@ -171,8 +175,8 @@ __noinline int ask_guard(struct question *question, struct rf_counters *sums)
 }
 
 /*
- * The same as meet_newcomer() for one limit, in place `i`. The guard is asked once for the packet.
- * A separate function, since its stack adds to that of the functions it calls.
+ * The same as meet_newcomer() for one limit, in place `i`. The guard is evaluated once for the
+ * packet. A separate function, because its stack adds to the stack of the functions it calls.
  */
 __noinline int meet_at(struct question *question, __u32 i)
 {
@@ -193,7 +197,7 @@ __noinline int meet_at(struct question *question, __u32 i)
 	if ((kin || question->guard == GUARD_ADMITS) &&
 	    make_window(question, slot, kin, rf_rules_are_ipv6(question->who.rules)))
 		return RF_UNDER_LIMIT;
-	/* A known source is charged to the window of its prefix whatever the guard does. */
+	/* A known source is charged to the window of its prefix regardless of the guard. */
 	if (is_sibling(kin) ? !(bank->shadows >> slot & 1) : charges_prefix(bank, slot)) {
 		question->aggregated |= 1U << i % RF_CHARGED_MAX;
 		return RF_UNDER_LIMIT;
@@ -205,10 +209,11 @@ __noinline int meet_at(struct question *question, __u32 i)
 }
 
 /*
- * Makes the missing windows, or marks the limits that charge the window of the prefix. Returns
- *   RF_UNDER_LIMIT     ask the limits
- *   RF_NEWCOMER_OPEN   ask the limits that have a window; this is the reason if they let it pass
- *   a reason to drop   ask nobody
+ * Creates the missing windows, or marks the limits that charge the window of the prefix. Returns
+ *
+ *   RF_UNDER_LIMIT     evaluate the limits
+ *   RF_NEWCOMER_OPEN   evaluate the limits that have a window; the reason if they pass the packet
+ *   a reason to drop   evaluate no limit
  */
 __noinline int meet_newcomer(struct question *question)
 {

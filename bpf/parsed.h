@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parser for frames in several buffers. A program reads such a frame directly only as far as
- * its first buffer, the linear part, in which some drivers leave little or nothing (mlx5 with
- * striding RQ). Where headers are outside of it, the beginning of the frame is copied, and the same
+ * The parser for frames in several buffers. A program can read such a frame directly only up to the
+ * end of its first buffer, the linear part, in which some drivers leave little or nothing (mlx5
+ * with striding RQ). If headers are outside of it, the start of the frame is copied, and the same
  * parser reads the copy.
  *
- * The copy has a fixed size, in which all headers have room that the parser walks over. So the
- * verifier accepts what it reads by the bounds of each step; comparisons with the end of the frame
- * only decide what the packet is, as they do in a frame. What the parser finds is left in memory,
- * to keep the stack of the entry small.
+ * The copy has a fixed size, large enough for all headers that the parser walks. The verifier
+ * therefore accepts each read by the bounds of its step; comparisons with the frame's end only
+ * classify the packet, as they do in a frame. The parser's results are stored in memory, to limit
+ * the stack of the entry.
  */
 #ifndef RINGFENCE_PARSED_H
 #define RINGFENCE_PARSED_H
@@ -80,7 +80,10 @@ __noinline int parse_linear(struct xdp_md *ctx)
 	return found;
 }
 
-/* As rf_packet_parse, of a frame of `len_bytes`; sets parsed_frame. Copies only what is needed. */
+/*
+ * As rf_packet_parse, for a frame of `len_bytes`; sets parsed_frame. Copies only as much as
+ * necessary.
+ */
 __noinline int parse_frame(struct xdp_md *ctx, __u32 len_bytes)
 {
 	const struct parsed *parsed = find_parsed();

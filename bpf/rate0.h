@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Limits of rate 0 drop each packet that they match. They are asked after the lists and before any
- * window, so a source that they drop has no window by them and is no newcomer, and other limits are
- * not charged.
+ * Limits of rate 0 drop each packet that they match. They are evaluated after the lists and before
+ * any window: a source that they drop gets no window, is no newcomer, and is not charged to other
+ * limits.
  */
 #ifndef RINGFENCE_RATE0_H
 #define RINGFENCE_RATE0_H
@@ -19,12 +19,12 @@ static __always_inline void drop_by_rate0(struct question *question, __u32 slot)
 }
 
 /*
- * Does a limit of rate 0 drop the packet? The first one does that is no shadow. Otherwise
- * question->limits is left with the other limits of the packet.
+ * Does a limit of rate 0 drop the packet? The first one that is no shadow does. Otherwise
+ * question->limits is reduced to the other limits of the packet.
  *
- * Shadows of rate 0 have no window to ask: they wait in the last places of `slot`, which
- * set_slots() leaves alone, until the other limits have let the packet pass. No lease answers such
- * packets, since it would not count them for these shadows.
+ * Shadows of rate 0 have no window: they wait in the last places of `slot`, which set_slots() does
+ * not change, until the other limits have passed the packet. No lease handles such packets, because
+ * it would not count them for these shadows.
  */
 __noinline int drops_by_rate0(struct question *question)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The sampler: writes the beginning of one packet in many, with the reason of its verdict, for
- * those who want to see packets. It is off unless somebody asks, and ends by itself.
+ * The sampler: writes the start of one packet in many, with the reason of its verdict, for
+ * captures. It is off unless a command enables it, and stops automatically.
  *
- * A packet's reason is noted where it is counted, for this CPU, if the packet may be taken. A lease
- * notes nothing, since that would cost each packet; where nothing is noted, a lease has answered,
- * and is found again.
+ * A packet's reason is recorded when it is counted, for this CPU, if the packet could be sampled. A
+ * lease records nothing, because that would cost each packet; without a record, a lease handled the
+ * packet, and is looked up again.
  */
 #ifndef RINGFENCE_SAMPLE_H
 #define RINGFENCE_SAMPLE_H
 
 #include "lease_table.h"
 
-/* What is noted: {slots of limits:32 | generation of the rules:23 | 0 | reason + 1:8}; 0: nothing.
- */
+/* The record: {slots of limits:32 | generation of the rules:23 | 0 | reason + 1:8}; 0: empty. */
 static __always_inline __u64 note_of(__u32 reason, __u32 limits, __u32 generation)
 {
 	return (__u64)limits << 32 | (generation & 0x7fffff) << 9 | (reason + 1);
@@ -31,7 +30,7 @@ static __always_inline struct rf_sampler *find_sampler(void)
 	return bpf_map_lookup_elem(&samples, &first);
 }
 
-/* Is the answer one of limits? */
+/* Did limits decide? */
 static __always_inline int is_by_limits(__u32 reason)
 {
 	return reason == RF_UNDER_LIMIT || reason == RF_SHADOW_OVER || reason == RF_OVER_LIMIT ||
@@ -50,7 +49,7 @@ static __always_inline struct rf_sampling_count *find_count(void)
 	return &config.sampling_count[cpu];
 }
 
-/* Notes why the present packet gets its verdict, if that is the packet to be taken. */
+/* Records the reason of the present packet's verdict, if that packet can be sampled. */
 static __always_inline void note(__u64 noted)
 {
 	const struct rf_sampling_count *count = find_count();
@@ -65,7 +64,7 @@ static __always_inline void note(__u64 noted)
 	sampler->asked = config.is_sampling;
 }
 
-/* Returns `reason`, so that the caller need not keep it. */
+/* Returns `reason`, to save the caller a register. */
 __noinline int note_reason(__u32 reason)
 {
 	note(note_of(reason, 0, 0));
@@ -80,7 +79,7 @@ __noinline int note_answer(const struct question *question, __u32 reason)
 	return reason;
 }
 
-/* The limits for which a lease counts: the one that refused, or all that were charged. */
+/* The limits for which a lease counts: the refusing limit, or all that were charged. */
 static __always_inline __u32 limits_of_lease(const struct rf_lease *lease, __u32 reason)
 {
 	if (!is_by_limits(reason))
@@ -110,9 +109,9 @@ static __always_inline __u64 note_by_lease(const struct rf_who *who)
 }
 
 /*
- * Is this packet to be taken? Inlined, since a call for each packet would cost more than all of
- * this. Packets of any verdict are counted, which saves looking at it: where the one to be taken
- * has a verdict that was not asked for, none is taken, so all keep the same chance.
+ * Should this packet be sampled? Inlined, because a call for each packet would cost more than all
+ * of this. Packets of any verdict are counted, without evaluating the verdict: if the selected
+ * packet has a verdict that was not requested, no packet is sampled, so all have the same chance.
  */
 static __always_inline int is_due(void)
 {
@@ -127,8 +126,8 @@ static __always_inline int is_due(void)
 }
 
 /*
- * How many packets to leave out: any number up to twice the mean, so that nobody who sends packets
- * at regular places among others gets past, or gets more than a share.
+ * How many packets to skip: random, up to twice the mean. A sender of packets at regular positions
+ * can neither avoid sampling nor get more than its share.
  */
 static __always_inline __u32 draw_gap(void)
 {
@@ -140,8 +139,8 @@ static __always_inline __u32 draw_gap(void)
 #define NOT_ASKED_FOR (1 << 8) /* no note has this bit */
 
 /*
- * Begins to count to the next sample. Returns what was noted, or NOT_ASKED_FOR. Past the deadline
- * it ends the sampling.
+ * Starts counting to the next sample. Returns the record, or NOT_ASKED_FOR. Past the deadline it
+ * stops the sampling.
  */
 __noinline __u64 count_again(__u32 verdict)
 {
@@ -162,7 +161,10 @@ __noinline __u64 count_again(__u32 verdict)
 	return asked >> (verdict & 3) & 1 ? noted : NOT_ASKED_FOR;
 }
 
-/* Is it of this packet? Else it is of one before, whose verdict was not asked for. */
+/*
+ * Does the record belong to this packet? Otherwise it belongs to an earlier one, whose verdict was
+ * not requested.
+ */
 static __always_inline int is_of_verdict(__u64 noted, int verdict)
 {
 	return noted && (noted_reason(noted) >= RF_FIRST_DROP) == (verdict == XDP_DROP);
@@ -174,8 +176,8 @@ static __always_inline int is_asked_for(__u64 noted)
 }
 
 /*
- * Returns the number of bytes. In pieces of two bytes, at which Ethernet frames are aligned. A
- * compiler that knows `from` may let the loop begin before the frame, which Linux 7.3 refuses.
+ * Returns the number of bytes. Copies two bytes at a time, the alignment of Ethernet frames. If it
+ * knows `from`, a compiler can start the loop before the frame, which Linux 7.3 rejects.
  */
 static __always_inline __u32 copy_frame(__u8 *to, struct xdp_md *ctx)
 {
@@ -207,7 +209,7 @@ static __always_inline __u32 copy_frags(__u8 *to, struct xdp_md *ctx, __u32 len_
 	return bpf_xdp_load_bytes(ctx, 0, to, last + 1) ? 0 : last + 1;
 }
 
-/* The CPU numbers its samples. A compare-and-swap keeps the order of what is before and behind. */
+/* The CPU numbers its samples. A compare-and-swap orders the accesses before and after it. */
 static __always_inline void write_sample(struct xdp_md *ctx, __u64 noted, __u32 len_bytes,
 					 int is_in_frags)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The class of a packet that limits tell apart by more than its protocol and destination port.
- * Whatever no limit asks for is not read, so packets of other protocols and ports cost nothing.
+ * The class of a packet, if limits distinguish packets by more than protocol and destination port.
+ * Only fields that some limit matches are read, so packets of other protocols and ports cost
+ * nothing.
  */
 #ifndef RINGFENCE_SHAPE_H
 #define RINGFENCE_SHAPE_H
@@ -9,7 +10,7 @@
 #include "maps.h"
 #include "ringfence/packet.h"
 
-/* A frame, and what the parser has found in it. */
+/* A frame, and the parser's results. */
 struct view {
 	const void *data;
 	const void *end;
@@ -32,7 +33,7 @@ static __always_inline __u32 limits_of_sport(const struct rf_shapes *shapes,
 {
 	__u32 port = rf_headers_sport(headers);
 
-	RF_OPAQUE(port); /* keeps the mask, as of the destination port */
+	RF_OPAQUE(port); /* preserves the mask, as for the destination port */
 	return shapes->sport_limits[tables->sport[port % RF_PORTS]];
 }
 
@@ -91,8 +92,8 @@ static __always_inline __u32 limits_of_dest6(const struct rf_shapes *shapes,
 }
 
 /*
- * The class of a packet whose protocol and destination port give the class `base`, which depends on
- * these parts of the packet's shape.
+ * Refines the class `base`, which protocol and destination port select, by these parts of the
+ * packet's shape.
  */
 static __always_inline __u32 class_of_shape(const struct rf_shapes *shapes,
 					    const struct rf_shape_tables *tables, __u32 base,
@@ -101,7 +102,7 @@ static __always_inline __u32 class_of_shape(const struct rf_shapes *shapes,
 	struct rf_headers headers;
 	__u32 limits;
 
-	RF_OPAQUE(shapes); /* otherwise the compiler computes it anew at each use */
+	RF_OPAQUE(shapes); /* otherwise the compiler recomputes it at each use */
 	if (!find_headers(view, version, &headers))
 		return base; /* cannot happen; for the verifier */
 	limits = shapes->candidates[base % RF_PACKET_CLASSES_MAX];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is read from a fence's pins: iterators over maps, which change nothing. They need
- * Linux 5.19, the JIT and the kernel's BTF, and are an object of their own, so that the data path
- * loads without these. Text, for a shell without the command line:
+ * Iterators over the maps of a fence, read through its pins; they change nothing. They need Linux
+ * 5.19, the JIT and the kernel's BTF, and are in a separate object, so the data path loads without
+ * these. Text, for a shell without the command line:
  *
- * `stats`: a line of packets and bytes for each reason and limit, with what is pending in leases.
- * `sources`, `sources6`: a line for each window; what leases hold of it is missing here.
+ * `stats`: a line of packets and bytes for each reason and limit, including pending counts of
+ * leases. `sources`, `sources6`: a line for each window, without the pending counts of leases.
  *
- * Records of struct rf_window_record, for who reads them each second: `active`, `active64` and
- * `windows`, and the same of IPv6. What leases hold is missing there as well.
+ * Records of struct rf_window_record, for readers that poll each second: `active`, `active64` and
+ * `windows`, and the same for IPv6, also without pending counts.
  *
  * `pending`: struct rf_lease of each lease that holds packets.
  */
@@ -26,7 +26,7 @@ char gpl[] SEC("license") = "GPL";
 
 static const char reason_names[RF_REASON_COUNT][RF_REASON_NAME_SIZE] = RF_REASON_NAMES;
 
-/* How many CPUs there may be. Writer: the command line, before it loads this. */
+/* The number of possible CPUs. Writer: the command line, before it loads this. */
 const volatile __u32 possible_cpus = 1;
 
 /* ---- sums ---- */
@@ -48,7 +48,7 @@ struct sums {
 
 /*
  * Sums are too large for the stack. Writer and reader: the program, which holds one entry while it
- * runs, so that concurrent readers have one each. When full: EAGAIN.
+ * runs, to let concurrent readers use one each. When full: EAGAIN.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -57,7 +57,7 @@ struct {
 	__type(value, struct sums);
 } readers SEC(".maps");
 
-/* Each step is a callback, so that the verifier reads its code once. */
+/* Each step is a callback: the verifier reads its code once. */
 struct show {
 	struct seq_file *seq;
 	struct sums *sums; /* NULL: none is free */
@@ -140,7 +140,7 @@ static __noinline int add_pending_to(const struct rf_lease *lease, struct sums *
 	return 0;
 }
 
-/* Global, so that the verifier checks it once: inside the loops it exceeds what Linux 7.3 walks. */
+/* Global: the verifier checks it once; inside the loops it exceeds what Linux 7.3 walks. */
 int add_pending_of(const struct rf_lease *lease, struct sums *sums, __u32 bank)
 {
 	__u32 slot[RF_CHARGED_MAX], reason;
@@ -152,7 +152,7 @@ int add_pending_of(const struct rf_lease *lease, struct sums *sums, __u32 bank)
 	if (reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], lease->packets, lease->bytes);
 	slots = rf_lease_slots(lease, slot);
-	/* Unrolled: clang 14 gives the loop a back-edge that Linux 6.1 refuses. */
+	/* Unrolled: clang 14 compiles the loop to a back-edge that Linux 6.1 rejects. */
 	RF_UNROLL
 	for (int i = 0; i < RF_CHARGED_MAX; i++)
 		if (i < slots)
@@ -207,9 +207,9 @@ static long show_limit(__u32 slot, void *context)
 }
 
 /*
- * Iterates over `counters`: one entry, then a last call without a value. The first call prints all.
- * Counters are read before leases: what a lease hands over meanwhile is missed until the next
- * reading, and never counted twice.
+ * Iterates over `counters`: one entry, then a last call without a value. The first call prints
+ * everything. Counters are read before leases: counts that a lease flushes concurrently are missed
+ * until the next read, and never counted twice.
  */
 SEC("iter/bpf_map_elem")
 int show_stats(struct bpf_iter__bpf_map_elem *ctx)
@@ -297,8 +297,8 @@ int show_sources6(struct bpf_iter__bpf_map_elem *ctx)
 /* ---- records ---- */
 
 /*
- * What the iterators of records iterate over: an entry without content for each part of the slots.
- * Nobody writes or reads it; the command line gives it its size, before it loads this.
+ * The iterators of records iterate over this map: an entry without content for each part of the
+ * slots. It is neither written nor read; the command line sets its size before it loads this.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -15,7 +15,7 @@ struct show_sets {
 	__u32 reserved;
 };
 
-/* Global, so that the verifier checks it once for all leases of a set. */
+/* Global: the verifier checks it once for all leases of a set. */
 __noinline int read_pending(struct rf_lease *lease, const struct rf_lease *shared)
 {
 	return lease && shared && rf_lease_read(lease, shared);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What iterators need of the kernel's types and of the rules; and windows by their age, a record
- * each, for readers who read many of them each second. A window is left out only if its seat
- * excludes that it was charged since: a packet that looks it up touches the seat, a resident's at
- * intervals, and a lease may charge it for as long as it may hide it. What a lease still holds
- * after that, its reader knows from the lease.
+ * Kernel types and rules for the iterators; and windows by their age, a record each, for readers
+ * that poll many of them each second. A window is skipped only if its seat proves that it was not
+ * charged since: a packet that looks it up touches the seat (a resident's at intervals), and a
+ * lease can charge it for as long as it can hide it. A reader learns from the lease about counts
+ * that the lease still holds after that.
  */
 #ifndef RINGFENCE_SHOW_WINDOWS_H
 #define RINGFENCE_SHOW_WINDOWS_H
@@ -28,9 +28,9 @@ struct bpf_iter__bpf_map_elem {
 } __attribute__((preserve_access_index));
 
 #define ANY_AGE 0
-#define TICKS_AHEAD 256 /* a seat may be as much ahead of a reader's clock, never by a wrap */
+#define TICKS_AHEAD 256 /* how far a seat can be ahead of a reader's clock, never by a wrap */
 
-/* The bank in force, as the data path sees it. */
+/* The active bank, as the data path sees it. */
 static __always_inline __u32 bank_in_force(void)
 {
 	return generation_in_force(read_jiffies()) & 1;
@@ -52,7 +52,7 @@ static __always_inline __u32 ticks_since(__u32 then, __u32 mask)
 	return ago > mask - TICKS_AHEAD ? 0 : ago;
 }
 
-/* So many ticks after a touch may a source be charged, without another one. */
+/* How many ticks after a touch a source can be charged without a further touch. */
 static __always_inline __u32 hidden_ticks(int is_resident)
 {
 	const struct rf_slot_times *times = &config.times;
@@ -65,7 +65,7 @@ static __always_inline __u32 hidden_ticks(int is_resident)
 	return hidden;
 }
 
-/* Is it sure that nothing was charged in the last `seconds`? */
+/* Is it certain that there was no charge in the last `seconds`? */
 static __always_inline int is_older(__u64 seat, __u32 seconds)
 {
 	return seconds != ANY_AGE &&
@@ -74,8 +74,8 @@ static __always_inline int is_older(__u64 seat, __u32 seconds)
 }
 
 /*
- * The same by the slot, which is touched before the seat. A slot that rests was a resident's, so
- * that each is taken for one: the seat is what tells.
+ * The same by the slot, which is touched before the seat. A resting slot was a resident's, so each
+ * one is treated as a resident: the seat decides.
  */
 static __always_inline int is_slot_older(__u64 word, __u32 seconds)
 {
@@ -83,7 +83,7 @@ static __always_inline int is_slot_older(__u64 word, __u32 seconds)
 	       ticks_since(rf_slot_last(word), ~0U) > hidden_ticks(1) + ticks_of(seconds);
 }
 
-/* The policy of that limit; NULL: it is not in force. */
+/* The policy of that limit; NULL: it is not active. */
 static __always_inline const struct rf_policy *policy_in_force(__u32 limit_id)
 {
 	const struct rf_bank *bank = &config.bank[bank_in_force() & 1];
@@ -95,8 +95,8 @@ static __always_inline const struct rf_policy *policy_in_force(__u32 limit_id)
 }
 
 /*
- * As rf_used(), but that the weighted estimate misses the head's cell while it is on the edge and
- * nothing has come since. Global, so that the verifier checks it once for all programs.
+ * As rf_used(), except that the weighted estimate omits the head's cell while it is on the edge and
+ * no packet has arrived since. Global: the verifier checks it once for all programs.
  */
 __noinline __u64 used_of(const struct rf_window *window, const struct rf_policy *policy)
 {
@@ -127,7 +127,7 @@ struct sitter {
 	struct rf_key6 key; /* IPv4: only the first word of the address */
 };
 
-/* Another source may take the slot meanwhile: then it is read as one without a window. */
+/* A different source can take the slot concurrently: then it is read as a slot without a window. */
 static __always_inline int read_slot(__u32 index, int is_ipv6, struct sitter *sitter)
 {
 	__u64 after;
@@ -164,8 +164,8 @@ static __always_inline const struct rf_source *look_up_window(const struct sitte
 }
 
 /*
- * The window in that slot, if it may have been charged; NULL: it cannot have been. Not inlined, for
- * its stack: a global function could not return a window.
+ * The window in that slot, if it could have been charged; NULL: it could not. Not inlined, for its
+ * stack: a global function could not return a window.
  */
 static __noinline const struct rf_source *find_wanted(__u32 index, __u32 seconds, __u32 is_ipv6)
 {
@@ -209,9 +209,9 @@ static __always_inline int is_seat_of(__u64 seat, __u32 index, __u32 is_ipv6,
 }
 
 /*
- * Reads the window that was found in the slot. Its memory may be given to another source at any
- * moment: then its seat is another slot's, or of another generation. Returns whether it is to be
- * printed. Global, so that the verifier checks it once.
+ * Reads the window that was found in the slot. Its memory can be reused for a different source at
+ * any time: then its seat names a different slot or generation. Returns whether to print it.
+ * Global: the verifier checks it once.
  */
 __noinline int read_window(struct rf_window_record *record, const struct rf_source *source,
 			   __u32 index, __u32 seconds, __u32 is_ipv6)
@@ -260,8 +260,8 @@ static long show_some(__u32 number, void *context)
 }
 
 /*
- * Iterates over parts of the slots. Slots lie in memory one after the other, and tell which windows
- * to look at: idle ones are not touched.
+ * Iterates over parts of the slots. Slots are contiguous in memory, and show which windows to read:
+ * idle ones are not touched.
  */
 static __always_inline int show_windows(struct bpf_iter__bpf_map_elem *ctx, __u32 seconds,
 					int is_ipv6)

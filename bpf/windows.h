@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The windows of sources: keys and look-ups; which slot a window sits in; the known filter, which
- * tells that a source has no window without a look-up. `question` is what is known of one packet.
+ * The windows of sources: keys and look-ups; the slot of each window; the known filter, which
+ * proves without a look-up that a source lacks a window. `question` holds the state of one packet.
  */
 #ifndef RINGFENCE_WINDOWS_H
 #define RINGFENCE_WINDOWS_H
@@ -23,8 +23,8 @@ __u32 limit_by_words(const struct rf_policy *policy, __u64 whose, __u64 given, _
 #include "ringfence/slot.h"
 
 /*
- * What a step returns instead of a reason (enum rf_reason) while the packet has none yet. Negative,
- * so that no reason is equal to it.
+ * Returned by a step instead of a reason (enum rf_reason) while the packet has no reason yet.
+ * Negative, to differ from every reason.
  */
 enum step {
 	STEP_SEVERAL = -1, /* several limits apply: question->limits */
@@ -35,39 +35,39 @@ enum step {
 
 /* How a limit refused a packet that several limits apply to. */
 enum refusal {
-	REFUSED_BY_PEEK, /* it has no room, or bans the source; no limit was charged */
-	REFUSED_OVER,	 /* it has lost its room since the peek */
+	REFUSED_BY_PEEK, /* no room, or the source is banned; no limit was charged */
+	REFUSED_OVER,	 /* the room was lost since the peek */
 	REFUSED_CONTENDED,
 };
 
-/* One packet that no lease has answered. */
+/* One packet that no lease has handled. */
 struct question {
 	struct rf_who who; /* the source as a lease knows it */
 	__u64 source[2];   /* the whole address */
 	__u64 jiffies;
 	__u32 len_bytes;
 	__u32 cost; /* in the unit of its class */
-	/* Several limits: which, their answers, and what a lease may repeat. */
-	__u64 until;  /* jiffies: until then the shadows in `over` stay over their limits */
-	__u32 limits; /* bit set of slots; of a refusal, the limit that refused */
+	/* Several limits: which ones, their results, and the verdict that a lease can repeat. */
+	__u64 until;		   /* jiffies: until then the shadows in `over` remain exceeded */
+	__u32 limits;		   /* bit set of slots; of a refusal, the limit that refused */
 	__u8 slot[RF_CHARGED_MAX]; /* the same, shadows last */
 	__u8 count;		   /* of these slots */
 	__u8 in_force;		   /* slots of limits that are no shadows */
-	__u8 over;	 /* bit i for slot[i], as in the next two: a shadow is over its limit */
-	__u8 missing;	 /* there is no window yet */
-	__u8 aggregated; /* charged to the window of its prefix instead */
-	__u8 lease_life; /* ticks: for so long a lease may hide its windows from the slots */
-	__u8 met;	 /* the answer of meet_newcomer */
-	__u8 guard;	 /* its answer to this packet: enum guard of newcomers.h */
-	__u8 refused_at; /* the place of the limit that refused */
-	__u8 refusal;	 /* how: enum refusal */
-	__u8 mode;	 /* {paused:1 | shadows of rate 0:7}; see is_paused(), rate0.h */
+	__u8 over;		   /* bit i for slot[i], as in the next two: a shadow is exceeded */
+	__u8 missing;		   /* no window exists yet */
+	__u8 aggregated;	   /* charged to the window of its prefix instead */
+	__u8 lease_life;	   /* ticks: how long a lease can hide its windows from the slots */
+	__u8 met;		   /* the result of meet_newcomer */
+	__u8 guard;		   /* the guard's result for this packet: enum guard */
+	__u8 refused_at;	   /* the place of the limit that refused */
+	__u8 refusal;		   /* how: enum refusal */
+	__u8 mode;		   /* {paused:1 | shadows of rate 0:7}; see is_paused(), rate0.h */
 };
 
 #define MODE_PAUSED 0x80
 #define MODE_RATE0 0x7f /* how many, in the last places of `slot` */
 
-/* Was the fence paused when this packet's answer began? */
+/* Was the fence paused when this packet was first evaluated? */
 static __always_inline int is_paused(const struct question *question)
 {
 	return question->mode & MODE_PAUSED;
@@ -156,7 +156,7 @@ static __always_inline __u64 *slot_word(__u32 index, int is_ipv6)
 	}
 }
 
-/* Notes in the slot of that window that its source was seen. */
+/* Records in the slot of that window that its source was seen. */
 __noinline int touch_slot(struct rf_source *source, __u32 tick, __u32 is_ipv6)
 {
 	enum rf_slot_state state;
@@ -178,7 +178,7 @@ __noinline int touch_slot(struct rf_source *source, __u32 tick, __u32 is_ipv6)
 	return 0;
 }
 
-/* The same without a call in the common case. Sets how long a lease may hide the source. */
+/* The same without a call in the common case. Sets how long a lease can hide the source. */
 static __always_inline void touch(struct question *question, struct rf_source *source, int is_ipv6)
 {
 	const __u32 tick = tick_of(question->jiffies);
@@ -232,7 +232,7 @@ static __always_inline struct rf_known_filter *find_known_filter(__u64 hash, int
 	return bpf_map_lookup_elem(&presence, &index);
 }
 
-/* True: the filter does not have this source, so it surely has no window. */
+/* True: the filter does not contain this source, which therefore has no window. */
 static __always_inline int is_absent(__u64 hash, int is_ipv6)
 {
 	const struct rf_known_filter *line = find_known_filter(hash, is_ipv6);
@@ -240,7 +240,7 @@ static __always_inline int is_absent(__u64 hash, int is_ipv6)
 	return line && !rf_known_filter_has(line, hash);
 }
 
-/* The source's window under that limit, asking the filter first; NULL: it has none. */
+/* The source's window under that limit, after checking the filter; NULL if not found. */
 static __always_inline struct rf_source *find_known(const struct question *question,
 						    const struct rf_bank *bank,
 						    const struct rf_policy *policy, int is_ipv6)
@@ -251,7 +251,10 @@ static __always_inline struct rf_source *find_known(const struct question *quest
 	return find_source(question->source, policy, is_ipv6);
 }
 
-/* Has the source surely no window under that limit? The verifier checks this once, by itself. */
+/*
+ * Does the source definitely lack a window under that limit? The verifier checks this separately,
+ * once.
+ */
 __noinline int is_newcomer(const struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
