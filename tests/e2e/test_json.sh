@@ -268,6 +268,8 @@ fleet_has() { # FILTER WORD…
 eventually fleet_has 'any(.others[]; .differs[0] and .name) and .alone_ms == null' status || failed+='fleet status '
 seen 'fleet status' fleet status "${port[0]}"
 seen 'fleet check' fleet check "${port[0]}"
+cp "/run/ringfence-fleet/${port[0]}.json" "$scratch/json"
+note_keys name.json
 # It goes on sending, so that it has been used lately however long a question takes.
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.1,count=4000000000,rate=300 >"$scratch/log"
 sender=$started_pid

@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "schema/record.h"
 
 #define LOOK_NS (5 * RF_NS_PER_S)     /* after a ban was not in force */
 #define SWEEP_NS (3600 * RF_NS_PER_S) /* the longest ban that an agent before has left is over */
@@ -397,43 +398,56 @@ void rf_fleet_bans_end(struct rf_fleet_bans *bans)
 
 /* ---- on the socket: what the agent tells of bans, and does about them ---- */
 
-static const char *const refusals[RF_BAN_REFUSALS] = {
-	[RF_BAN_IS_LONG] = "too_long",	 [RF_BAN_IS_WIDE] = "too_wide",
-	[RF_BAN_IS_GARBAGE] = "garbage", [RF_BAN_OF_ENGINE] = "of_engine",
-	[RF_BAN_TOO_MANY] = "too_many",
-};
-
-static uint32_t standing(const struct rf_fleet_bans *bans)
+static json_t *make_taken(const void *of)
 {
-	uint32_t count = 0;
+	const struct rf_fleet_bans *bans = of;
+	json_int_t count = 0;
 
 	for (uint32_t i = 0; i < bans->count; i++)
 		count += bans->taken[i].until_ns != 0;
-	return count;
+	return json_integer(count);
 }
 
-static json_t *text_or_null(const char *text)
+/* Only an agent that takes bans calls the server regularly: without that, the error may be old. */
+static json_t *make_engine_trouble(const void *of)
 {
-	return *text ? rf_json_text(text) : json_null();
+	const struct rf_fleet_bans *bans = of;
+	const char *trouble = bans->settings->takes_bans ? rf_line_trouble(bans->line) : "";
+
+	return *trouble ? rf_json_text(trouble) : json_null();
 }
 
-/* Whoever takes none calls the engine seldom: what went wrong then may be mended since. */
-json_t *rf_fleet_bans_status(const struct rf_fleet_bans *bans)
-{
-	json_t *refused = json_object();
+#define REFUSED(key, reason, meaning) RF_FIELD(key, struct rf_fleet_bans, refused[reason], meaning)
+static const struct rf_field refused_fields[] = {
+	REFUSED("too_long", RF_BAN_IS_LONG, "longer than a ban can last"),
+	REFUSED("too_wide", RF_BAN_IS_WIDE, "prefixes that are too short"),
+	REFUSED("garbage", RF_BAN_IS_GARBAGE, "malformed"),
+	REFUSED("of_engine", RF_BAN_OF_ENGINE, "with the address of the fleet server"),
+	REFUSED("too_many", RF_BAN_TOO_MANY, "more than the host accepts"),
+	{},
+};
 
-	for (int i = 0; i < RF_BAN_REFUSALS; i++)
-		if (refusals[i])
-			json_object_set_new(refused, refusals[i], json_integer(bans->refused[i]));
-	return json_pack(
-		"{s:b, s:I, s:I, s:o, s:o, s:o}", "takes", bans->settings->takes_bans, "taken",
-		(json_int_t)standing(bans), "told", (json_int_t)bans->told, "refused", refused,
-		"trouble", text_or_null(bans->trouble), "engine_trouble",
-		text_or_null(bans->settings->takes_bans ? rf_line_trouble(bans->line) : ""));
-}
+static const struct rf_field settings_fields[] = {
+	RF_FIELD("takes", struct rf_agent_settings, takes_bans, "it takes bans of other hosts"),
+	{},
+};
 
-static json_t *list_json(const struct rf_fleet_bans *bans)
+const struct rf_field rf_fleet_bans_fields[] = {
+	RF_FIELDS_VIA(struct rf_fleet_bans, settings, settings_fields),
+	RF_FIELD_MADE("taken", RF_FIELD_U64, make_taken, "of other hosts, enforced here"),
+	RF_FIELD("told", struct rf_fleet_bans, told, "to the others, since its start"),
+	RF_FIELD_GROUP("refused", refused_fields, "bans of other hosts that are not enforced"),
+	RF_FIELD("trouble", struct rf_fleet_bans, trouble, "why bans are not enforced here",
+		 .if_any = true, .or_null = true),
+	RF_FIELD_MADE("engine_trouble", RF_FIELD_TEXT, make_engine_trouble,
+		      "why bans are not received", .or_null = true),
+	{},
+};
+
+/* [PREFIX, SLOT] of each. */
+static json_t *make_list(const void *of)
 {
+	const struct rf_fleet_bans *bans = of;
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < bans->count; i++) {
@@ -445,13 +459,19 @@ static json_t *list_json(const struct rf_fleet_bans *bans)
 		json_array_append_new(list,
 				      json_pack("[s, I]", text, (json_int_t)bans->taken[i].slot));
 	}
-	return json_pack("{s:b, s:o}", "takes", bans->settings->takes_bans, "bans", list);
+	return list;
 }
+
+static const struct rf_field list_fields[] = {
+	RF_FIELDS_VIA(struct rf_fleet_bans, settings, settings_fields),
+	RF_FIELD_MADE("bans", RF_FIELD_LIST, make_list, "PREFIX and SLOT of each"),
+	{},
+};
 
 json_t *rf_fleet_bans_answer(struct rf_fleet_bans *bans, const char *question)
 {
 	if (strcmp(question, "bans") == 0)
-		return list_json(bans);
+		return rf_record_json(list_fields, bans);
 	if (strcmp(question, "flush") == 0)
 		return json_pack("{s:b}", "busy", !flush_bans(bans));
 	return NULL;

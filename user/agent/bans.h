@@ -15,6 +15,7 @@
 #include "agent/settings.h"
 #include "fence/fence.h"
 #include "fleet/bans.h"
+#include "schema/record.h"
 
 #define RF_BANS_ASK_NS 500000000ULL
 
@@ -84,8 +85,8 @@ bool rf_fleet_bans_tell(const struct rf_fleet_bans *bans, uint32_t slot,
 const char *rf_fleet_bans_told(struct rf_fleet_bans *bans, const void *bytes, size_t size,
 			       bool is_end);
 
-/* A part of the answer to `status`. */
-json_t *rf_fleet_bans_status(const struct rf_fleet_bans *bans);
+/* Of struct rf_fleet_bans: a part of the reply to `status`. */
+extern const struct rf_field rf_fleet_bans_fields[];
 /* NULL: it is no question about bans. */
 json_t *rf_fleet_bans_answer(struct rf_fleet_bans *bans, const char *question);
 

@@ -47,139 +47,212 @@ void rf_status_key_trouble(const struct rf_claims *claims, char text[RF_KEY_TROU
 		 own, other);
 }
 
-/* Fingerprints; "": there is none. */
-struct told_key {
+/* Fingerprints; "": no key. */
+struct key_status {
 	char own[RF_FINGERPRINT_SIZE], fleet[RF_FINGERPRINT_SIZE];
 	bool is_refused;
 };
 
 static const struct rf_field key_fields[] = {
-	RF_FIELD("fingerprint", struct told_key, own, "of the key of this host; null: it has none",
+	RF_FIELD("fingerprint", struct key_status, own, "of the key of this host; null: no key",
 		 .if_any = true, .or_null = true),
-	RF_FIELD("refused", struct told_key, is_refused,
+	RF_FIELD("refused", struct key_status, is_refused,
 		 "the members have another key, so the host is alone"),
-	RF_FIELD("fleet", struct told_key, fleet,
-		 "of the members' key, if the host is refused; null: they have none",
-		 .if_any = true, .or_null = true),
+	RF_FIELD("fleet", struct key_status, fleet,
+		 "of the members' key, if the host is refused; null: no key", .if_any = true,
+		 .or_null = true),
 	{},
 };
 
-static json_t *key_json(const struct rf_claims *claims)
+static struct key_status read_key(const struct rf_claims *claims)
 {
-	struct told_key key = {.is_refused = claims->foreign};
+	struct key_status key = {.is_refused = claims->foreign};
 
 	if (claims->fingerprint)
 		rf_fleet_key_format(claims->fingerprint, key.own);
 	if (claims->foreign && claims->fleet_key)
 		rf_fleet_key_format(claims->fleet_key, key.fleet);
-	return rf_record_json(key_fields, &key);
+	return key;
 }
 
-/* ---- the engine ---- */
+/* ---- the fleet server ---- */
 
-/* Of its connections, the one that says the most; how often one was made, of all. */
-static json_t *line_json(const struct rf_line *line, const char *trouble)
+/* The connections of one purpose. */
+struct line_status {
+	const char *state, *trouble;
+	uint64_t connections;
+};
+
+static const struct rf_field line_fields[] = {
+	RF_FIELD("state", struct line_status, state,
+		 "of its worst connection: down, connecting, logging in or connected"),
+	RF_FIELD("trouble", struct line_status, trouble, "its last error", .if_any = true,
+		 .or_null = true),
+	RF_FIELD("connections", struct line_status, connections,
+		 "connections established since the agent started"),
+	{},
+};
+
+static struct line_status read_line(const struct rf_line *line)
 {
-	json_int_t connections = 0;
+	struct line_status status = {
+		.state = link_states[rf_line_worst(line)->state],
+		.trouble = rf_line_trouble(line),
+	};
 
 	for (uint32_t i = 0; i < RF_NODES_MOST; i++)
-		connections += line->link[i].connections;
-	return json_pack("{s:s, s:o, s:I}", "state", link_states[rf_line_worst(line)->state],
-			 "trouble", *trouble ? rf_json_text(trouble) : json_null(), "connections",
-			 connections);
+		status.connections += line->link[i].connections;
+	return status;
 }
 
-/* Those that have keys, and how many buckets each has. */
-static json_t *nodes_json(const struct rf_cluster *cluster)
-{
-	json_t *nodes = json_array();
+struct node_status {
+	const struct rf_server *server;
+	uint64_t buckets;
+};
 
-	for (uint32_t i = 0; i < RF_NODES_MOST; i++) {
-		const struct rf_server *server = &cluster->node[i].server;
-		json_int_t buckets = 0;
+static const struct rf_field server_fields[] = {
+	RF_FIELD("host", struct rf_server, host, "as configured, or as the cluster announces it"),
+	RF_FIELD("port", struct rf_server, port, "its port"),
+	{},
+};
 
-		for (uint32_t tag = 0; tag < RF_BUCKETS; tag++)
-			buckets += cluster->route[tag].node == i;
-		if (rf_cluster_uses(cluster, i, RF_TAGS_ALL))
-			json_array_append_new(nodes, json_pack("{s:o, s:o, s:I}", "host",
-							       rf_json_text(server->host), "port",
-							       rf_json_text(server->port),
-							       "buckets", buckets));
-	}
-	return nodes;
-}
+static const struct rf_field node_fields[] = {
+	RF_FIELDS_VIA(struct node_status, server, server_fields),
+	RF_FIELD("buckets", struct node_status, buckets, "number of buckets whose claims it has"),
+	{},
+};
 
-static json_t *engine_json(const struct rf_status_view *view)
-{
-	const struct rf_server *server = &view->settings->engine.server[0];
-	const char *beats_trouble = rf_line_trouble(view->beats);
+struct engine_status {
+	const struct rf_server *server; /* the first one of the settings */
+	struct node_status node[RF_NODES_MOST];
+	uint32_t nodes; /* that have keys */
+	struct line_status heartbeats, reports, news;
 	char key_trouble[RF_KEY_TROUBLE_SIZE];
+};
 
-	rf_status_key_trouble(view->claims, key_trouble);
-	if (!*beats_trouble)
-		beats_trouble = key_trouble;
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "host", rf_json_text(server->host),
-			 "port", rf_json_text(server->port), "nodes", nodes_json(view->cluster),
-			 "heartbeats", line_json(view->beats, beats_trouble), "reports",
-			 line_json(view->reports, rf_line_trouble(view->reports)), "news",
-			 line_json(view->news, rf_line_trouble(view->news)));
+static const struct rf_field engine_fields[] = {
+	RF_FIELDS_VIA(struct engine_status, server, server_fields),
+	RF_FIELD_OBJECTS("nodes", struct engine_status, node, nodes, node_fields,
+			 "servers with keys of the fleet"),
+	RF_FIELD_IN("heartbeats", struct engine_status, heartbeats, line_fields,
+		    "connections for heartbeats"),
+	RF_FIELD_IN("reports", struct engine_status, reports, line_fields,
+		    "connections for reports of claims"),
+	RF_FIELD_IN("news", struct engine_status, news, line_fields,
+		    "connections for information between hosts"),
+	{},
+};
+
+static uint64_t count_buckets(const struct rf_cluster *cluster, uint32_t node)
+{
+	uint64_t buckets = 0;
+
+	for (uint32_t tag = 0; tag < RF_BUCKETS; tag++)
+		buckets += cluster->route[tag].node == node;
+	return buckets;
+}
+
+static void read_engine(const struct rf_status_view *view, struct engine_status *status)
+{
+	const struct rf_cluster *cluster = view->cluster;
+
+	status->server = &view->settings->engine.server[0];
+	for (uint32_t i = 0; i < RF_NODES_MOST; i++)
+		if (rf_cluster_uses(cluster, i, RF_TAGS_ALL))
+			status->node[status->nodes++] = (struct node_status){
+				&cluster->node[i].server, count_buckets(cluster, i)};
+	status->heartbeats = read_line(view->beats);
+	status->reports = read_line(view->reports);
+	status->news = read_line(view->news);
+	rf_status_key_trouble(view->claims, status->key_trouble);
+	if (!*status->heartbeats.trouble)
+		status->heartbeats.trouble = status->key_trouble;
 }
 
 /* ---- membership ---- */
 
-static json_t *members_json(const struct rf_claims *claims)
+struct slot_list {
+	uint32_t slot[RF_FLEET_HOSTS_MAX], count;
+};
+
+struct membership {
+	uint32_t slot, buckets, alone, learning, refused;
+	bool is_full, knows_heard;
+	uint64_t left_ns, alone_since_ns, alone_ns;
+	struct slot_list members, heard;
+};
+
+static bool is_alone(const void *of)
 {
-	json_t *members = json_array();
+	return ((const struct membership *)of)->alone_since_ns;
+}
+
+static bool knows_heard(const void *of)
+{
+	return ((const struct membership *)of)->knows_heard;
+}
+
+static const struct rf_field membership_fields[] = {
+	RF_FIELD("slot", struct membership, slot, "of this host"),
+	RF_FIELD("buckets", struct membership, buckets, "number of buckets, 16"),
+	RF_FIELD("alone", struct membership, alone, "buckets without a connection to the fleet"),
+	RF_FIELD("learning", struct membership, learning,
+		 "buckets that grant nothing, since the server lost its data"),
+	RF_FIELD("refused", struct membership, refused, "buckets that refuse the slot"),
+	RF_FIELD("full", struct membership, is_full, "all slots of the fleet are in use"),
+	RF_FIELD_OF_NS("deadline_ms", struct membership, left_ns,
+		       "until the first bucket is alone, without further heartbeats"),
+	RF_FIELD_OF_NS("alone_ms", struct membership, alone_ns,
+		       "since a bucket is alone; null: none is", .has = is_alone, .or_null = true),
+	RF_FIELD_ARRAY("members", struct membership, members.slot, members.count, RF_FIELD_U32,
+		       NULL, "slots of the members"),
+	RF_FIELD_ARRAY("heard", struct membership, heard.slot, heard.count, RF_FIELD_U32, NULL,
+		       "slots of those that send heartbeats; null: not known", .has = knows_heard,
+		       .or_null = true),
+	{},
+};
+
+static bool is_member(const struct rf_claims *claims, uint32_t slot)
+{
+	for (int i = 0; i < RF_BUCKETS; i++)
+		if (rf_ledger_slots_has(&claims->member[i].members, slot))
+			return true;
+	return false;
+}
+
+static void list_slots(const struct rf_status_view *view, struct membership *membership)
+{
+	struct slot_list *members = &membership->members, *heard = &membership->heard;
 
 	for (uint32_t slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++) {
-		bool is_member = false;
-
-		for (int i = 0; i < RF_BUCKETS; i++)
-			is_member =
-				is_member || rf_ledger_slots_has(&claims->member[i].members, slot);
-		if (is_member)
-			json_array_append_new(members, json_integer(slot));
+		if (is_member(view->claims, slot))
+			members->slot[members->count++] = slot;
+		if (rf_ledger_slots_has(&view->roll->heard, slot))
+			heard->slot[heard->count++] = slot;
 	}
-	return members;
 }
 
-/* Those that the engine hears; null: not known. */
-static json_t *heard_json(const struct rf_roll *roll, uint64_t now)
+static void read_membership(const struct rf_status_view *view, uint64_t now,
+			    struct membership *membership)
 {
-	json_t *heard;
-
-	if (!rf_roll_is_known(roll, now))
-		return json_null();
-	heard = json_array();
-	for (uint32_t slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++)
-		if (rf_ledger_slots_has(&roll->heard, slot))
-			json_array_append_new(heard, json_integer(slot));
-	return heard;
-}
-
-/* Of the buckets, how many hear the engine, and the least time that is left to one of them. */
-static json_t *membership_json(const struct rf_status_view *view, uint64_t now)
-{
-	uint64_t least_ns = UINT64_MAX;
-	int alone = 0, learning = 0, refused = 0;
+	uint64_t first_ns = UINT64_MAX;
 
 	for (int i = 0; i < RF_BUCKETS; i++) {
-		const uint64_t deadline = view->claims->member[i].deadline;
+		const struct rf_member *member = &view->claims->member[i];
 
-		alone += rf_member_is_alone(&view->claims->member[i], now);
-		learning += view->calls->beating[i].is_learning;
-		refused += view->calls->beating[i].is_refused;
-		if (deadline < least_ns)
-			least_ns = deadline;
+		membership->alone += rf_member_is_alone(member, now);
+		membership->learning += view->calls->beating[i].is_learning;
+		membership->refused += view->calls->beating[i].is_refused;
+		first_ns = rf_earlier(first_ns, member->deadline);
 	}
-	return json_pack(
-		"{s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:o, s:o, s:o}", "slot",
-		(int)view->claims->member[0].slot, "buckets", RF_BUCKETS, "alone", alone,
-		"learning", learning, "refused", refused, "full",
-		view->calls->hosts && view->calls->refusals >= view->calls->hosts, "deadline_ms",
-		(json_int_t)(least_ns > now ? (least_ns - now) / RF_NS_PER_MS : 0), "alone_ms",
-		view->alone_ns ? json_integer((now - view->alone_ns) / RF_NS_PER_MS) : json_null(),
-		"members", members_json(view->claims), "heard", heard_json(view->roll, now));
+	membership->slot = view->claims->member[0].slot;
+	membership->buckets = RF_BUCKETS;
+	membership->is_full = view->calls->hosts && view->calls->refusals >= view->calls->hosts;
+	membership->left_ns = first_ns > now ? first_ns - now : 0;
+	membership->alone_since_ns = view->alone_ns;
+	membership->alone_ns = now - view->alone_ns;
+	membership->knows_heard = rf_roll_is_known(view->roll, now);
+	list_slots(view, membership);
 }
 
 /* ---- time alone ---- */
@@ -199,63 +272,63 @@ static const struct rf_field bucket_fields[] = {
 	{},
 };
 
-static json_t *buckets_json(const struct rf_alone *alone)
+static const void *bucket_at(const void *of, size_t i)
 {
-	json_t *buckets = json_array();
-
-	for (int i = 0; i < RF_BUCKETS; i++)
-		json_array_append_new(buckets, rf_record_json(bucket_fields, &alone->bucket[i]));
-	return buckets;
+	return i < RF_BUCKETS ? &((const struct rf_alone *)of)->bucket[i] : NULL;
 }
 
-/* ---- what 'fleet status' prints as it is ---- */
+static const struct rf_field alone_fields[] = {
+	RF_FIELD("alone_times", struct rf_alone, any.times, "how often some bucket went alone"),
+	RF_FIELD("alone_ns", struct rf_alone, any.ns,
+		 "for how long some bucket was alone, since the agent started"),
+	RF_FIELD_LIST_OF("buckets", bucket_at, bucket_fields, "the 16 buckets"),
+	{},
+};
+
+/* ---- the part that 'fleet status' prints unchanged ---- */
 
 static const struct rf_field printed_fields[] = {
 	RF_FIELD_MADE("key", RF_FIELD_OBJECT, NULL, "the bucket key", .fields = key_fields),
-	RF_FIELD_MADE("buckets", RF_FIELD_LIST, NULL,
-		      "the 16 parts of the sources, each heard or alone by itself",
-		      .fields = bucket_fields),
+	RF_FIELD_LIST_OF("buckets", bucket_at, bucket_fields, NULL),
 	{},
 };
 RF_RECORD(fleet_status, printed_fields);
 
-/* ---- limits ---- */
+/* ---- limits and sources ---- */
 
-static json_t *limit_json(const struct rf_fleet_limit *limit, uint32_t hosts)
-{
+struct limit_status {
+	const struct rf_fleet_limit *limit;
 	char definition[RF_WIRE_DEFINITION_SIZE];
+	uint64_t bound;
+};
 
-	rf_wire_format_definition(definition, limit->definition);
-	return json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I}", "name", rf_json_text(limit->name),
-			 "definition", definition, "limit", (json_int_t)limit->limit, "first",
-			 (json_int_t)limit->first, "pool", (json_int_t)limit->pool, "bound",
-			 (json_int_t)(limit->pool + (uint64_t)limit->first * hosts), "window_ms",
-			 (json_int_t)(limit->window_ns / RF_NS_PER_MS));
-}
+static const struct rf_field fleet_limit_fields[] = {
+	RF_FIELD("name", struct rf_fleet_limit, name, "the limit"),
+	RF_FIELD("limit", struct rf_fleet_limit, limit, "COUNT"),
+	RF_FIELD("first", struct rf_fleet_limit, first, "what a host passes by default"),
+	RF_FIELD("pool", struct rf_fleet_limit, pool, "the most that claims can hold"),
+	RF_FIELD_OF_NS("window_ms", struct rf_fleet_limit, window_ns, "TIME"),
+	{},
+};
 
-static json_t *limits_json(const struct rf_status_view *view)
-{
-	json_t *limits = json_array();
+static const struct rf_field limit_fields[] = {
+	RF_FIELDS_VIA(struct limit_status, limit, fleet_limit_fields),
+	RF_FIELD("definition", struct limit_status, definition,
+		 "the same on all hosts that share the limit"),
+	RF_FIELD("bound", struct limit_status, bound, "the most that all hosts pass together"),
+	{},
+};
 
-	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
-		if (view->claims->limit[i].in_force)
-			json_array_append_new(
-				limits, limit_json(&view->claims->limit[i], view->calls->hosts));
-	return limits;
-}
+struct sources_status {
+	uint64_t shares, contested;
+};
 
-/* Of the claims, how many are a share, and how many want more in vain. */
-static json_t *claims_json(const struct rf_claims *claims, uint64_t now)
-{
-	struct rf_claimant *claimant = NULL;
-	json_int_t shares = 0, contested = 0;
-
-	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
-		shares += claimant->claim.share != 0;
-		contested += claimant->patient_until_ns > now;
-	}
-	return json_pack("{s:I, s:I}", "shares", shares, "contested", contested);
-}
+static const struct rf_field sources_fields[] = {
+	RF_FIELD("shares", struct sources_status, shares, "with a share"),
+	RF_FIELD("contested", struct sources_status, contested,
+		 "that want more than the fleet has left"),
+	{},
+};
 
 static const struct rf_field counts_fields[] = {
 	RF_FIELD("claims", struct rf_claims, table.count, "sources with a claim here"),
@@ -268,36 +341,135 @@ static const struct rf_field counts_fields[] = {
 	RF_FIELD("answers", struct rf_claims, counts.answers, "to them"),
 	RF_FIELD("failed", struct rf_claims, counts.failed, "reports without an answer"),
 	RF_FIELD("in_vain", struct rf_claims, counts.in_vain,
-		 "answers that gave less than was wanted"),
+		 "answers that granted less than was requested"),
 	RF_FIELD("given_back", struct rf_claims, counts.given_back, "shares"),
-	RF_FIELD("lost", struct rf_claims, counts.lost,
-		 "windows that are gone while they had a claim"),
+	RF_FIELD("lost", struct rf_claims, counts.lost, "windows evicted while they had a claim"),
 	{},
 };
 
+static uint32_t read_limits(const struct rf_status_view *view, struct limit_status *limits)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++) {
+		const struct rf_fleet_limit *limit = &view->claims->limit[i];
+		struct limit_status *status = &limits[count];
+
+		if (!limit->in_force)
+			continue;
+		*status = (struct limit_status){
+			.limit = limit,
+			.bound = limit->pool + (uint64_t)limit->first * view->calls->hosts,
+		};
+		rf_wire_format_definition(status->definition, limit->definition);
+		count++;
+	}
+	return count;
+}
+
+static struct sources_status read_sources(const struct rf_claims *claims, uint64_t now)
+{
+	struct sources_status sources = {};
+	struct rf_claimant *claimant = NULL;
+
+	while ((claimant = rf_claim_table_next(&claims->table, claimant))) {
+		sources.shares += claimant->claim.share != 0;
+		sources.contested += claimant->patient_until_ns > now;
+	}
+	return sources;
+}
+
+/* ---- all of it ---- */
+
+struct agent_status {
+	const char *fence, *host, *version;
+	uint64_t started_ns, now, grace_ns;
+	uint32_t hosts;
+	bool is_attached;
+	struct engine_status engine;
+	struct key_status key;
+	struct membership membership;
+	const struct rf_alone *alone;
+	struct limit_status limit[RF_FLEET_LIMITS_MAX];
+	uint32_t limits;
+	struct sources_status sources;
+	const struct rf_claims *claims;
+	const struct rf_fleet_bans *bans;
+};
+
+static const struct rf_field status_fields[] = {
+	RF_FIELD("fence", struct agent_status, fence, "its name"),
+	RF_FIELD("started_ns", struct agent_status, started_ns,
+		 "CLOCK_MONOTONIC when the agent started"),
+	RF_FIELD("written_ns", struct agent_status, now, "the same, when this was written"),
+	RF_FIELD("host", struct agent_status, host, "name of this host"),
+	RF_FIELD("version", struct agent_status, version, "of the agent"),
+	RF_FIELD("attached", struct agent_status, is_attached, "the fence is attached"),
+	RF_FIELD("hosts", struct agent_status, hosts, "hosts that the fleet may have"),
+	RF_FIELD_OF_NS("grace_ms", struct agent_status, grace_ns,
+		       "silence after which the host is alone"),
+	RF_FIELD_IN("engine", struct agent_status, engine, engine_fields, "the fleet server"),
+	RF_FIELD_IN("key", struct agent_status, key, key_fields, "the bucket key"),
+	RF_FIELD_IN("membership", struct agent_status, membership, membership_fields,
+		    "of this host in the fleet"),
+	RF_FIELDS_VIA(struct agent_status, alone, alone_fields),
+	RF_FIELD_OBJECTS("limits", struct agent_status, limit, limits, limit_fields,
+			 "limits of the fleet that are enforced"),
+	RF_FIELD_IN("sources", struct agent_status, sources, sources_fields, "number of sources"),
+	RF_FIELD_LINK("counts", struct agent_status, claims, counts_fields,
+		      "since the agent started"),
+	RF_FIELD_LINK("bans", struct agent_status, bans, rf_fleet_bans_fields,
+		      "bans shared with other hosts"),
+	{},
+};
+RF_RECORD(fleet_agent, status_fields);
+
 static json_t *status_json(const struct rf_status_view *view)
 {
-	const struct rf_alone *alone = &view->site->alone;
 	const uint64_t now = rf_time_awake();
+	struct agent_status status = {
+		.fence = view->settings->name,
+		.host = view->name,
+		.version = RINGFENCE_VERSION,
+		.started_ns = view->started_ns,
+		.now = now,
+		.grace_ns = view->settings->grace_ns,
+		.hosts = view->calls->hosts,
+		.is_attached = view->site->is_open,
+		.key = read_key(view->claims),
+		.alone = &view->site->alone,
+		.sources = read_sources(view->claims, now),
+		.claims = view->claims,
+		.bans = view->bans,
+	};
 
 	rf_site_look_whether_alone(view->site);
-	return json_pack(
-		"{s:o, s:I, s:I, s:s, s:s, s:b, s:i, s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:o, "
-		"s:o, s:o, s:o}",
-		"fence", rf_json_text(view->settings->name), "started_ns",
-		(json_int_t)view->started_ns, "written_ns", (json_int_t)now, "host", view->name,
-		"version", RINGFENCE_VERSION, "attached", view->site->is_open, "hosts",
-		(int)view->calls->hosts, "grace_ms",
-		(json_int_t)(view->settings->grace_ns / RF_NS_PER_MS), "engine", engine_json(view),
-		"key", key_json(view->claims), "membership", membership_json(view, now),
-		"alone_times", (json_int_t)alone->any.times, "alone_ns", (json_int_t)alone->any.ns,
-		"buckets", buckets_json(alone), "limits", limits_json(view), "sources",
-		claims_json(view->claims, now), "counts",
-		rf_record_json(counts_fields, view->claims), "bans",
-		rf_fleet_bans_status(view->bans));
+	read_engine(view, &status.engine);
+	read_membership(view, now, &status.membership);
+	status.limits = read_limits(view, status.limit);
+	return rf_record_json(status_fields, &status);
 }
 
 /* ---- one source ---- */
+
+struct claim_status {
+	const char *name;
+	uint32_t bucket, first, share, held, wants;
+	uint64_t claim;
+	bool in_vain;
+};
+
+static const struct rf_field claim_fields[] = {
+	RF_FIELD("name", struct claim_status, name, "the limit"),
+	RF_FIELD("bucket", struct claim_status, bucket, "of the source"),
+	RF_FIELD("first", struct claim_status, first, "what a host passes by default"),
+	RF_FIELD("share", struct claim_status, share, "what it passes beyond that"),
+	RF_FIELD("claim", struct claim_status, claim, "its last claim"),
+	RF_FIELD("held", struct claim_status, held, "of it, for windows that were evicted"),
+	RF_FIELD("wants", struct claim_status, wants, "the share that it requests"),
+	RF_FIELD("in_vain", struct claim_status, in_vain, "it requests more than is left"),
+	{},
+};
 
 static json_t *claim_json(const struct rf_status_view *view, int number,
 			  const struct rf_address *address)
@@ -305,31 +477,50 @@ static json_t *claim_json(const struct rf_status_view *view, int number,
 	const struct rf_fleet_limit *limit = &view->claims->limit[number];
 	const struct rf_claim_key key = rf_calls_key(view->claims, number, address);
 	const struct rf_claimant *claimant = rf_claim_table_find(&view->claims->table, &key);
-	const uint32_t bucket = rf_claims_bucket(view->claims, key.source[0], key.source[1]);
-	const struct rf_claim none = {};
-	const struct rf_claim *claim = claimant ? &claimant->claim : &none;
+	struct claim_status status = {
+		.name = limit->name,
+		.bucket = rf_claims_bucket(view->claims, key.source[0], key.source[1]),
+		.first = limit->first,
+	};
 
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name",
-			 rf_json_text(limit->name), "bucket", (json_int_t)bucket, "first",
-			 (json_int_t)limit->first, "share", (json_int_t)claim->share, "claim",
-			 (json_int_t)rf_claim_total(claim), "held", (json_int_t)claim->held,
-			 "wants", (json_int_t)(claimant ? claimant->wants : 0), "in_vain",
-			 claimant && claimant->vain_since_ns);
+	if (claimant) {
+		status.share = claimant->claim.share;
+		status.claim = rf_claim_total(&claimant->claim);
+		status.held = claimant->claim.held;
+		status.wants = claimant->wants;
+		status.in_vain = claimant->vain_since_ns;
+	}
+	return rf_record_json(claim_fields, &status);
 }
+
+struct shown {
+	const char *address;
+	json_t *limits;
+};
+
+static const struct rf_field shown_fields[] = {
+	RF_FIELD("address", struct shown, address, "as given"),
+	RF_FIELD_READ("limits", struct shown, limits, RF_FIELD_LIST, claim_fields,
+		      "limits of the fleet that are enforced"),
+	{},
+};
 
 static json_t *show_json(const struct rf_status_view *view, const char *text)
 {
+	struct shown shown = {.address = text};
 	struct rf_address address;
 	struct rf_error error = {};
-	json_t *limits;
+	json_t *json;
 
 	if (rf_parse_address(text, &address, &error))
 		return rf_status_error(error.text);
-	limits = json_array();
+	shown.limits = json_array();
 	for (int i = 0; i < RF_FLEET_LIMITS_MAX; i++)
 		if (view->claims->limit[i].in_force)
-			json_array_append_new(limits, claim_json(view, i, &address));
-	return json_pack("{s:o, s:o}", "address", rf_json_text(text), "limits", limits);
+			json_array_append_new(shown.limits, claim_json(view, i, &address));
+	json = rf_record_json(shown_fields, &shown);
+	json_decref(shown.limits);
+	return json;
 }
 
 json_t *rf_status_error(const char *text)
