@@ -20,12 +20,13 @@ enum rf_verdict {
 	RF_UNDER,
 	RF_OVER,
 	/*
-	 * The caller drops under a reason of its own. Nothing was charged, but what rf_added() left
-	 * in the head of a limit that bans by a sum: this is final, and never tried again.
+	 * The caller drops under a dedicated reason. The window was not charged, except for the
+	 * cost that rf_added() left in the head of a limit that bans by a sum: this is final, and
+	 * not retried.
 	 */
 	RF_LOST_RACES,
-	RF_LATER,     /* of rf_take_at_once() alone */
-	RF_LOST_RACE, /* of one attempt: nothing was charged, and another attempt may follow */
+	RF_LATER,     /* only by rf_take_at_once() */
+	RF_LOST_RACE, /* of one attempt: no charge was made, and a retry can follow */
 };
 
 RF_INLINE int rf_is_log(const struct rf_policy *policy)

@@ -23,10 +23,10 @@
 #define RF_INLINE static inline
 #endif
 
-/* Hides from the compiler how a value was computed, so that it keeps arithmetic and bounds. */
+/* Hides from the compiler how a value was computed, to preserve arithmetic and bounds. */
 #define RF_OPAQUE(x) __asm__("" : "+r"(x))
 
-/* Unrolls the loop that follows, so that each round is compiled with its constants. */
+/* Unrolls the loop that follows, to compile each round with its constants. */
 #ifdef __clang__
 #define RF_UNROLL _Pragma("clang loop unroll(full)")
 #define RF_UNROLL_BY_2 _Pragma("clang loop unroll_count(2)")

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Token and leaky: a bucket, kept as the time at which it was empty (GCRA). */
+/* Token and leaky: a bucket, represented by the time at which it was empty (GCRA). */
 #ifndef RINGFENCE_BUCKET_H
 #define RINGFENCE_BUCKET_H
 
 #include "algorithm.h"
 
-/* Buckets keep time in 1/16 ns, from an offset that is larger than the depth of any bucket. */
+/* Buckets store times in 1/16 ns, from an offset that is larger than the depth of any bucket. */
 #define RF_BUCKET_SHIFT 4
 #define RF_BUCKET_ZERO (1ULL << 62)
 
@@ -23,16 +23,16 @@ RF_INLINE __u64 rf_bucket_flow(const struct rf_policy *policy, __u32 cost)
 }
 
 /*
- * Is the word a late write, and no time of this bucket? It is if it is ahead of `now` by more than
- * a CPU may stall, plus the depth, so that a CPU that stalls for less than the bucket takes to fill
- * never opens it.
+ * Is the word a late write, and not a time of this bucket? It is if it is ahead of `now` by more
+ * than the longest stall of a CPU plus the depth. A CPU that stalls for less than the bucket takes
+ * to fill therefore never opens it.
  */
 RF_INLINE int rf_bucket_is_alien(const struct rf_policy *policy, __u64 empty, __u64 now)
 {
 	return empty > now && empty - now > policy->depth + (RF_STALL_NS << RF_BUCKET_SHIFT);
 }
 
-/* What is in the bucket at `now`, as the time it takes to flow. */
+/* The contents of the bucket at `now`, as the time to drain them. */
 RF_INLINE __u64 rf_bucket_level(const struct rf_policy *policy, __u64 empty, __u64 now)
 {
 	__u64 level = now > empty ? now - empty : 0;
@@ -51,7 +51,8 @@ RF_INLINE __u64 rf_bucket_units(const struct rf_policy *policy, __u64 flow)
  * One attempt, see rf_take().
  *
  * Virtual scheduling of ITU-T I.371, but by the time at which the bucket was empty, not the time at
- * which it will be full: so a change of rate or burst forgets nothing, and shuts nobody out.
+ * which it will be full: a change of rate or burst therefore loses no charge, and shuts no source
+ * out.
  */
 RF_INLINE enum rf_verdict rf_take_bucket(struct rf_window *window, const struct rf_policy *policy,
 					 __u64 time, __u32 cost)

@@ -6,12 +6,12 @@
  *
  * The state of a window is `head` and a ring of cells. For the windows of cells (sliding, fixed)
  * the head is {epoch:32 | used:32}, and a word of the ring has two cells, see ring.h. The head
- * counts its own cell *and* the completed cells behind it, so that the common case touches one
- * word. The first packet of a new cell closes the old one: it writes what the old cell had into the
- * ring, sums the ring, and moves the head by compare-and-swap. (After a whole window it only moves
- * the head, as long as no epoch is beyond 32 bits.) A stale cell vanishes by its epoch tag after
- * any idle time, without a timer. `log` keeps a time in each slot of the ring, `token` and `leaky`
- * one in the head.
+ * counts its own cell *and* the completed cells behind it, so the common case touches one word. The
+ * first packet of a new cell closes the old one: it writes the old cell's count into the ring, sums
+ * the ring, and moves the head by compare-and-swap. (After a whole window it only moves the head,
+ * as long as no epoch is beyond 32 bits.) A stale cell vanishes by its epoch tag after any idle
+ * time, without a timer. `log` stores a time in each slot of the ring, `token` and `leaky` one in
+ * the head.
  *
  * These bounds hold on every interleaving of CPUs, for a window W and a limit of L; user space
  * chooses the length of a cell. An admission counts at the window's time or the caller's, whichever
@@ -36,32 +36,32 @@
  * Cells are rounded up to 1/256 tick, or to whole units of the clock if weighted or fixed. N cells
  * may then have a tick more than their length, which an even sender must allow for; and where L is
  * 65535 or more, a closed cell is rounded up to a unit of L/2^14 at most. `token` and `leaky` round
- * what a packet takes up to 1/16 ns. Bytes are counted in units of a power of two (1 below 2 GiB a
- * window), a frame's rounded up. Strict, coarse and fixed: a packet of more than one unit that
- * loses the race for the last room leaves its cost in the window, so each opening may admit that
- * much less, per CPU.
+ * the time that a packet takes up to 1/16 ns. Bytes are counted in units of a power of two (1 below
+ * 2 GiB a window), a frame's rounded up. Strict, coarse and fixed: a packet of more than one unit
+ * that loses the race for the last room leaves its cost in the window, so each opening can admit
+ * that much less, per CPU.
  *
- * Time is in the policy's clock (ticks or ns). A clock that stands still or goes back, or a CPU
- * that stalls with an old reading, counts in the present cell: never a reset. A stall may last 2^43
- * ns or 2^23 ticks, which is hours; longer, where 64 cells or the filling of a bucket take longer;
- * but no more than 2^23 cells. Words hold epochs modulo 2^32, and `newest`
- * tells one lap from the next. After an idle time of 2^32 cells, give or take RF_CELLS_AHEAD, an
- * old word may count once more, and for that long at the most. Only there does the bound require
- * that no CPU stalls for RF_CELLS_AHEAD cells within a packet.
+ * Time is in the policy's clock (ticks or ns). If a clock stops or goes back, or a CPU stalls with
+ * an old reading, packets count in the present cell: never a reset. A stall can last 2^43 ns or
+ * 2^23 ticks, which is hours; longer, if 64 cells or filling a bucket take longer; but no more than
+ * 2^23 cells. Words hold epochs modulo 2^32, and `newest` distinguishes laps. After an idle time of
+ * 2^32 cells, plus or minus RF_CELLS_AHEAD, an old word can count once more, and for that long at
+ * the most. Only then does the bound require that no CPU stalls for RF_CELLS_AHEAD cells within a
+ * packet.
  *
- * A late write: a map may give a window's memory to another key, of another limit, while a CPU
- * still holds its pointer, and what that CPU writes is then read by another algorithm. Whatever
- * the word is, the source that it hits
+ * A late write: a map can reuse a window's memory for a key of a different limit while a CPU still
+ * holds a pointer to it, and a different algorithm then reads the words that this CPU writes. For
+ * any such word, the affected source
  *
  *                     is forgiven, once         is shut out for at most
- *   cells             L, what the window held   a stall, and N + RF_CELLS_AHEAD cells
+ *   cells             L, the window's count     a stall, and N + RF_CELLS_AHEAD cells
  *   log               one time for each word    a stall, and W
  *   token, leaky      burst                     a stall, and until the bucket is full
  *
  * because a time or an epoch that is ahead of the caller by more than a stall was not written for
  * this window: such a head counts as past, such a time as no admission, such a bucket as empty, and
- * the CPU that finds the word writes over it. Nearly all late writes of another algorithm are so
- * far ahead, or in the past; those shut nobody out for longer than a full window does.
+ * the CPU that finds the word overwrites it. Nearly all late writes of another algorithm are so far
+ * ahead, or in the past; words in the past shut no source out for longer than a full window.
  */
 #ifndef RINGFENCE_LIMITER_H
 #define RINGFENCE_LIMITER_H
@@ -82,7 +82,7 @@ RF_INLINE void rf_window_start(struct rf_window *window, const struct rf_policy 
 
 /*
  * Copies a window while other CPUs charge it. The head first: it counts the cells behind it, so a
- * cell that is closed meanwhile is not missed.
+ * cell that is closed concurrently is not missed.
  */
 RF_INLINE void rf_window_copy(struct rf_window *copy, const struct rf_window *window)
 {

@@ -5,7 +5,7 @@
 
 #include "algorithm.h"
 
-/* The time in a slot; 0 where it is further ahead than a CPU may stall: that was a late write. */
+/* The time in a slot; 0 if it is further ahead than a CPU can stall: that was a late write. */
 RF_INLINE __u64 rf_log_when(__u64 word, __u64 time)
 {
 	const __u64 left = time + RF_STALL_NS - word; /* both have 62 bits, but for a late write */
@@ -15,7 +15,7 @@ RF_INLINE __u64 rf_log_when(__u64 word, __u64 time)
 
 struct rf_log {
 	__u64 oldest; /* {time:60 | slot:4}: of equal times the first slot's, for every CPU */
-	__u64 now;    /* the caller's time, or the newest admission's if that is later */
+	__u64 now;    /* the caller's time, or the time of the last admission if later */
 	__u32 used;   /* admissions in [now - W, now] */
 };
 
@@ -31,7 +31,7 @@ RF_INLINE struct rf_log rf_log_read(const struct rf_window *window, const struct
 		log.oldest = rf_least(log.oldest, when << 4 | i);
 		log.now = ~rf_least(~log.now, ~when);
 	}
-	/* Read again, not kept: the stack of a BPF program is small. */
+	/* Read again instead of stored: the stack of a BPF program is small. */
 	for (int i = 0; i < RF_CELLS; i++) {
 		__u64 when = rf_log_when(rf_load(&window->cell[i]), time);
 
@@ -43,7 +43,7 @@ RF_INLINE struct rf_log rf_log_read(const struct rf_window *window, const struct
 /*
  * One attempt, see rf_take().
  *
- * Every writer replaces the oldest time by a later one. So where a compare-and-swap still finds the
+ * Every writer replaces the oldest time by a later one. If a compare-and-swap still finds the
  * oldest time, no slot has changed since the count, and the count is right.
  */
 RF_INLINE enum rf_verdict rf_take_log(struct rf_window *window, const struct rf_policy *policy,
@@ -54,7 +54,7 @@ RF_INLINE enum rf_verdict rf_take_log(struct rf_window *window, const struct rf_
 	const int ok = log.used < policy->limit;
 	__u64 *slot = &window->cell[log.oldest % 16 % RF_CELLS], found;
 
-	(void)cost; /* a packet is one time, whatever it costs */
+	(void)cost; /* a packet is one time, for any cost */
 	if (!ok && !rf_counts_rejected(policy))
 		return RF_OVER;
 	found = rf_cas(slot, oldest, log.now);

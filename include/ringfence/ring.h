@@ -7,13 +7,13 @@
  *
  *   {epoch of the even cell:32 | used of the odd cell:16 | used of the even cell:16}
  *
- * `used` is in units of 2^used_shift here, so that L fits 16 bits; each cell is rounded up, so none
+ * `used` is in units of 2^used_shift here, to fit L into 16 bits; each cell is rounded up, so none
  * counts less than it admitted. With more than 16 bits of refused packets, a cell counts 16 bits,
  * which is L or more.
  *
  * The first of two cells that is closed takes the word from cells that are a whole ring older: an
- * even cell e takes that of e - 32 and e - 31. So no more than 31 cells may count, of a weighted
- * window 30 and the edge: otherwise e - 31 would still count while the head is in e.
+ * even cell e takes the word of e - 32 and e - 31. Therefore no more than 31 cells can count, of a
+ * weighted window 30 and the edge: otherwise e - 31 would still count while the head is in e.
  */
 #ifndef RINGFENCE_RING_H
 #define RINGFENCE_RING_H
@@ -42,7 +42,7 @@ RF_INLINE __u32 rf_word_used(__u64 word)
 
 /*
  * The number of the cell that `time` falls into. A policy without a cell length has one cell. Cells
- * may be a whole number of ticks and a part: so their length is in 2^-time_shift of them.
+ * can last a fractional number of ticks, so their length is in units of 2^-time_shift ticks.
  */
 RF_INLINE __u64 rf_epoch(const struct rf_policy *policy, __u64 time)
 {
@@ -57,7 +57,7 @@ RF_INLINE __u64 rf_epoch_start(const struct rf_policy *policy, __u64 epoch)
 	return (epoch * policy->cell + (1ULL << shift) - 1) >> shift;
 }
 
-/* `newest`, or 0 where it is further ahead than a CPU may stall: that was a late write. */
+/* `newest`, or 0 if it is further ahead than a CPU can stall: that was a late write. */
 RF_INLINE __u64 rf_newest_told(const struct rf_policy *policy, __u64 newest, __u64 now)
 {
 	const __u64 stall_bits =
@@ -72,9 +72,9 @@ RF_INLINE __u64 rf_newest_told(const struct rf_policy *policy, __u64 newest, __u
 
 /*
  * Is the head in cell `now`, or in a newer cell that another CPU has seen? A head up to
- * RF_CELLS_AHEAD ahead by its tag is. Beyond that, the tag alone cannot tell ahead from behind.
- * Then the head's full number is the latest one that ends in the tag and that a head can have
- * reached, by `newest`. (Below 0, no head has it.)
+ * RF_CELLS_AHEAD ahead by its tag is. Beyond that, the tag is not enough to distinguish ahead from
+ * behind. Then the head's full number is the latest one with this tag that a head can have reached,
+ * by `newest`. (Below 0, no head has it.)
  */
 RF_INLINE int rf_head_is_present(const struct rf_window *window, const struct rf_policy *policy,
 				 __u64 head, __u64 now)
@@ -88,8 +88,8 @@ RF_INLINE int rf_head_is_present(const struct rf_window *window, const struct rf
 }
 
 /*
- * Call before a head moves to `now`: keeps every head less than RF_NEWEST_STEP cells past `newest`,
- * without a write at each move. False: it lost a race.
+ * Call before a head moves to `now`: ensures that every head is less than RF_NEWEST_STEP cells past
+ * `newest`, without a write at each move. False: it lost a race.
  */
 RF_INLINE int rf_newest_raise(struct rf_window *window, const struct rf_policy *policy, __u64 now)
 {
@@ -126,7 +126,7 @@ RF_INLINE __u32 rf_half_shift(__u32 epoch)
 	return epoch % 2 * RF_HALF_BITS;
 }
 
-/* What that cell has, in a word of the ring that is its. */
+/* The count of that cell, in its word of the ring. */
 RF_INLINE __u32 rf_half(__u64 word, __u32 epoch)
 {
 	return word >> rf_half_shift(epoch) & RF_HALF_MAX;
@@ -144,7 +144,7 @@ RF_INLINE __u32 rf_half_of(const struct rf_policy *policy, __u32 used)
 	return rf_least(((__u64)used + (1U << shift) - 1) >> shift, RF_HALF_MAX);
 }
 
-/* What that cell has, by a word of the ring. */
+/* The count of that cell, by a word of the ring. */
 RF_INLINE __u64 rf_cell_used(const struct rf_policy *policy, __u64 word, __u32 epoch)
 {
 	if (rf_word_epoch(word) != rf_pair_epoch(epoch))
@@ -152,7 +152,10 @@ RF_INLINE __u64 rf_cell_used(const struct rf_policy *policy, __u64 word, __u32 e
 	return rf_half_used(policy, rf_half(word, epoch));
 }
 
-/* The word with another half. The other cell of the pair stays; one of another pair goes. */
+/*
+ * The word with a new half. The other cell of the pair is retained; a cell of a different pair is
+ * discarded.
+ */
 RF_INLINE __u64 rf_word_with(__u64 word, __u32 epoch, __u32 half)
 {
 	const __u32 shift = rf_half_shift(epoch);
@@ -163,10 +166,10 @@ RF_INLINE __u64 rf_word_with(__u64 word, __u32 epoch, __u32 half)
 	return rf_word(rf_pair_epoch(epoch), other | half << shift);
 }
 
-/* What completed cells admitted in the N - 1 epochs before two others; each sum is below 2^53. */
+/* The counts of completed cells in the N - 1 epochs before two others; each sum is below 2^53. */
 struct rf_sums {
 	__u64 behind; /* before the head's own epoch */
-	__u64 before; /* before `now`, without the head's own: another CPU may be writing it */
+	__u64 before; /* before `now`, without the head's own: another CPU could be writing it */
 };
 
 /* rf_less() for 32 bits, which is shorter. */
@@ -180,8 +183,8 @@ RF_INLINE __u64 rf_is_below(__u32 a, __u32 b)
 
 /*
  * The ring is summed without a branch. A map has a bit for each cell of the ring, in their order
- * there: does it count? So two bits and the tag of a word tell what the word counts for. A second
- * map, in the upper 32 bits, is for a second sum.
+ * there: does it count? Two bits and the tag of a word then determine what the word contributes. A
+ * second map, in the upper 32 bits, is for a second sum.
  */
 #define RF_RING_CELLS (2 * RF_CELLS)
 #define RF_MAP_SECOND 32
@@ -225,7 +228,7 @@ RF_INLINE struct rf_sums rf_window_sums(const struct rf_window *window,
 }
 
 /*
- * What the head's own cell admitted, where the cells behind it have `behind`. Clipped, since the
+ * The count of the head's own cell, if the cells behind it have `behind`. Clipped, because the
  * loser of a race for the last room has added its cost, too.
  */
 RF_INLINE __u32 rf_own_of(const struct rf_window *window, const struct rf_policy *policy,
@@ -237,7 +240,7 @@ RF_INLINE __u32 rf_own_of(const struct rf_window *window, const struct rf_policy
 	return clipped > behind ? clipped - behind : 0;
 }
 
-/* A sum as a head holds it: no L is larger, and the own cell's count still fits beside it. */
+/* A sum as a head holds it: no L is larger, and the own cell's count still fits. */
 RF_INLINE __u32 rf_in_head(__u64 sum)
 {
 	return rf_least(sum, RF_LIMIT_MAX);
@@ -253,11 +256,11 @@ RF_INLINE __u32 rf_head_own(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * Is a write of `half` needless? It is where the word holds as much of the same cell, or the head
- * has left that cell. The CPU that moved the head wrote the word first, from the head's last word,
- * or moved the head so far that the cell no longer counts; and the word may be of a newer pair by
- * now. The word's tag alone is not enough: an unwritten word, or one from before the epochs
- * wrapped, reads as newer.
+ * Is a write of `half` redundant? It is if the word holds at least as much for the same cell, or if
+ * the head has left that cell. The CPU that moved the head wrote the word first, from the head's
+ * last word, or moved the head so far that the cell no longer counts; and the word might already
+ * belong to a newer pair. The word's tag is not sufficient: an unwritten word, or one from before
+ * the epochs wrapped, reads as newer.
  */
 RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 epoch, __u32 half)
 {
@@ -267,9 +270,9 @@ RF_INLINE int rf_cell_holds(const struct rf_window *window, __u64 word, __u32 ep
 }
 
 /*
- * Raises a cell of the ring to `half`. Two CPUs may close one cell with different sums, and the
- * larger one is right: so this is a maximum, never a plain store. False: it lost a race to a
- * smaller sum, or to the other cell of the word.
+ * Raises a cell of the ring to `half`. Two CPUs can close one cell with different sums, and the
+ * larger one is right: this is a maximum, never a plain store. False: it lost a race to a smaller
+ * sum, or to the other cell of the word.
  */
 RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 half)
 {
@@ -283,8 +286,8 @@ RF_INLINE int rf_cell_raise(struct rf_window *window, __u32 epoch, __u32 half)
 }
 
 /*
- * What the closed cell counts at `now`, read back, since another CPU may have raised it. (The word
- * belongs to another pair only after the head has moved on.)
+ * The closed cell's count at `now`, read back, because another CPU might have raised it. (The word
+ * belongs to a different pair only after the head has moved on.)
  */
 RF_INLINE __u64 rf_closed_counts(const struct rf_window *window, const struct rf_policy *policy,
 				 __u32 epoch, __u32 now)
@@ -295,9 +298,9 @@ RF_INLINE __u64 rf_closed_counts(const struct rf_window *window, const struct rf
 }
 
 /*
- * Closes the head's cell: writes its count into the ring, so that the head may move to `now` and
- * begin there with `base`. `base` is right if the head is unchanged when it moves. False: another
- * CPU came between; start again.
+ * Closes the head's cell: writes its count into the ring, after which the head can move to `now`
+ * and start there with `base`. `base` is right if the head is unchanged when it moves. False:
+ * another CPU came between; start again.
  */
 RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *policy, __u64 head,
 			    __u64 now, __u32 *base)
@@ -308,8 +311,8 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 	__u64 sum;
 
 	/*
-	 * The sums are right only if the head has not moved: otherwise a word may be of the next
-	 * lap, and the own part too large by what that word has lost.
+	 * The sums are right only if the head has not moved: otherwise a word could belong to the
+	 * next lap, and the own part would be too large by the count that this word has lost.
 	 */
 	if (rf_word_epoch(rf_load(&window->head)) != epoch)
 		return 0;
@@ -323,13 +326,13 @@ RF_INLINE int rf_head_close(struct rf_window *window, const struct rf_policy *po
 
 /*
  * Leaves the cell of a head that is not present. After `counts` cells neither that cell nor the
- * ring counts, so nothing is closed, and the head begins with 0.
+ * ring counts, so no cell is closed, and the head starts with 0.
  *
- * Not so once epochs are beyond 32 bits: a word of the lap before, 2^32 cells old, may have a tag
- * that reads as new. A head begins with a sum of the ring. When its cell is closed, another sum of
- * the ring is subtracted, and the rest is what the cell admitted. Say the head began with 0, its
+ * Not so once epochs are beyond 32 bits: a word of the previous lap, 2^32 cells old, can have a tag
+ * that reads as new. A head starts with a sum of the ring. When its cell is closed, a second sum of
+ * the ring is subtracted, and the rest is the cell's count. Suppose the head started with 0, its
  * cell admitted 10, and the second sum finds an old word of 5: then 10 - 5 is left, and five are
- * forgotten. So the first sum must see such words, too.
+ * forgotten. The first sum must therefore include such words, too.
  */
 RF_INLINE int rf_head_leave(struct rf_window *window, const struct rf_policy *policy, __u64 head,
 			    __u64 now, __u32 counts, __u32 *base)
@@ -351,8 +354,8 @@ RF_INLINE enum rf_verdict rf_refuse(struct rf_window *window, const struct rf_po
 }
 
 /*
- * The verdict on an addition that did not fit. It stays in the head; where refused packets are
- * counted for a ban, it is a lost race, since it would be counted twice.
+ * The verdict on an addition that did not fit. It remains in the head; if refused packets are
+ * counted for a ban, it is a lost race, because it would be counted twice.
  */
 RF_INLINE enum rf_verdict rf_not_added(const struct rf_policy *policy)
 {
@@ -362,7 +365,8 @@ RF_INLINE enum rf_verdict rf_not_added(const struct rf_policy *policy)
 #ifdef RF_WITH_SHARES
 #define RF_PAST (~0ULL)
 
-/* Adds to a present head. Returns what is used then; RF_PAST: that head is of a cell before `now`.
+/*
+ * Adds to a present head. Returns the use after that; RF_PAST: that head is of a cell before `now`.
  */
 RF_INLINE __u64 rf_add_to(struct rf_window *window, __u64 now, __u32 cost)
 {
@@ -380,11 +384,11 @@ RF_INLINE enum rf_verdict rf_added(const struct rf_policy *policy, int fits)
 }
 
 /*
- * Adds to a present head that had room when it was read, `enough` of it at once.
+ * Adds to a present head that had room when it was read, `enough` of it without the share.
  *
- * Others may have added meanwhile. Then the words decide that were read before. A share that grew
- * since must not: another CPU may have closed the cell before it grew, and its clip may have left
- * the packet out.
+ * Other CPUs might have added concurrently. Then the words that were read before decide. A share
+ * that grew since must not: another CPU might have closed the cell before it grew, and its clip
+ * might have excluded the packet.
  */
 RF_INLINE enum rf_verdict rf_add_by(struct rf_window *window, const struct rf_policy *policy,
 				    const struct rf_share_words *words, __u64 now, __u32 cost,
@@ -400,8 +404,8 @@ RF_INLINE enum rf_verdict rf_add_by(struct rf_window *window, const struct rf_po
 }
 
 /*
- * Adds to a present head whose use, with `cost`, is `units`, if there is room at once. RF_LATER: it
- * takes more to tell, and nothing was added.
+ * Adds to a present head whose use, with `cost`, is `units`, if there is room without the share.
+ * RF_LATER: the share must be read, and the head is unchanged.
  */
 RF_INLINE enum rf_verdict rf_take_at_once(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 now, __u64 units, __u32 cost, __u64 jiffies)
@@ -421,7 +425,7 @@ RF_INLINE enum rf_verdict rf_take_at_once(struct rf_window *window, const struct
 
 /*
  * Adds to a present head that had room when it was read. `enough` by rf_may_add(), `jiffies` as
- * there; both are of no use without shares.
+ * there; both are unused without shares.
  */
 RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_policy *policy,
 				 __u64 now, __u32 cost, __u64 jiffies, __u32 enough)
@@ -438,7 +442,9 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 	int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
 
 	(void)jiffies, (void)enough;
-	/* After an idle lap, what read as present may have been moved to a cell before `now`. */
+	/*
+	 * After an idle lap, a head that read as present might have moved to a cell before `now`.
+	 */
 	return !past && (__u64)rf_word_used(head) + cost <= policy->limit ? RF_UNDER : RF_OVER;
 #endif
 }
@@ -462,15 +468,15 @@ RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct
 #endif
 }
 
-/* Fast path: does the tag alone show a present head? Strict, coarse and fixed only. */
+/* Fast path: is the tag sufficient to show a present head? Strict, coarse and fixed only. */
 RF_INLINE int rf_is_present_at_once(const struct rf_policy *policy, __u64 head, __u64 now)
 {
 	return rf_is_ring(policy) && rf_word_epoch(head) - (__u32)now <= RF_CELLS_AHEAD;
 }
 
 /*
- * Fast path: has such a head room? Then rf_add may follow, whatever other CPUs do in between.
- * `jiffies` and `enough` as in rf_fits_at().
+ * Fast path: does such a head have room? Then rf_add can follow, regardless of what other CPUs do
+ * in between. `jiffies` and `enough` as in rf_fits_at().
  */
 RF_INLINE int rf_may_add(const struct rf_window *window, const struct rf_policy *policy, __u64 head,
 			 __u64 now, __u32 cost, __u64 jiffies, __u32 *enough)
@@ -497,15 +503,15 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 		base += cost;
 	if (rf_cas(&window->head, head, rf_word(now, base)) == head)
 		return ok ? RF_UNDER : RF_OVER;
-	/* Lost: never add to the winner's head, which may be older than `now`. */
+	/* Lost: never add to the winner's head, which can be older than `now`. */
 	return RF_LOST_RACE;
 }
 
 /* ---- sliding, weighted ---- */
 
 /*
- * What the cell on the edge counts at `time`: the part of `used` that is still inside W, rounded
- * up. All of it where the head is ahead of the caller's time.
+ * The contribution of the cell on the edge at `time`: the part of `used` that is still inside W,
+ * rounded up. All of it if the head is ahead of the caller's time.
  */
 RF_INLINE __u64 rf_part_inside(const struct rf_policy *policy, __u32 used, int is_present,
 			       __u64 time)
@@ -523,7 +529,7 @@ RF_INLINE __u64 rf_part_inside(const struct rf_policy *policy, __u32 used, int i
 	return part < used ? part : used;
 }
 
-/* What the cell on the edge of the window has, when the head is at `epoch`. */
+/* The count of the cell on the edge of the window, when the head is at `epoch`. */
 RF_INLINE __u64 rf_edge_used(const struct rf_window *window, const struct rf_policy *policy,
 			     __u32 epoch)
 {
@@ -532,7 +538,7 @@ RF_INLINE __u64 rf_edge_used(const struct rf_window *window, const struct rf_pol
 	return rf_cell_used(policy, rf_load(&window->cell[rf_ring_index(edge)]), edge);
 }
 
-/* What it counts at `time`. */
+/* Its contribution at `time`. */
 RF_INLINE __u64 rf_edge_part(const struct rf_window *window, const struct rf_policy *policy,
 			     __u32 epoch, __u64 time)
 {

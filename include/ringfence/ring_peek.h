@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Windows of cells: has one room? Nothing is charged. */
+/* Windows of cells: is there room? Charges nothing. */
 #ifndef RINGFENCE_RING_PEEK_H
 #define RINGFENCE_RING_PEEK_H
 
 #include "ring.h"
 
-/* What the ring will hold of the head's cell, over `behind`, once it is closed. */
+/* The count that the ring will hold for the head's cell, over `behind`, once it is closed. */
 RF_INLINE __u64 rf_peek_own(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 head, __u64 behind)
 {
@@ -18,7 +18,7 @@ RF_INLINE __u64 rf_peek_own(const struct rf_window *window, const struct rf_poli
 	return used > own ? used : own;
 }
 
-/* What counts at `now`, where the head is in an older cell: the completed cells and that one. */
+/* The use at `now`, if the head is in an older cell: the completed cells and that one. */
 RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 head, __u64 now)
 {
@@ -32,8 +32,8 @@ RF_INLINE __u64 rf_peek_sum(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * Fast path: does the head alone show room? Cells only leave the window, so the head counted at
- * least as much when it was written as counts now; but for the rounding of its own cell.
+ * Fast path: is the head sufficient to show room? Cells only leave the window, so the head counted
+ * at least as much when it was written as it does now, except for the rounding of its own cell.
  */
 RF_INLINE int rf_has_room_at_once(const struct rf_window *window, const struct rf_policy *policy,
 				  __u32 cost)
@@ -77,7 +77,7 @@ RF_INLINE int rf_peek_weighted(const struct rf_window *window, const struct rf_p
 		const __u64 own = rf_peek_own(window, policy, head, sums.behind);
 		const __u32 age = (__u32)now - epoch;
 
-		/* The head's own cell may be on the edge. */
+		/* The head's own cell can be on the edge. */
 		edge = age == policy->cells ? own : rf_edge_used(window, policy, now);
 		used = rf_in_head(sums.before) + (age < policy->cells ? own : 0);
 	}

@@ -7,7 +7,7 @@
 
 #define RF_WAIT_BITS 58 /* of the longest wait for room, in units of any clock */
 
-/* What the cell `epoch` admitted; 0 where the window no longer has it. */
+/* The count of the cell `epoch`; 0 if the window no longer has it. */
 RF_INLINE __u32 rf_window_cell(const struct rf_window *window, const struct rf_policy *policy,
 			       __u32 epoch)
 {
@@ -19,7 +19,7 @@ RF_INLINE __u32 rf_window_cell(const struct rf_window *window, const struct rf_p
 	return rf_cell_used(policy, word, epoch);
 }
 
-/* What counts against L in the cell `now`. */
+/* The use in the cell `now`, in units of L. */
 RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_policy *policy,
 			       __u64 now)
 {
@@ -30,7 +30,7 @@ RF_INLINE __u32 rf_window_used(const struct rf_window *window, const struct rf_p
 	return rf_least(rf_peek_sum(window, policy, head, now), 0xffffffffU);
 }
 
-/* What counts against L at `time`, by the weighted estimate. */
+/* The use at `time`, by the weighted estimate. */
 RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct rf_policy *policy,
 				   __u64 time)
 {
@@ -38,16 +38,16 @@ RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct 
 	__u32 used = rf_window_used(window, policy, now), base;
 	struct rf_window copy = *window;
 
-	/* The head may be ahead of the reader's clock: then the head's time counts. */
+	/* The head can be ahead of the reader's clock: then the head's time counts. */
 	if (rf_head_is_present(window, policy, head, now))
 		now = rf_word_epoch(head);
 	else
 		rf_head_close(&copy, policy, head, now,
-			      &base); /* the head's cell may be on the edge */
+			      &base); /* the head's cell can be on the edge */
 	return used + rf_edge_part(&copy, policy, now, time);
 }
 
-/* What counts against L at `time`, in units of L; of a bucket, the used part of its burst. */
+/* The use at `time`, in units of L; for a bucket, the used part of its burst. */
 RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
 	__u64 level;
@@ -62,7 +62,7 @@ RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *
 	return rf_bucket_units(policy, policy->depth - level);
 }
 
-/* Would `cost` pass at `time`? The limiter's own answer, from a copy of the window. */
+/* Would `cost` pass at `time`? The limiter's own verdict, from a copy of the window. */
 RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 time, __u32 cost)
 {
@@ -72,9 +72,8 @@ RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * How long `cost` must wait at `time` if nothing else comes, in units of the policy's clock: 0
- * where it passes now, ~0 where it never does (cost > L). Room only grows, so halving finds the
- * moment.
+ * How long `cost` must wait at `time` if no other packet arrives, in units of the policy's clock: 0
+ * if it passes now, ~0 if it never does (cost > L). Room only grows, so bisection finds the time.
  */
 RF_INLINE __u64 rf_window_passes_again(const struct rf_window *window,
 				       const struct rf_policy *policy, __u64 time, __u32 cost)

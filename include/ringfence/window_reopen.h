@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* When a window that has refused has room again, in the clock of its policy. */
+/* When a window that refused a packet has room again, in the clock of its policy. */
 #ifndef RINGFENCE_WINDOW_REOPEN_H
 #define RINGFENCE_WINDOW_REOPEN_H
 
 #include "limiter.h"
 
-/* What a CPU asks a window for one packet. */
+/* A CPU's request to a window, for one packet. */
 struct rf_ask {
 	__u64 time;    /* in the policy's clock */
 	__u64 jiffies; /* read before `time` */
@@ -14,8 +14,8 @@ struct rf_ask {
 };
 
 /*
- * When the oldest cell that is not empty leaves the window. 0: the window has moved on meanwhile,
- * or has room by now.
+ * When the oldest non-empty cell leaves the window. 0: the window has advanced concurrently, or has
+ * room by now.
  */
 RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_policy *policy,
 				const struct rf_ask *ask)
@@ -41,7 +41,10 @@ RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_
 	return rf_epoch_start(policy, now + (epoch - (__u32)now) + policy->cells - oldest);
 }
 
-/* When enough of the cell on the edge has left for `cost` to pass, at the latest at its end. */
+/*
+ * When enough of the cell on the edge has left for `cost` to pass, at the latest when all of it
+ * has.
+ */
 RF_INLINE __u64 rf_weighted_reopens(const struct rf_window *window, const struct rf_policy *policy,
 				    const struct rf_ask *ask)
 {
