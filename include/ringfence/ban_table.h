@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One set of the table of bans: pure functions, like limiter.h. A ban is of one source, as a limit
- * groups it, by that limit, until a time in jiffies.
+ * One set of the table of bans: pure functions, like limiter.h. A ban applies to one source, as a
+ * limit groups it, under that limit, until a time in jiffies.
  *
  * Each ban of a set has a word, {until:40 | tag:8 | version:15 | is written:1}, which only a
  * compare-and-swap changes:
  *
- *   To ban, a CPU claims the word of a ban that is over, writes the source, and publishes the word.
- *   To end a ban, the command line swaps the word once, so it may be killed at any time.
+ *   To ban, a CPU claims the word of an expired ban, writes the source, and publishes the word.
+ *   To lift a ban, the command line swaps the word once, so it can be killed at any time.
  *
- * A ban that is not over is never replaced. Each change makes a new version, and a reader compares
- * the word before and after it reads the source: so no source is taken for another one.
+ * An active ban is never replaced. Each change makes a new version, and a reader compares the word
+ * before and after it reads the source: no source is mistaken for a different one.
  *
- * A CPU that loses a race makes no ban; the next packet of the source does. If a ban of the set
- * ends or is lifted at the same time, two CPUs can ban the same source in two places; the list
+ * A CPU that loses a race starts no ban; the next packet of the source does. If a ban of the set
+ * expires or is lifted at the same time, two CPUs can ban the same source in two places; the list
  * shows the ban once.
  */
 #ifndef RINGFENCE_BAN_TABLE_H
@@ -27,7 +27,7 @@
 #define RF_BAN_WRITTEN 1ULL
 #define RF_BAN_VERSIONS 0x7fffU
 
-/* Answers of rf_ban_start() that are no end of a ban; every end is later. */
+/* Results of rf_ban_start() other than an expiry; every expiry is larger. */
 #define RF_BAN_FULL 0ULL
 #define RF_BAN_LOST_RACE 1ULL
 
@@ -84,7 +84,7 @@ RF_INLINE int rf_ban_is_of(const struct rf_ban *ban, const struct rf_ban *whom)
 
 /*
  * Is the ban in place `i` of `whom`, with `word` unchanged while the source is read? The swaps
- * change nothing; they keep the loads in order on every machine.
+ * change nothing; they order the loads on every machine.
  */
 RF_INLINE int rf_ban_stands(struct rf_ban_set *set, __u32 i, __u64 word, const struct rf_ban *whom)
 {
@@ -109,13 +109,13 @@ RF_INLINE __u64 rf_ban_find(struct rf_ban_set *set, const struct rf_ban *whom, _
 	return 0;
 }
 
-/* Writes a ban over one that has ended. False: another CPU was faster. */
+/* Writes a ban over an expired one. False: another CPU was faster. */
 RF_INLINE int rf_ban_write(struct rf_ban_set *set, __u32 i, __u64 word, const struct rf_ban *whom,
 			   __u64 fresh)
 {
 	struct rf_ban *ban = &set->ban[i % RF_BAN_WAYS];
 	__u64 *at = &set->word[i % RF_BAN_WAYS];
-	/* Still over, with the tag of the new ban. */
+	/* Still expired, with the tag of the new ban. */
 	const __u64 claimed = rf_ban_word(0, rf_ban_tag_of(fresh), fresh >> 1) | RF_BAN_WRITTEN;
 
 	if (rf_cas(at, word, claimed) != word)
@@ -128,19 +128,19 @@ RF_INLINE int rf_ban_write(struct rf_ban_set *set, __u32 i, __u64 word, const st
 	return 1;
 }
 
-/* 1 for a word over which a ban may be written, else 0; without a branch, see rf_ban_start(). */
+/* 1 for a word that a new ban can overwrite, else 0; without a branch, see rf_ban_start(). */
 RF_INLINE __u32 rf_ban_gives_room(__u64 word, __u64 jiffies)
 {
 	return (rf_ban_until(word) - jiffies - 1) >> 63 & ~word & RF_BAN_WRITTEN;
 }
 
 /*
- * Bans a source from whom->since to `until`. A ban that stands is not prolonged. Returns the end of
+ * Bans a source from whom->since to `until`. An active ban is not prolonged. Returns the expiry of
  * the ban, RF_BAN_FULL or RF_BAN_LOST_RACE.
  *
- * The places with room and the source are looked for in one pass: of two CPUs that ban the same
+ * The places with room and the source are searched in one pass: of two CPUs that ban the same
  * source, the second finds the word of the first or loses the race for its place. The places are
- * collected in a bit set, which the verifier does not follow value by value.
+ * collected in a bit set, which the verifier does not track value by value.
  */
 RF_INLINE __u64 rf_ban_start(struct rf_ban_set *set, const struct rf_ban *whom, __u32 tag,
 			     __u64 until)
@@ -168,7 +168,7 @@ RF_INLINE __u64 rf_ban_start(struct rf_ban_set *set, const struct rf_ban *whom, 
 	return until;
 }
 
-/* Ends the ban that was read as `word`. False: the word has changed since. */
+/* Lifts the ban that was read as `word`. False: the word has changed since. */
 RF_INLINE int rf_ban_lift(struct rf_ban_set *set, __u32 i, __u64 word)
 {
 	const __u64 over = rf_ban_word(0, 0, rf_ban_next_version(word));

@@ -10,9 +10,9 @@
 
 /*
  * Why a packet was passed or dropped: every packet has exactly one reason. A row has the reason,
- * its verdict, its name in JSON and in pins, its text for people, and one line of help. All else
- * that knows a reason follows from its row; the labels and tables outside of C by
- * user/schema/print.c. Those that drop come last.
+ * its verdict, its name in JSON and in pins, its text for people, and one line of help. Everything
+ * else that lists reasons is derived from these rows; the labels and tables outside of C by
+ * user/schema/print.c. Reasons that drop come last.
  */
 #define RF_REASONS(ROW)                                                                          \
 	ROW(RF_UNDER_LIMIT, PASS, "under_limit", "under the limit",                              \
@@ -103,7 +103,7 @@ struct rf_counters {
 	__u64 bans_refused;	    /* bans not made: no room in the set */
 };
 
-/* Entries for the limits of both banks, so that no two limits share an index. */
+/* Entries for the limits of both banks: no two limits share an index. */
 #define RF_LIMIT_COUNTERS_MAX (2 * RF_LIMITS_MAX)
 
 /* Value of `limit_counters`, indexed by rf_policy.counters. */
@@ -111,7 +111,7 @@ struct rf_limit_counters {
 	struct rf_count passed;
 	struct rf_count dropped;
 	struct rf_count would_drop; /* passed, by a shadow limit or a pause */
-	/* Charged to this limit, and dropped by another one that lost its room meanwhile. */
+	/* Charged to this limit, and dropped by a different one that lost its room concurrently. */
 	struct rf_count forfeited;
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * How a limit groups IPv6 sources: by a prefix, except for link-local addresses (fe80::/10). All
- * hosts of a link have theirs in the same /64. Grouped by a prefix, one neighbour would use up the
- * window in which the router sends its MLD queries, DHCPv6 and VRRP. So each link-local address is
- * a source of its own, whatever `per6` says. Only with /0 one window is for all sources.
+ * hosts of a link have their link-local addresses in the same /64. Grouped by a prefix, one
+ * neighbour would use up the window in which the router sends its MLD queries, DHCPv6 and VRRP.
+ * Each link-local address is therefore a separate source, for any `per6` except /0, where one
+ * window counts all sources.
  */
 #ifndef RINGFENCE_GROUPING_H
 #define RINGFENCE_GROUPING_H
@@ -21,16 +22,16 @@
 #define RF_LINK_LOCAL 0xfe800000U
 #endif
 
-/* The first word of an IPv6 address is given. */
+/* Takes the first word of an IPv6 address. */
 RF_INLINE int rf_is_link_local(__be32 first)
 {
 	return (first & RF_LINK_LOCAL_MASK) == RF_LINK_LOCAL;
 }
 
 /*
- * The bits by which an address is grouped beside the mask: all for a link-local address, else none.
- * `first` and `mask` are the first words of the address and of the mask. Without a branch: the
- * verifier would walk all that follows twice.
+ * The bits by which an address is grouped in addition to the mask: all for a link-local address,
+ * else none. `first` and `mask` are the first words of the address and of the mask. Without a
+ * branch: the verifier would walk all that follows twice.
  */
 RF_INLINE __u64 rf_whole_address(__be32 first, __be32 mask)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The known filter: a counting Bloom filter of the sources that have a window. It recognizes a
- * newcomer of a flood by one cache line; the windows stay the truth. Pure functions like limiter.h.
+ * newcomer of a flood by one cache line; the windows remain authoritative. Pure functions like
+ * limiter.h.
  *
- * The filter may take a newcomer for a known source, which costs a needless look-up. It never takes
- * a known source for a newcomer: a source is added before its window is inserted, and removed after
- * its window was deleted. Only inserts and deletes write to it, so a refused flood changes nothing.
+ * The filter can mistake a newcomer for a known source, which costs a needless look-up. It never
+ * mistakes a known source for a newcomer: a source is added before its window is inserted, and
+ * removed after its window was deleted. Only inserts and deletes write to it, so a refused flood
+ * changes nothing.
  *
- * A source is counted once for each of its windows, of whatever limit. So a source that is known
- * stays known when rules change.
+ * A source is counted once for each of its windows, under any limit. A known source therefore
+ * remains known when rules change.
  */
 #ifndef RINGFENCE_KNOWN_FILTER_H
 #define RINGFENCE_KNOWN_FILTER_H
@@ -19,9 +21,9 @@
 #define RF_KNOWN_FILTER_HASHES 3
 /*
  * A counter of 8 bits is added to below RF_KNOWN_FILTER_MAX, and subtracted from below
- * RF_KNOWN_FILTER_STUCK. So it never overflows, unless 63 CPUs add at the same moment. A counter
- * that has ever left out an addition was past STUCK, so it is never subtracted from, and never 0
- * again. Chance alone brings no counter near these numbers.
+ * RF_KNOWN_FILTER_STUCK. It therefore never overflows, unless 63 CPUs add at the same instant. A
+ * counter that has ever skipped an addition was past STUCK, so it is never subtracted from, and
+ * never 0 again. Chance does not bring a counter near these numbers.
  */
 #define RF_KNOWN_FILTER_MAX 192
 #define RF_KNOWN_FILTER_STUCK 128
@@ -53,7 +55,7 @@ RF_INLINE __u32 rf_known_filter_up(__u64 hash, int i)
 	return (hash >> 6 * i & 7) * 8;
 }
 
-/* May the source have a window? 0: it surely has none. */
+/* Can the source have a window? 0: it certainly has no window. */
 RF_INLINE int rf_known_filter_has(const struct rf_known_filter *line, __u64 hash)
 {
 	int has = 1;

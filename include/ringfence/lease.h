@@ -1,60 +1,62 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Leases: what a CPU may answer without the window, in front of the limiter. Pure functions like
- * limiter.h, so that tests and the explorer run them. A lease belongs to one CPU; only what touches
- * a window is atomic.
+ * Leases: per-CPU cached verdicts that avoid the shared window, in front of the limiter. Pure
+ * functions like limiter.h, which tests and the explorer run. A lease belongs to one CPU; only
+ * accesses to a window are atomic.
  *
- * Over the limit, a lease refuses packets that cost more than `threshold`, until the window may
- * have room. Under the limit, a lease spends credits: units that it charged to the window when it
- * took them, and that end with the cell in which they were charged. So the window has counted a
- * packet before the packet passes, and the bounds of limiter.h hold. A drawing with
- * N = 4 and L = 100:
+ * Over the limit, a lease refuses packets that cost more than `threshold`, until the window could
+ * have room. Under the limit, a lease spends credits: units that it charged to the window in
+ * advance, and that expire with the cell in which they were charged. The window has therefore
+ * counted a packet before the packet passes, and the bounds of limiter.h hold. An example with N =
+ * 4 and L = 100:
  *
  *                           cells                   sum   room
  *                           20    30    10    25     85     15
  *   a CPU takes 8 credits   20    30    10    33     93      7
  *   … passes 5 packets      20    30    10    33     93      7   nothing is written
- *   the next cell begins    30    10    33     0     73     27   3 credits are lost
+ *   the next cell starts    30    10    33     0     73     27   3 credits are lost
  *
- * Lost credits stay charged as if they had passed. They are at most 1/32 of L in N consecutive
- * cells, over all CPUs: a CPU holds at most 1/64 of what it passed in this cell and in the one
- * before, and the CPUs together pass at most L in these N cells, and at most L in the N cells that
- * begin one earlier. A drawing with N = 4 and L = 6400:
+ * Lost credits remain charged as if they had passed. They are at most 1/32 of L in N consecutive
+ * cells, over all CPUs: a CPU holds at most 1/64 of the units that it passed in this cell and in
+ * the previous one, and the CPUs together pass at most L in these N cells, and at most L in the N
+ * cells that start one earlier. An example with N = 4 and L = 6400:
  *
  *   cell              -1      0      1      2      3   sum of 0 to 3
  *   passed          1550   1550   1550   1550   1550   6200
  *   credits, most            48     48     48     48    192, at most 6400 / 32 = 200
  *
- * So an even sender loses nothing up to 31/32 of the rate in limiter.h. Credits are also at most
- * 1/16 of the room that is left, so that every CPU can take the last of it. Where less than 1/8 of
- * L is left, no CPU takes any. A sender so near L has lost credits only from its first N cells;
- * after these it loses nothing up to the whole rate. A refusal ends the credits of a lease, and
- * what passed before it no longer counts for a share.
+ * An even sender therefore loses nothing up to 31/32 of the rate in limiter.h. Credits are also at
+ * most 1/16 of the remaining room, to let every CPU take the last of it. If less than 1/8 of L
+ * remains, no CPU takes any. A sender this close to L has lost credits only from its first N cells;
+ * after these it loses nothing up to the full rate. A refusal expires the credits of a lease, and
+ * packets that passed before it no longer count for a share.
  *
- * Credits never go back to the window. Closing a cell relies on a head that only grows within its
- * cell: of two sums of a cell, the larger one is taken for the later one. If credits went back:
+ * Credits are never returned to the window. Closing a cell relies on a head that only grows within
+ * its cell: of two sums of a cell, the larger one is assumed to be the later one. If credits were
+ * returned:
  *
  *                                                head             ring
  *   cell 7 has 33, those behind it 60            cell 7:  93      60
  *   B reads the head to close cell 7, stalls     cell 7:  93      60
  *   A gives back 3 credits                       cell 7:  90      60
- *   C closes cell 7 with 30, begins cell 8       cell 8:  90      60 + 30
+ *   C closes cell 7 with 30, starts cell 8       cell 8:  90      60 + 30
  *   C admits 10 in cell 8                        cell 8: 100      60 + 30
- *   B goes on, and raises cell 7 to 33           cell 8: 100      60 + 33
+ *   B continues, and raises cell 7 to 33         cell 8: 100      60 + 33
  *
- * When cell 8 is closed, it has 100 - 93 = 7, though it admitted 10: three are forgotten.
+ * When cell 8 is closed, it has 100 - 93 = 7, although it admitted 10: three are forgotten.
  *
- * A packet that several limits let pass is charged to all of them, and so are its credits: the same
+ * A packet that several limits pass is charged to each of them, and so are its credits: the same
  * number to each, as many as the limit with the least room allows, until the first of their cells
- * ends. Such ends cut time into segments, and a share is of what passed in this segment and in the
- * one before. The segment before a limit's N cells may be as long as a cell of another limit, in
- * which as much again may have passed. So the share is 1/96: (L + 2 L) / 96 is 1/32 of L again.
- * Where one window was charged and the next lost the race, these credits are lost, and the share
- * starts anew. The share is the same where leases are to end at the multiples of a span.
+ * expires. These expiries cut time into segments, and a share is computed from the units that
+ * passed in this segment and in the previous one. The segment before a limit's N cells can be as
+ * long as a cell of a different limit, in which another L might have passed. The share is therefore
+ * 1/96: (L + 2 L) / 96 is 1/32 of L again. If one window was charged and the next lost the race,
+ * these credits are lost, and the share is computed from zero again. The share is the same if
+ * leases expire at the multiples of a span.
  *
- * There are no credits under `log`, `token` and `leaky`, where an early charge would count at
- * another time than its packet; under limits timed in ns, since jiffies may lag behind that clock;
- * under limits that are `exact`; and where limits count in different units.
+ * There are no credits under `log`, `token` and `leaky`, where an early charge would count at a
+ * different time than its packet; under limits timed in ns, because jiffies can lag behind that
+ * clock; under limits that are `exact`; and if limits count in different units.
  */
 #ifndef RINGFENCE_LEASE_H
 #define RINGFENCE_LEASE_H
@@ -97,7 +99,7 @@
 #define RF_BYTE_ONE (1U << 10)
 #endif
 
-/* ---- the key and the answer of a lease ---- */
+/* ---- the key and the verdict of a lease ---- */
 
 _Static_assert(RF_REASON_COUNT <= 1 << 5, "rf_lease.reason holds any reason");
 
@@ -127,7 +129,7 @@ RF_INLINE int rf_rules_are_ipv6(__u32 rules)
 	return rules & 1;
 }
 
-/* Are they of that generation or of a later one? Modulo 2^23. */
+/* Do they have that generation or a later one? Modulo 2^23. */
 RF_INLINE int rf_rules_are_since(__u32 rules, __u32 since_generation)
 {
 	return (__s32)((rules & ~511U) - (since_generation << 9)) >= 0;
@@ -157,14 +159,14 @@ RF_INLINE __u32 rf_lease_has_several(const struct rf_lease *lease)
 	return (differ + 31) >> 5;
 }
 
-/* Is the answer given by limits, and not by a list or for want of limits? */
+/* Did limits decide, rather than a list or the absence of limits? */
 RF_INLINE int rf_lease_has_slots(const struct rf_lease *lease)
 {
 	return lease->reason != RF_ALLOWED && lease->reason != RF_DENIED &&
 	       lease->reason != RF_NO_LIMIT;
 }
 
-/* Reads the limits back, and returns their number; 0 where the answer is not by limits. */
+/* Reads the limits back, and returns their number; 0 if the verdict is not by limits. */
 RF_INLINE int rf_lease_slots(const struct rf_lease *lease, __u32 slot[RF_CHARGED_MAX])
 {
 	int count = 1;
@@ -188,42 +190,44 @@ RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
 	return lease->reason >= RF_FIRST_DROP ? lease->reason : RF_SHADOW_OVER;
 }
 
-/* Compares the whole key, so no source gets another one's answer. */
+/* Compares the whole key: no source may use the verdict of another source. */
 RF_INLINE int rf_lease_is_for(const struct rf_lease *lease, const struct rf_who *who)
 {
 	return lease->source == who->source[0] && lease->rules == who->rules;
 }
 
 /*
- * May the lease answer? It hides its source from the slots, so it ends before the source seems idle
- * there. (`ends` wraps: after 128 ticks without an answer the lease seems young again. That does no
- * harm, unless its window was evicted meanwhile, which takes a source that hardly ever sends.)
+ * Is the lease still valid? It hides its source from the slots, so it expires before the source
+ * appears idle there. (`ends` wraps: a lease unused for 128 ticks seems young again. That is
+ * harmless, unless its window was evicted in the meantime, which requires a source that hardly ever
+ * sends.)
  */
 RF_INLINE int rf_lease_is_live(const struct rf_lease *lease, __u64 jiffies, __u32 tick)
 {
 	return jiffies < lease->until && (__s8)(lease->ends - tick) > 0;
 }
 
-/* Does its window surely exist? With a guard, no source is evicted so soon after it was seen. */
+/* Does its window certainly exist? With a guard, no source is evicted so soon after a packet. */
 RF_INLINE int rf_lease_is_fresh(const struct rf_lease *lease, __u32 tick)
 {
 	return (__s8)(lease->ends + RF_LEASE_GRACE - tick) > 0;
 }
 
-/* Is so much of L used that no credits are worth what they may lose? */
+/* Is so little of L left that credits are not worth their possible loss? */
 RF_INLINE int rf_is_near_limit(__u32 limit, __u64 used)
 {
 	return used > limit - limit / RF_CREDITS_EDGE;
 }
 
 /*
- * Is a lease worth its cache lines, after a packet of `cost` passed? Credits are a share of what a
- * CPU passed in two cells. So the window must have passed enough that the share of an even sender
- * pays for a packet, and not so much that there are no credits.
+ * Is a lease worth its cache lines, after a packet of `cost` passed? Credits are a share of the
+ * units that a CPU passed in two cells. The window must therefore have passed enough that the share
+ * of an even sender pays for a packet, but not so much that there are no credits.
  *
- * Where the ring counts in units, a closed cell of one packet counts a whole unit, so that a
- * sparse source would seem busy. So the head must count more than a unit for each cell; or what
- * it counts beyond whole units, which its own cell has passed, must be that cell's part.
+ * If the ring counts in units, a closed cell with one packet counts a whole unit, so a sparse
+ * source would appear busy. The head must therefore count more than a unit for each cell; or its
+ * remainder beyond whole units, which its own cell has passed, must reach the required units of
+ * that cell.
  */
 RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_policy *policy,
 				__u32 cost)
@@ -238,9 +242,9 @@ RF_INLINE int rf_lease_is_worth(const struct rf_window *window, const struct rf_
 }
 
 /*
- * Does a live lease answer a packet of `cost`? Then it has counted the packet, and touched no line
- * but its own. Whole words are added to; no field overflows into the next, since `credits` are at
- * least `cost`, and `packets` and `bytes` stay below RF_PENDING_MAX.
+ * Does a live lease handle a packet of `cost`? If so, it has counted the packet, and touched only
+ * its own cache line. Whole words are added to; no field overflows into the next, because `credits`
+ * are at least `cost`, and `packets` and `bytes` remain below RF_PENDING_MAX.
  */
 RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_bytes)
 {
@@ -259,15 +263,15 @@ RF_INLINE int rf_lease_answers(struct rf_lease *lease, __u32 cost, __u32 len_byt
 }
 
 /*
- * Until when a lease may last, in jiffies: the next multiple of `span`, so that credits taken
- * until then share that end. Span 0: no end.
+ * The latest expiry of a lease, in jiffies: the next multiple of `span`, so credits taken until
+ * then expire together. Span 0: never.
  */
 RF_INLINE __u64 rf_lease_end_by(__u64 jiffies, __u32 span)
 {
 	return span ? jiffies - jiffies % span + span : RF_FOREVER;
 }
 
-/* From now on the lease answers nothing. */
+/* Invalidates the lease. */
 RF_INLINE void rf_lease_end(struct rf_lease *lease)
 {
 	lease->until = 0;
@@ -314,8 +318,9 @@ RF_INLINE __u32 rf_lease_spent_before(const struct rf_lease *lease)
 }
 
 /*
- * How many credits to take. Credits that the lease still has, left by a packet that cost more, are
- * part of its share. None where the share would not pay for a packet of `cost`, like the last one.
+ * How many credits to take. Credits that the lease still holds, left by a packet that cost more,
+ * are part of its share. None if the share would not pay for a packet that costs as much as the
+ * last one.
  */
 RF_INLINE __u32 rf_lease_wants(const struct rf_lease *lease, __u32 room, __u32 cost, __u32 span)
 {
@@ -341,7 +346,7 @@ RF_INLINE void rf_lease_charge(struct rf_lease *lease, __u32 units)
 	lease->taken = taken < RF_TAKEN_MAX ? taken : RF_TAKEN_MAX;
 }
 
-/* What was spent, for the next cell: log2 of it in RF_SPENT_UNITs, plus 1; 0: nothing. */
+/* The units spent, for the next cell: log2 in RF_SPENT_UNITs, plus 1; 0: none. */
 RF_INLINE __u32 rf_lease_spent_log(const struct rf_lease *lease)
 {
 	const __u32 units = rf_lease_spent(lease) / RF_SPENT_UNIT;
@@ -355,7 +360,7 @@ RF_INLINE __u32 rf_lease_spent_log(const struct rf_lease *lease)
 	return units ? log + 1 : 0;
 }
 
-/* The lease may hold credits from `start` to `end`; credits of another time end. */
+/* The lease can hold credits from `start` to `end`; credits of any other interval expire. */
 RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 start, __u64 end)
 {
 	if (lease->has_credits && lease->until == end)
@@ -369,8 +374,8 @@ RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 start, __u64 end)
 }
 
 /*
- * Some windows were charged and another was not: these credits are lost. The share starts anew, so
- * that no more than one share of what passes is lost.
+ * Some windows were charged and another was not: these credits are lost. The share is computed from
+ * zero again, so at most one share of the passed units is lost.
  */
 RF_INLINE void rf_lease_forget_spent(struct rf_lease *lease)
 {
@@ -383,12 +388,12 @@ struct rf_charged {
 	struct rf_window *window[RF_CHARGED_MAX];
 	const struct rf_policy *policy[RF_CHARGED_MAX];
 	__u64 head[RF_CHARGED_MAX];
-	__u64 start; /* jiffies: when the last of their cells began */
-	__u64 end;   /* jiffies: when the first of their cells ends */
+	__u64 start; /* jiffies: when the last of their cells started */
+	__u64 end;   /* jiffies: when the first of their cells expires */
 	__u32 room;  /* of the window that has the least */
 };
 
-/* Reads all windows. False: one has moved on by more than a tag can tell. */
+/* Reads all windows. False: one has advanced further than a tag can show. */
 RF_INLINE int rf_charged_read(struct rf_charged *charged, __u64 jiffies)
 {
 	RF_UNROLL
@@ -421,11 +426,11 @@ RF_INLINE int rf_charged_read(struct rf_charged *charged, __u64 jiffies)
 
 enum rf_taken {
 	RF_TAKEN_NONE,
-	RF_TAKEN_SOME, /* one lost a race, after others were charged */
+	RF_TAKEN_SOME, /* one lost a race after others were charged */
 	RF_TAKEN_ALL,
 };
 
-/* Charges `units` to each window that is still as it was read. */
+/* Charges `units` to each window that is unchanged since it was read. */
 RF_INLINE enum rf_taken rf_charged_take(struct rf_charged *charged, __u32 units)
 {
 	enum rf_taken taken = RF_TAKEN_NONE;
@@ -444,10 +449,10 @@ RF_INLINE enum rf_taken rf_charged_take(struct rf_charged *charged, __u32 units)
 }
 
 /*
- * After a packet has passed: takes credits for the next ones. By compare-and-swap, since a
- * fetch-add that finds no room would leave its cost behind. One attempt; no credits do no harm.
- * Credits end at `end`, in jiffies, at the latest, and at the next multiple of `span`, unless that
- * is 0.
+ * After a packet has passed: takes credits for the next packets. By compare-and-swap, because a
+ * fetch-add that finds no room would leave its cost behind. One attempt; having no credits is
+ * harmless. Credits expire at `end`, in jiffies, at the latest, and at the next multiple of `span`,
+ * unless it is 0.
  */
 RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *charged,
 				     __u64 jiffies, __u32 cost, __u64 end, __u32 span)
@@ -476,12 +481,12 @@ RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *
 	}
 }
 
-/* ---- refusals: until the window may have more ---- */
+/* ---- refusals: until the window could have room ---- */
 
 /*
- * The time `reopens`, in the policy's clock, as jiffies, rounded down, so that the lease ends
- * before there is room. Jiffies may lag behind the clock in ns, where a hypervisor stops the CPU
- * that counts them; after RF_JIFFIES_LAG jiffies the kernel lets another CPU count.
+ * The time `reopens`, in the policy's clock, as jiffies, rounded down: the lease must expire before
+ * there is room. Jiffies can lag behind the clock in ns, if a hypervisor stops the CPU that counts
+ * them; after RF_JIFFIES_LAG jiffies the kernel lets a different CPU count.
  */
 RF_INLINE __u64 rf_lease_until(const struct rf_policy *policy, const struct rf_ask *ask,
 			       __u64 reopens)
@@ -503,7 +508,7 @@ RF_INLINE __u64 rf_refused_until(const struct rf_window *window, const struct rf
 	const __u64 until = rf_lease_until(policy, ask, rf_reopens(window, policy, ask));
 
 #ifdef RF_WITH_SHARES
-	/* A share may grow at any time. */
+	/* A share can grow at any time. */
 	if (policy->flags & RF_FLEET && ask->tick_ns)
 		return rf_least(until, rf_shared_refusal(window, ask->jiffies, ask->tick_ns));
 #endif
@@ -520,9 +525,9 @@ RF_INLINE void rf_lease_repeat(struct rf_lease *lease, enum rf_reason reason, __
 	rf_lease_set_until(lease, until);
 }
 
-/* ---- the answer of one window, and what follows from it ---- */
+/* ---- the verdict of one window, and its lease ---- */
 
-/* May a lease follow from that verdict? If not, the caller leaves leases alone. */
+/* Can a lease repeat that verdict? If not, the caller does not touch leases. */
 RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 {
 	if (verdict == RF_UNDER)
@@ -531,9 +536,9 @@ RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 }
 
 /*
- * Renews the lease after the window has answered `verdict`. The lease is of this source, of packets
- * that this limit alone applies to, and has nothing pending. A lease that lets packets pass ends at
- * the next multiple of `span` jiffies; 0: no such end.
+ * Renews the lease after the window has returned `verdict`. The lease belongs to this source and to
+ * packets to which only this limit applies, and has no pending counts. A lease that passes packets
+ * expires at the next multiple of `span` jiffies; 0: no such expiry.
  */
 RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 			      const struct rf_policy *policy, const struct rf_ask *ask,

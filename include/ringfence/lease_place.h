@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the lease of a source may be: a keyed hash selects the set, and the tags of that set select
+ * Where the lease of a source can be: a keyed hash selects the set, and the tags of that set select
  * the leases to compare.
  */
 #ifndef RINGFENCE_LEASE_PLACE_H
@@ -33,7 +33,7 @@ RF_INLINE __u32 rf_lease_tag(__u64 hash)
 }
 
 /*
- * The leases with this tag: bit 7 of their bytes; 0: none. The byte after a match may be marked
+ * The leases with this tag: bit 7 of their bytes; 0: none. The byte after a match can be marked
  * wrongly, so the lease itself must be compared.
  */
 RF_INLINE __u64 rf_tags_find(__u64 tags, __u32 tag)

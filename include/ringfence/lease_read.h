@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reading the lease of a CPU that goes on: another source may take the lease meanwhile. */
+/* Reads the lease of a running CPU: the lease can change its source concurrently. */
 #ifndef RINGFENCE_LEASE_READ_H
 #define RINGFENCE_LEASE_READ_H
 
 #include "lease.h"
 
-#define RF_LEASE_READS_MAX 4 /* tries to read a lease whose source changes meanwhile */
+#define RF_LEASE_READS_MAX 4 /* attempts to read a lease whose source changes concurrently */
 
-/* Keeps loads in turn. */
+/* Orders loads. */
 #ifdef __bpf__
 #define RF_LOADS_IN_TURN() asm volatile("" ::: "memory")
 #else
@@ -29,7 +29,7 @@ RF_INLINE int rf_lease_is_same(const struct rf_lease *one, const struct rf_lease
 	       one->slot2 == other->slot2 && one->slot3 == other->slot3;
 }
 
-/* Does the lease hold packets, at a glance? Most hold none, where there are many leases. */
+/* Does the lease hold packets? A quick check: if there are many leases, most hold none. */
 RF_INLINE int rf_lease_may_hold(const struct rf_lease *shared)
 {
 	const struct rf_lease glance = {.packets_word =
@@ -38,7 +38,7 @@ RF_INLINE int rf_lease_may_hold(const struct rf_lease *shared)
 	return glance.packets != 0;
 }
 
-/* Reads what the lease holds; 0: nothing. */
+/* Reads the pending counts of the lease; 0: none. */
 RF_INLINE int rf_lease_read(struct rf_lease *lease, const struct rf_lease *shared)
 {
 	struct rf_lease before, after;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parser: from an Ethernet frame to its source, and to what its class follows from. Reads
- * nothing outside [data, end), and bounds every length that a frame claims. Compiled into BPF,
- * tests and fuzzers. As in the kernel, the frame starts 2 bytes after a multiple of 4, so that the
- * fields of headers are aligned.
+ * The parser: extracts from an Ethernet frame its source and the fields that determine its class.
+ * Reads nothing outside [data, end), and bounds every length that a frame claims. Compiled into
+ * BPF, tests and fuzzers. As in the kernel, the frame starts 2 bytes after a multiple of 4, which
+ * aligns the fields of headers.
  *
  * The source is found behind up to eight VLAN tags; IP options, extension headers and fragments do
  * not hide it. A frame whose fixed IP header is cut off, or contradicts itself, is malformed.
- * Beyond the fixed header (so also in IPv4 options) the source is certain: what cannot be read
- * there only leaves the class unknown. No honest sender makes such packets, see RF_CLASS_UNKNOWN.
+ * Beyond the fixed header (so also in IPv4 options) the source is certain: unreadable headers only
+ * leave the class unknown. No honest sender makes such packets, see RF_CLASS_UNKNOWN.
  *
- * A packet ends where its IP header says, as for its receiver. The rest, up to `end`, is padding,
- * with which Ethernet fills short frames, and may hold anything.
+ * The IP header determines the length of a packet, as for its receiver. The rest of the frame, up
+ * to `end`, is padding, with which Ethernet fills short frames, and can hold anything.
  */
 #ifndef RINGFENCE_PACKET_H
 #define RINGFENCE_PACKET_H
@@ -36,11 +36,11 @@
 #define RF_HAS_DPORT (1U << 0)
 #define RF_SYN (1U << 1) /* TCP SYN without ACK */
 /*
- * Which limits match cannot be told: the protocol is out of reach, the ports are cut off, or the
- * packet is a fragment that begins at the flags of TCP, to replace them (RFC 1858, RFC 3128).
+ * The matching limits cannot be determined: the protocol is out of reach, the ports are cut off, or
+ * the packet is a fragment that starts at the flags of TCP, to replace them (RFC 1858, RFC 3128).
  */
 #define RF_CLASS_UNKNOWN (1U << 2)
-#define RF_TCP_CUT (1U << 3) /* TCP whose header ends before the flags; a SYN as well */
+#define RF_TCP_CUT (1U << 3) /* TCP whose header is cut off before the flags; a SYN as well */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_BE16(x) ((__be16)__builtin_bswap16(x))
@@ -50,7 +50,7 @@
 #define RF_BE32(x) ((__be32)(x))
 #endif
 
-/* What a frame is. All but the first have no source to charge. */
+/* The type of a frame. Only the first has a source to charge. */
 enum rf_parsed {
 	RF_PARSED_SOURCE,
 	RF_PARSED_NON_IP,
@@ -78,14 +78,14 @@ RF_INLINE enum rf_reason rf_parsed_reason(enum rf_parsed parsed)
 struct rf_packet {
 	__be32 source[4]; /* IPv4: the first word, the others 0 */
 	__u8 version;	  /* 4 or 6 */
-	__u8 protocol;	  /* of layer 4, RF_PROTOCOL_UNKNOWN where no header names it */
+	__u8 protocol;	  /* of layer 4, RF_PROTOCOL_UNKNOWN if no header names it */
 	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN, RF_CLASS_UNKNOWN, RF_TCP_CUT */
 	__u16 dport;	  /* host order */
-	__u16 network;	  /* where the IP header begins in the frame */
+	__u16 network;	  /* offset of the IP header in the frame */
 	__u16 transport;  /* where the ports are; with RF_HAS_DPORT */
 };
 
-/* As struct ethhdr, but not packed, so that the compiler loads the type at once. */
+/* As struct ethhdr, but not packed: the compiler loads the type with one instruction. */
 struct rf_ethernet {
 	__u8 dest[ETH_ALEN];
 	__u8 source[ETH_ALEN];
@@ -98,9 +98,9 @@ struct rf_vlan_tag {
 };
 
 #define RF_VLAN_MASK 0x3f	/* covers the bytes of all tags */
-#define RF_EXTENSION_MASK 0x7ff /* covers those of an extension header behind its first 8 */
+#define RF_EXTENSION_MASK 0x7ff /* covers the bytes of an extension header after its first 8 */
 
-/* What TCP and UDP begin with. */
+/* The first fields of TCP and UDP. */
 struct rf_port_pair {
 	__be16 source;
 	__be16 dest;
@@ -129,13 +129,13 @@ struct rf_extension {
 /* Source of the method: kernel XDP programs compare `p + 1 > end`, which the verifier tracks. */
 #define RF_WHOLE(p, end) ((const void *)((p) + 1) <= (end))
 
-/* The same, also within the packet, of which `left` bytes remain; below 0: it ended before. */
+/* The same, also within the packet, of which `left` bytes remain; below 0: nothing remains. */
 #define RF_WHOLE_IN(p, end, left) (RF_WHOLE(p, end) && (left) >= (__s32)sizeof(*(p)))
 
 /*
  * Reads port and SYN from the header at `p`, which no later fragment has. A header that is cut off
- * between the ports and the flags, as only a forged fragment is, counts as a SYN, so that no SYN
- * evades its limit.
+ * between the ports and the flags, as only a forged fragment is, counts as a SYN: no SYN can evade
+ * its limit.
  */
 RF_INLINE void rf_packet_read_ports(const void *p, const void *end, __s32 left,
 				    struct rf_packet *packet)
@@ -238,13 +238,13 @@ RF_INLINE __u32 rf_is_protocol(__u8 protocol, __u8 wanted)
 	return equal;
 }
 
-/* What extension headers tell about fragments. */
+/* The fragment state that extension headers show. */
 #define RF_FRAGMENTED 1U
 #define RF_BEHIND_8 2U /* a later fragment, at offset 8 */
 
 /*
- * Steps over one extension header. Returns what follows it; NULL where layer 4 cannot be reached:
- * the header is cut off, or this is a later fragment.
+ * Steps over one extension header. Returns the next header; NULL if layer 4 cannot be reached: the
+ * header is cut off, or this is a later fragment.
  */
 RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __s32 *left, __u8 *protocol,
 					__u32 *fragmented)
@@ -264,7 +264,7 @@ RF_INLINE const void *rf_extension_skip(const void *p, const void *end, __s32 *l
 		return NULL;
 	}
 	length = (extension->length & (is_fragment - 1)) << (3 - is_auth);
-	RF_OPAQUE(length); /* keeps the mask: the verifier loses the bound in the shift */
+	RF_OPAQUE(length); /* preserves the mask: the verifier loses the bound in the shift */
 	length &= RF_EXTENSION_MASK;
 	*left -= 8 + length;
 	return p + 8 + length;
@@ -317,9 +317,9 @@ RF_INLINE int rf_is_vlan_tag(__be16 ethertype)
 }
 
 /*
- * Steps over the tags at `start`. Returns what follows them; NULL where one is cut off. The result
- * is computed anew, from a masked distance: otherwise the verifier would walk all that follows once
- * for each number of tags.
+ * Steps over the tags at `start`. Returns the position after them; NULL if one is cut off. The
+ * result is recomputed from a masked distance: otherwise the verifier would walk the rest once for
+ * each number of tags.
  */
 RF_INLINE const void *rf_vlan_skip(const void *start, const void *end, __be16 *ethertype)
 {
@@ -411,8 +411,8 @@ RF_INLINE enum rf_parsed rf_packet_parse(const void *data, const void *end,
 }
 
 /*
- * No header begins farther from the beginning of a frame, by the masks above; and none is read
- * farther. So these bounds hold for the verifier as well.
+ * By the masks above, no header starts farther from the start of a frame, and none is read farther.
+ * These bounds therefore hold for the verifier as well.
  */
 #define RF_HEADER_AT_MAX                                                      \
 	(sizeof(struct rf_ethernet) + RF_VLAN_MASK + sizeof(struct ipv6hdr) + \
@@ -420,8 +420,8 @@ RF_INLINE enum rf_parsed rf_packet_parse(const void *data, const void *end,
 #define RF_HEADERS_MAX (RF_HEADER_AT_MAX + sizeof(struct ipv6hdr))
 
 /*
- * The parser got only the first `length` bytes of a frame: might the others change its answer?
- * False for most frames, and never for one that they would change.
+ * The parser saw only the first `length` bytes of a frame: could the others change its result?
+ * False for most frames, and never for a frame that they would change.
  */
 RF_INLINE int rf_packet_reaches(enum rf_parsed parsed, const struct rf_packet *packet, __u64 length)
 {
@@ -431,9 +431,9 @@ RF_INLINE int rf_packet_reaches(enum rf_parsed parsed, const struct rf_packet *p
 	       packet->transport + sizeof(struct icmp6hdr) > length;
 }
 
-/* ---- the shape of a packet: what is read only where a limit asks for it ---- */
+/* ---- the shape of a packet: read only if a limit matches it ---- */
 
-/* A header that the parser has found. The mask keeps within what the verifier follows. */
+/* A header that the parser has found. The mask stays within bounds that the verifier tracks. */
 RF_INLINE const void *rf_header_at(const void *data, __u64 offset)
 {
 	RF_OPAQUE(offset);
@@ -447,8 +447,8 @@ struct rf_headers {
 };
 
 /*
- * Returns 1 for every packet that the parser has found a source in: it has seen these headers. The
- * verifier wants to see it again.
+ * Returns 1 for every packet in which the parser found a source: it has checked these headers. The
+ * check is repeated for the verifier.
  */
 RF_INLINE int rf_packet_headers(const void *data, const void *end, const struct rf_packet *packet,
 				int version, struct rf_headers *headers)
@@ -463,7 +463,9 @@ RF_INLINE int rf_packet_headers(const void *data, const void *end, const struct 
 	return headers->network + size <= end && RF_WHOLE(headers->ports, end);
 }
 
-/* The same of a plain frame, which has ports: one comparison tells the verifier of both headers. */
+/*
+ * The same of a plain frame, which has ports: one comparison proves both headers to the verifier.
+ */
 RF_INLINE int rf_packet_plain_headers(const void *data, const void *end, int version,
 				      struct rf_headers *headers)
 {

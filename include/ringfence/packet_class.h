@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packet classes, and the tables that tell the class of a packet: a part of the contract in abi.h.
+ * Packet classes, and the tables that determine the class of a packet: a part of the contract in
+ * abi.h.
  */
 #ifndef RINGFENCE_PACKET_CLASS_H
 #define RINGFENCE_PACKET_CLASS_H
 
 #include <linux/types.h>
 
-#define RF_PACKET_CLASSES_MAX 256 /* kinds of packets, by the limits that may match them */
+#define RF_PACKET_CLASSES_MAX 256 /* kinds of packets, by the limits that can match them */
 #define RF_PORTS 65536
 #define RF_LENGTHS 65536 /* of frames; a longer one counts as the longest */
 #define RF_TO_MAX 8	 /* prefixes of `to` in a bank, of each family */
@@ -17,13 +18,13 @@
 #define RF_TCP_FLAGS 257
 #define RF_SHAPE_HASH_LOG 12
 
-/* Packets that the same limits may fit, as far as their protocol and port tell. */
+/* Packets that the same limits can match, as far as protocol and port determine. */
 struct rf_packet_class {
 	__u32 limits;	 /* bit set of slots */
-	__u8 unit;	 /* enum rf_unit of them all; RF_BYTES where they differ, see is_mixed */
+	__u8 unit;	 /* enum rf_unit of all of these; RF_BYTES if they differ */
 	__u8 unit_shift; /* the same */
 	__u8 is_mixed;	 /* they differ in unit or unit_shift: no credits */
-	__u8 by_shape;	 /* RF_SHAPE_…: where not 0, `limits` is 0, and these tell the class */
+	__u8 by_shape;	 /* RF_SHAPE_…: if not 0, `limits` is 0, and these determine the class */
 };
 
 /* Parts of a packet's shape, see struct rf_shapes. */
@@ -34,21 +35,21 @@ struct rf_packet_class {
 
 /* Classes of packets that have a destination port. */
 enum rf_ports_of {
-	RF_PORTS_TCP, /* but for those of RF_PORTS_SYN */
+	RF_PORTS_TCP, /* except for RF_PORTS_SYN */
 	RF_PORTS_SYN,
 	RF_PORTS_UDP,
 	RF_PORTS_OF_COUNT,
 };
 
 /*
- * Value of `ports`, one for each bank: the class by the destination port, which is read only where
+ * Value of `ports`, one for each bank: the class by the destination port, which is read only if
  * RF_BANK_PORTS is set.
  */
 struct rf_ports {
 	__u8 packet_class[RF_PORTS_OF_COUNT][RF_PORTS];
 };
 
-/* Indexes into tables of rf_shapes, one for each bank. Read only where RF_BANK_SHAPES is set. */
+/* Indexes into tables of rf_shapes, one for each bank. Read only if RF_BANK_SHAPES is set. */
 struct rf_shape_tables {
 	__u8 sport[RF_PORTS];	 /* into sport_limits */
 	__u8 length[RF_LENGTHS]; /* into length_limits */
@@ -58,7 +59,7 @@ struct rf_shape_tables {
 struct rf_to4 {
 	__be32 address;
 	__be32 mask;
-	__u32 limits; /* bit set of slots: the limits that may match packets to this prefix */
+	__u32 limits; /* bit set of slots: the limits that can match packets to this prefix */
 	__u32 own;    /* the same: the limits that name it; 0: the entry is free */
 };
 
@@ -70,9 +71,9 @@ struct rf_to6 {
 };
 
 /*
- * Where a destination looks for its prefix: a few of its bits, those that tell apart prefixes of
- * which none contains the other, select the longest that may match; `next` is the one around it.
- * RF_TO_MAX matches all. Words as in rf_to6; of IPv4 the first one alone.
+ * How a destination finds its prefix: a few of its bits, which distinguish prefixes that do not
+ * contain each other, select the longest that can match; `next` is the enclosing one. RF_TO_MAX
+ * matches all. Words as in rf_to6; IPv4 uses only the first.
  */
 struct rf_to_search {
 	__u64 bits[2];
@@ -82,13 +83,14 @@ struct rf_to_search {
 };
 
 /*
- * A packet's shape: source port, destination address, length and TCP flags. Where protocol and
- * destination port give a class with `by_shape`, each part of the shape gives a bit set of limits,
- * which has all limits that do not ask for it. What is left of `candidates` names the class.
+ * A packet's shape: source port, destination address, length and TCP flags. If protocol and
+ * destination port select a class with `by_shape`, each part of the shape yields a bit set of
+ * limits, which includes all limits that do not match this part. The remaining `candidates` name
+ * the class.
  */
 struct rf_shapes {
 	__u32 candidates[RF_PACKET_CLASSES_MAX]; /* of the classes with by_shape; else 0 */
-	__u32 with_sport;			 /* limits that ask for it, as a bit set of slots */
+	__u32 with_sport;			 /* limits that match it, as a bit set of slots */
 	__u32 with_to;
 	__u32 with_length;
 	__u32 with_flags;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Slots decide which window may be evicted. Each window sits in a slot, and a newcomer takes the
- * slot of an idle source. Pure functions like limiter.h, so that tests and the explorer run them.
+ * Slots decide which window can be evicted. Each window occupies a slot, and a newcomer takes the
+ * slot of an idle source. Pure functions like limiter.h, which tests and the explorer run.
  *
  * A slot's state is one word, {generation:20 | 0:1 | state:3 | arrived:8 | last:32}, which only a
  * compare-and-swap changes; `arrived` and `last` are ticks of about half a second. The CPU that
  * sets CLAIMED owns the slot and its key until it sets another state: it deletes the old window,
- * and inserts the new one. A window knows its slot and the slot's generation. So a window leads to
- * its slot, and a slot that has another window by now is never touched by mistake.
+ * and inserts the new one. A window knows its slot and the slot's generation. A window therefore
+ * leads to its slot, and a slot that now has a different window is never touched by mistake.
  *
  *   FREE        no window
  *   CLAIMED     a CPU is exchanging the window
  *   NEW         the source was seen once
  *   YOUNG       the source was seen again, but not yet after 10 s
- *   RESIDENT    the source has stayed: evicted only after a minute without a packet
- *   OVERSTAYED  the source has stayed, but 7/8 of the slots are residents': may be evicted at any
+ *   RESIDENT    the source has settled: evicted only after a minute without a packet
+ *   OVERSTAYED  the source has settled, but 7/8 of the slots are residents': can be evicted at any
  *               time, since slots full of active sources would never admit a newcomer
- *   SIBLING     a window of a source that has one under another limit, in its first 10 s. It was
- *               made without the guard, so newcomers that the guard admits and siblings of
- *               residents may evict it at any time
+ *   SIBLING     a window of a source with a window under another limit, in its first 10 s. It was
+ *               created without the guard, so newcomers that the guard admits and siblings of
+ *               residents can evict it at any time
  *
  * A window is inserted after the old one was deleted, so there are never more windows than slots;
  * and it is in the map before its slot is NEW. One word counts residents: it grows before a slot
@@ -35,7 +35,7 @@
 #define RF_SLOT_TRIES 4 /* lost races before a touch is left to the next packet */
 #endif
 #define RF_SLOT_IDLE_MAX 0xfffffffU
-#define RF_SLOT_AT_ONCE (5U << 28)     /* a score: take this slot, and look no further */
+#define RF_SLOT_AT_ONCE (5U << 28)     /* a score: claim this slot, and stop searching */
 #define RF_SLOT_YOUNG_SCORE (2U << 28) /* the least score of an active YOUNG slot */
 
 enum rf_slot_state {
@@ -74,7 +74,7 @@ RF_INLINE __u32 rf_slot_last(__u64 word)
 	return word;
 }
 
-/* Ticks since the source was seen; 0 where another CPU's clock is ahead. */
+/* Ticks since the source was seen; 0 if another CPU's clock is ahead. */
 RF_INLINE __u32 rf_slot_idle(__u64 word, __u32 tick)
 {
 	const __s32 idle = tick - rf_slot_last(word);
@@ -84,7 +84,7 @@ RF_INLINE __u32 rf_slot_idle(__u64 word, __u32 tick)
 	return (__u32)idle < RF_SLOT_IDLE_MAX ? (__u32)idle : RF_SLOT_IDLE_MAX;
 }
 
-/* ---- the seat: what a window knows of its slot ---- */
+/* ---- the seat: a window's reference to its slot ---- */
 
 /* {slot:26 | generation:20 | is a resident's:1 | tick of the last touch:17} */
 RF_INLINE __u64 rf_seat(__u32 slot, __u32 generation, int is_resident, __u32 tick)
@@ -109,8 +109,8 @@ RF_INLINE int rf_seat_is_resident(__u64 seat)
 }
 
 /*
- * Was the slot touched recently enough, so that nothing must be written? A resident may be idle for
- * long, so one touch in `resident_touch` ticks is enough.
+ * Was the slot touched recently enough to skip a write? A resident can be idle for long, so one
+ * touch in `resident_touch` ticks is enough.
  */
 RF_INLINE int rf_seat_is_recent(__u64 seat, const struct rf_slot_times *times, __u32 tick)
 {
@@ -139,7 +139,9 @@ RF_INLINE void rf_residents_remove(__u64 *residents)
 
 /* ---- touch: the source has sent a packet ---- */
 
-/* Has the source stayed long enough to settle? (`arrived` wraps, but not while it keeps sending.)
+/*
+ * Has the source been active long enough to settle? (`arrived` wraps, but not while it continues to
+ * send.)
  */
 RF_INLINE int rf_slot_may_settle(__u64 word, const struct rf_slot_times *times, __u32 tick)
 {
@@ -151,8 +153,8 @@ RF_INLINE int rf_slot_may_settle(__u64 word, const struct rf_slot_times *times, 
 }
 
 /*
- * Notes that the source of `generation` was seen, and lets it settle. Returns the state of the
- * slot; RF_SLOT_FREE where the slot has another window, or each attempt lost its race.
+ * Records that the source of `generation` was seen, and lets it settle. Returns the state of the
+ * slot; RF_SLOT_FREE if the slot has a different window, or if each attempt lost its race.
  */
 RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 					   const struct rf_slot_times *times, __u32 generation,
@@ -175,7 +177,7 @@ RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 				state = reserved ? RF_SLOT_RESIDENT : RF_SLOT_OVERSTAYED;
 			}
 		}
-		/* No source settles by a clock that is behind: the arrival may be ahead of it. */
+		/* No source settles by a clock that is behind: the arrival can be ahead of it. */
 		if (last == rf_slot_last(old) && state == rf_slot_state(old))
 			return state;
 		if (rf_cas(word, old,
@@ -206,14 +208,14 @@ RF_INLINE void rf_slot_rest(__u64 *word, __u64 *residents, const struct rf_slot_
 
 /* ---- eviction ---- */
 
-/* Which active sources may be evicted for this one. */
+/* Which active sources can be evicted for this one. */
 enum rf_slot_eager {
 	RF_SLOT_EAGER_NOT,  /* OVERSTAYED, SIBLING: for admitted newcomers, residents' siblings */
-	RF_SLOT_EAGER_ALL,  /* all: where there is no guard */
+	RF_SLOT_EAGER_ALL,  /* all: without a guard */
 	RF_SLOT_EAGER_IDLE, /* none: for other siblings, which no guard counts */
 };
 
-/* How good it is to take this slot, by its state and idle time; 0: it may not be taken. */
+/* The score of this slot, by its state and idle time; 0: not eligible. */
 RF_INLINE __u32 rf_slot_score(__u64 word, const struct rf_slot_times *times, __u32 tick,
 			      enum rf_slot_eager eager)
 {
@@ -263,13 +265,13 @@ RF_INLINE void rf_slot_publish(__u64 *word, __u32 generation, enum rf_slot_state
 	rf_cas(word, rf_load(word), rf_slot_word(generation, state, tick, tick));
 }
 
-/* The slot has no window. */
+/* Marks the slot as free. */
 RF_INLINE void rf_slot_free(__u64 *word, __u32 generation)
 {
 	rf_cas(word, rf_load(word), rf_slot_word(generation, RF_SLOT_FREE, 0, 0));
 }
 
-/* The old window could not be deleted: the slot is as it was. */
+/* The old window could not be deleted: restores the slot. */
 RF_INLINE void rf_slot_restore(__u64 *word, __u64 old)
 {
 	rf_cas(word, rf_load(word), old);
