@@ -120,48 +120,46 @@ network_cards() {
 }
 
 cat <<'END'
-# Kernels that ringfence was run on
+# Tested kernels and drivers
 
-`make check-kernels` boots these kernels under QEMU (emulated, two CPUs), runs the tests in them and
-writes this page; `make check-kernels KERNELS="6.1 6.12"` boots some of them. They are Debian's kernels,
-the present one of each release. The oldest and the newest clang of the machine compile the program. A
-kernel without a row was not run.
+`make check-kernels` boots these kernels under QEMU (emulated, two CPUs), runs the tests in them and generates this page;
+`make check-kernels KERNELS="6.1 6.12"` boots only the named ones. The kernels are the current Debian kernels of each
+release. Both the oldest and the latest clang of the machine compile the program. A kernel without a row was not tested.
 
-**Linux 6.1 is the oldest supported kernel**, because it is the oldest that passed. Linux 5.10 must
-refuse the program. Debian's mirrors keep no kernel between 5.10 and 6.1. The program needs atomic
-operations that return a value (5.12); it was never run on 5.12 to 6.0.
+**Linux 6.1 is the oldest supported kernel**, because it is the oldest one that passed. Linux 5.10 must refuse the
+program. Debian's mirrors have no kernel between 5.10 and 6.1. The program needs atomic operations that return a value
+(Linux 5.12); it was never run on 5.12 to 6.0.
 
-In each kernel, `ip link … xdpdrv` and `ringfence attach` each attach the object natively to veth, to
-veth with a jumbo MTU (the entry for frames in several buffers), and to virtio_net with four queues.
-Eleven sources send frames (IPv4, IPv6, TCP, UDP, a VLAN tag) against two limits, one of them on a port,
-and against entries to allow and to deny. The frames that pass, the reasons, the counters of the limits
-and `show` must be right to the packet and byte. A build with another program takes over in place;
-rules, windows and counters stay. `cat` of the pinned iterator prints what `stats` prints, and a member
-of the group `ringfence` without capabilities reads the same (on veth). `ringfence doctor` finds no
-problem. A virtio_net whose offloads cannot be turned off (`ctrl_guest_offloads=off`) has no native XDP,
-and `attach` must say so.
+In each kernel, `ip link … xdpdrv` and `ringfence attach` attach the object natively to veth, to veth with a jumbo MTU
+(the entry point for frames in several buffers), and to virtio_net with four queues. Eleven sources send frames (IPv4,
+IPv6, TCP, UDP, a VLAN tag) against two limits, one of them on a port, and against entries of the allow and deny lists.
+The passed frames, the reasons, the counters of the limits and `show` must be exact to the packet and byte. An in-place
+upgrade to a different build must preserve rules, windows and counters. `cat` of the pinned iterator must print the same
+as `stats`, also for a member of the group `ringfence` without capabilities (on veth). `ringfence doctor` must find no
+problem. A virtio_net whose offloads cannot be turned off (`ctrl_guest_offloads=off`) does not support native XDP, and
+`attach` must report that.
 
-`attach … chain` runs all of `tests/e2e/test_chain.sh`: beside xdp-filter and other programs, in both
-orders, with upgrades in place, some of them killed. The row of the lists stands for
-`tests/prog/test_lists.c`, `test_lists_in_place.c`, `test_lists_on_trial.c` and `tests/e2e/test_batch.sh`,
-and for `deny add`, `deny del` and a batch of 10,000 changes beside 100,000 prefixes, all in place.
+The row `attach … chain` runs `tests/e2e/test_chain.sh`: together with xdp-filter and other programs, in both orders,
+with in-place upgrades, some of which are killed. The row for lists runs `tests/prog/test_lists.c`,
+`test_lists_in_place.c`, `test_lists_on_trial.c` and `tests/e2e/test_batch.sh`, and `deny add`, `deny del` and a batch of
+10,000 changes in place, in a list of 100,000 prefixes.
 
-Of fences with `fleet`, their program and the agent's calls are run: `tests/prog/test_shares.c`, what
-shares and their deadlines do to packets; `test_shares_race.c`, shares that are taken back while two CPUs
-use them; `tests/e2e/test_shares.sh`, pins and upgrades in place. Agents and an engine were not run there.
+For fences with `fleet`, the program and the BPF programs of the agent are tested: `tests/prog/test_shares.c` (the effect
+of shares and their deadlines on packets), `test_shares_race.c` (shares that are revoked while two CPUs use them) and
+`tests/e2e/test_shares.sh` (pins and in-place upgrades). Agents and a fleet server were not run there.
 
-Drivers of network cards run under Debian's generic kernels. QEMU emulates an igb, a vmxnet3, an e1000e and a
-virtio_net with four queues; a second virtio_net sends frames to each. After each change to the interface the
-program either still sees every frame ("enforced"), or the driver has dropped the program ("bypassed"). In the
-second case `status` and `doctor` must report it, and `attach` must repair it in place. Afterwards limits are
-exact, and rules, windows and lists are kept. "refused" means that the driver refused the change.
+Drivers of network cards are tested with Debian's generic kernels. QEMU emulates an igb, a vmxnet3, an e1000e and a
+virtio_net with four queues; a second virtio_net sends frames to each. After each change to the interface, either the
+program still receives every frame ("enforced"), or the driver has dropped the program ("bypassed"). In the second case
+`status` and `doctor` must report it, and `attach` must repair it in place, with exact limits and the same rules, windows
+and lists. "refused" means that the driver refused the change.
 
-A bond of an igb and a virtio_net, later with a veth, shares a fence with another veth. The packets of all members
-must count for the bond, to the packet, also after a member joins or leaves.
+A bond of an igb and a virtio_net, later with a veth, shares a fence with another veth. The packets of all members must
+be counted for the bond, exact to the packet, also after a member joins or leaves.
 
-**Detach before unplugging a virtio_net that has as many unused queues as CPUs** (`ethtool -l`). Native XDP takes
-them for transmission, and Linux 6.12 then never finishes removing the interface: the kernel logs
-"unregister_netdevice: waiting for … to become free" until it is rebooted. The guests use all four queues.
+**Detach before unplugging a virtio_net that has as many unused queues as CPUs** (`ethtool -l`). Native XDP uses them for
+transmission, and Linux 6.12 then never finishes removing the interface: the kernel logs "unregister_netdevice: waiting
+for … to become free" until it is rebooted. The guests use all four queues.
 END
 rows fence "$@"
 rows chain "$@"
@@ -181,7 +179,7 @@ cat <<-END
 	random under this emulator.
 
 	A cross compiler builds for arm64 and s390x (big-endian, the program compiled for \`bpfeb\`), against
-	Debian 12's libraries; the tests are the same. \`make BPF_TARGET=bpfeb\` makes the object on another
-	machine. Debian's kernel for s390x has no BPF JIT: the kernel's interpreter runs the program, and there
+	Debian 12's libraries; the tests are the same. \`make BPF_TARGET=bpfeb\` builds the object on another
+	machine. Debian's kernel for s390x lacks the BPF JIT: the kernel's interpreter runs the program, and there
 	are no pins for \`cat\`, since their iterators need the JIT.
 END
