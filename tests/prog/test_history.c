@@ -43,7 +43,7 @@ static void never_step_back(void **state)
 	made_begin(&made, 1, 10);
 	record(&made, history, 0);
 	record_seconds(&made, history, 3, 100);
-	count = &made.snapshot.counters.reason[RF_UNDER_LIMIT];
+	count = &made.snapshot.sums.counters.reason[RF_UNDER_LIMIT];
 	count->packets -= 40;
 	made_step(&made, SECOND, 0);
 	record(&made, history, 0);

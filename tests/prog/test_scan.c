@@ -216,8 +216,34 @@ static void a_scan_has_all_counters(void **state)
 	assert_done(rf_fence_limits_counters(&program->fence, program_bank(program), sum, &error),
 		    &error);
 	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 792);
-	assert_memory_equal(&snapshot.counters, &counters, sizeof(counters));
-	assert_memory_equal(snapshot.limit, sum, sizeof(sum));
+	assert_memory_equal(&snapshot.sums.counters, &counters, sizeof(counters));
+	assert_memory_equal(snapshot.sums.limit, sum, sizeof(sum));
+	assert_int_equal(snapshot.sums.passed.packets, 8);
+	assert_int_equal(snapshot.sums.dropped.packets, 792);
+	assert_int_equal(snapshot.sums.used[0], 2);
+	assert_int_equal(snapshot.sums.used[1], 2);
+	rf_snapshot_free(&snapshot);
+}
+
+/* The daemon and `stats` report the same numbers; of `stats`, those since the attach. */
+static void a_scan_and_totals_count_the_same(void **state)
+{
+	struct program *program = *state;
+	struct rf_snapshot snapshot;
+	struct rf_error error = {};
+	struct rf_totals totals;
+
+	program_apply(program, "limit add udp rate 4/1h match udp\n");
+	pinned_send4(program, "192.0.2.1", 500);
+	assert_done(rf_fence_reset(&program->fence, &error), &error);
+	pinned_send4(program, "192.0.2.1", 30);
+	snapshot = scan();
+	assert_done(rf_totals_read(&program->fence, false, &totals, &error), &error);
+	assert_memory_equal(&snapshot.sums, &totals.all, sizeof(totals.all));
+	assert_int_equal(totals.all.dropped.packets, 526);
+	assert_int_equal(totals.since.dropped.packets, 30);
+	assert_int_equal(totals.limit[0].counted.dropped.packets, 30);
+	rf_totals_free(&totals);
 	rf_snapshot_free(&snapshot);
 }
 
@@ -349,6 +375,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(readers_get_the_same_sums, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_reading_counts_every_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scan_has_all_counters, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_scan_and_totals_count_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_window_that_was_made_anew_counts_from_0, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_was_idle_is_not_lost, setup,

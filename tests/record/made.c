@@ -82,8 +82,8 @@ static void send_packets(struct made *made, struct rf_source_row *row, uint64_t 
 	row->used = row->new_passed;
 	made->passed += row->new_passed;
 	made->dropped += row->new_dropped;
-	add(&made->snapshot.counters.reason[RF_UNDER_LIMIT], row->new_passed);
-	add(&made->snapshot.counters.reason[RF_OVER_LIMIT], row->new_dropped);
+	add(&made->snapshot.sums.counters.reason[RF_UNDER_LIMIT], row->new_passed);
+	add(&made->snapshot.sums.counters.reason[RF_OVER_LIMIT], row->new_dropped);
 }
 
 void made_step(struct made *made, uint64_t interval_ns, uint64_t packets)
@@ -94,17 +94,17 @@ void made_step(struct made *made, uint64_t interval_ns, uint64_t packets)
 	snapshot->time_ns += interval_ns;
 	snapshot->awake_ns += interval_ns;
 	snapshot->since_ns = interval_ns;
-	snapshot->residents[0] = made->sources;
+	snapshot->sums.residents[0] = made->sources;
 	for (size_t i = 0; i < snapshot->sources.count; i++)
 		send_packets(made, &snapshot->sources.row[i],
 			     packets ? draw(made) % (2 * packets) : 0, i % 10 == 0);
 	passed = made->passed - passed;
 	dropped = made->dropped - dropped;
-	add(&snapshot->counters.reason[RF_NO_LIMIT], 3);
+	add(&snapshot->sums.counters.reason[RF_NO_LIMIT], 3);
 	made->passed += 3;
 	for (int i = 0; i < made->limits; i++) {
-		add(&snapshot->limit[i].passed, passed);
-		add(&snapshot->limit[i].dropped, i ? 0 : dropped);
+		add(&snapshot->sums.limit[i].passed, passed);
+		add(&snapshot->sums.limit[i].dropped, i ? 0 : dropped);
 	}
 }
 
@@ -112,8 +112,8 @@ void made_anew(struct made *made)
 {
 	struct rf_snapshot *snapshot = &made->snapshot;
 
-	snapshot->counters = (struct rf_counters){};
-	memset(snapshot->limit, 0, sizeof(snapshot->limit));
+	snapshot->sums.counters = (struct rf_counters){};
+	memset(snapshot->sums.limit, 0, sizeof(snapshot->sums.limit));
 	name_identity(snapshot, 2);
 }
 

@@ -139,7 +139,7 @@ static void one_source_is_a_flood(void **state)
 	struct watch *watch = *state;
 
 	lose(watch, 1, 20000);
-	watch->scan.counters.reason[RF_OVER_LIMIT].packets += 20000;
+	watch->scan.sums.counters.reason[RF_OVER_LIMIT].packets += 20000;
 	feed(watch);
 	expect(watch, RF_EVENT_FLOOD_STARTED, 1);
 	assert_string_equal(made_last(&watch->got, RF_EVENT_FLOOD_STARTED)->detail,
@@ -155,7 +155,7 @@ static void many_newcomers_are_one_flood(void **state)
 	watch->scan.bans.rules.newcomers = (struct rf_newcomers){
 		.rate = 5000, .window_ns = SECOND, .then = RF_NEWCOMERS_CLOSED};
 	for (int i = 0; i < 60; i++) {
-		watch->scan.counters.reason[RF_NEWCOMER_CLOSED].packets += 1000000;
+		watch->scan.sums.counters.reason[RF_NEWCOMER_CLOSED].packets += 1000000;
 		feed(watch);
 	}
 	expect(watch, RF_EVENT_FLOOD_STARTED, 1);
@@ -251,8 +251,8 @@ static void windows_that_cannot_be_made_are_told_once(void **state)
 	struct watch *watch = *state;
 
 	for (int i = 0; i < 5; i++) {
-		watch->scan.counters.map_error[RF_NONE_IDLE] += 12;
-		watch->scan.counters.map_error[RF_INSERT_BUSY] += 3;
+		watch->scan.sums.counters.map_error[RF_NONE_IDLE] += 12;
+		watch->scan.sums.counters.map_error[RF_INSERT_BUSY] += 3;
 		feed(watch);
 	}
 	expect(watch, RF_EVENT_WINDOWS_FULL, 1);
@@ -260,7 +260,7 @@ static void windows_that_cannot_be_made_are_told_once(void **state)
 	assert_string_equal(made_last(&watch->got, RF_EVENT_WINDOWS_FULL)->detail, "none_idle 12");
 	assert_string_equal(made_last(&watch->got, RF_EVENT_MAP_ERRORS)->detail, "insert_busy 3");
 	be_quiet(watch, RF_EVENTS_QUIET_S);
-	watch->scan.counters.map_error[RF_NONE_IDLE]++;
+	watch->scan.sums.counters.map_error[RF_NONE_IDLE]++;
 	feed(watch);
 	expect(watch, RF_EVENT_WINDOWS_FULL, 2);
 }

@@ -240,7 +240,7 @@ static void move_rules(struct world *world)
 
 static void move_counters(struct world *world)
 {
-	struct rf_counters *counters = &world->scan.counters;
+	struct rf_counters *counters = &world->scan.sums.counters;
 
 	if (world->storm > 3)
 		counters->reason[RF_NEWCOMER_CLOSED].packets += unit_below(&world->random, 30000);
@@ -283,7 +283,7 @@ static void forget_all(struct world *world)
 	for (int i = 0; i < ROWS; i++)
 		world->truth[i].is_banned = false;
 	world->scan.standing = (struct rf_standing){.active = 2, .in_force = 2};
-	world->scan.counters = (struct rf_counters){};
+	world->scan.sums.counters = (struct rf_counters){};
 }
 
 static void go(struct world *world)

@@ -131,12 +131,13 @@ static void everything_is_told(void **state)
 	struct rf_snapshot *now = &fence->snapshot;
 	struct exposed *told;
 
-	now->counters.reason[RF_OVER_LIMIT] = (struct rf_count){7, 700};
-	now->counters.map_error[RF_NONE_IDLE] = 3;
-	now->counters.inserts[1] = 9;
-	now->counters.evictions[1] = 2;
-	now->counters.newcomers_admitted = 11;
-	now->limit[0].dropped = (struct rf_count){5, 500};
+	now->sums.counters.reason[RF_OVER_LIMIT] = (struct rf_count){7, 700};
+	now->sums.counters.map_error[RF_NONE_IDLE] = 3;
+	now->sums.counters.inserts[1] = 9;
+	now->sums.counters.evictions[1] = 2;
+	now->sums.used[1] = 7;
+	now->sums.counters.newcomers_admitted = 11;
+	now->sums.limit[0].dropped = (struct rf_count){5, 500};
 	now->bans.rules.listed[RF_DENY] = 4;
 	now->standing.state = RF_ON_TRIAL;
 	now->standing.trial_ns = 2500 * MS;
@@ -182,16 +183,16 @@ static void counters_never_step_back(void **state)
 	struct rf_metrics *next = rf_metrics_new("eth0");
 	char *text;
 
-	now->counters.reason[RF_OVER_LIMIT].packets = 100;
-	now->limit[0].dropped.packets = 50;
+	now->sums.counters.reason[RF_OVER_LIMIT].packets = 100;
+	now->sums.limit[0].dropped.packets = 50;
 	scan(fence);
-	now->counters.reason[RF_OVER_LIMIT].packets = 90;
+	now->sums.counters.reason[RF_OVER_LIMIT].packets = 90;
 	scan(fence);
 	assert_true(value(fence, DROPPED) == 100);
 	/* Deleted, and made anew. */
 	now->standing.active = 3;
 	now->bans.rules.limit[0].since_generation = 3;
-	now->limit[0].dropped.packets = 60;
+	now->sums.limit[0].dropped.packets = 60;
 	scan(fence);
 	assert_true(value(fence, LIMIT("packets_total", ",outcome=dropped")) == 110);
 	/* Another fence, and another daemon. */
@@ -203,7 +204,7 @@ static void counters_never_step_back(void **state)
 	rf_metrics_free(fence->metrics);
 	fence->metrics = next;
 	strcpy(now->identity, "boot-2");
-	now->counters.reason[RF_OVER_LIMIT].packets = 1;
+	now->sums.counters.reason[RF_OVER_LIMIT].packets = 1;
 	scan(fence);
 	assert_true(value(fence, DROPPED) == 101);
 }
@@ -360,8 +361,8 @@ static void a_flood_adds_no_series(void **state)
 			now->sources.row[i].new_dropped = i;
 			now->sources.row[i].used = i % 1001;
 		}
-		memset(&now->counters, second ? 0x77 : 0, sizeof(now->counters));
-		memset(&now->limit, second ? 0x77 : 0, sizeof(now->limit));
+		memset(&now->sums.counters, second ? 0x77 : 0, sizeof(now->sums.counters));
+		memset(&now->sums.limit, second ? 0x77 : 0, sizeof(now->sums.limit));
 		if (second > 2 && second < 60) {
 			now->awake_ns += SECOND;
 			continue;

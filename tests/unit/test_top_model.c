@@ -135,7 +135,7 @@ static void scans_that_are_far_apart_leave_no_gap(void **state)
 	scan_of(&scan, rows, drops, 1);
 	scan.awake_ns += 19 * SECOND;
 	scan.since_ns = 20 * SECOND;
-	scan.counters.reason[RF_OVER_LIMIT].packets += 2000;
+	scan.sums.counters.reason[RF_OVER_LIMIT].packets += 2000;
 	assert_int_equal(rf_model_take(&model, &scan), 0);
 	slot = scan.awake_ns / RF_SLOT_NS;
 	for (int back = 0; back < 4; back++) {

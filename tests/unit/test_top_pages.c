@@ -37,8 +37,8 @@ static void begin(struct page *page, int rows, int columns, bool is_utf8)
 		row[1] = made_row(&scan, 66, 0, i > 5 ? 4055000 : 0);
 		row[1].new_passed = 100000;
 		row[1].used = i > 5 ? 20000 : 5000;
-		scan.counters.reason[RF_UNDER_LIMIT].packets += 100105;
-		scan.counters.reason[RF_OVER_LIMIT].packets += row[1].new_dropped;
+		scan.sums.counters.reason[RF_UNDER_LIMIT].packets += 100105;
+		scan.sums.counters.reason[RF_OVER_LIMIT].packets += row[1].new_dropped;
 		scan.sources = (struct rf_source_rows){row, 2, 2};
 		assert_int_equal(rf_model_take(&page->model, &scan), 0);
 	}

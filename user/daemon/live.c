@@ -450,8 +450,8 @@ static json_t *make_residents(const void *of)
 {
 	const struct rf_snapshot *snapshot = of;
 
-	return json_pack("[I, I]", (json_int_t)snapshot->residents[0],
-			 (json_int_t)snapshot->residents[1]);
+	return json_pack("[I, I]", (json_int_t)snapshot->sums.residents[0],
+			 (json_int_t)snapshot->sums.residents[1]);
 }
 
 static const struct rf_field snapshot_fields[] = {

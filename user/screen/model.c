@@ -39,7 +39,7 @@ static void take_flows(struct rf_head *head, const struct rf_snapshot *snapshot)
 	for (int i = 0; i < RF_REASON_COUNT; i++) {
 		const double rate =
 			rate_of(head->counters.reason[i].packets,
-				snapshot->counters.reason[i].packets, snapshot->since_ns);
+				snapshot->sums.counters.reason[i].packets, snapshot->since_ns);
 
 		note(&head->reason[i], snapshot, rate);
 		in += rate;
@@ -91,7 +91,7 @@ static void take_head(struct rf_head *head, const struct rf_snapshot *snapshot)
 	take_flows(head, snapshot);
 	take_limits(head, rules);
 	count_over(head, &snapshot->sources);
-	head->counters = snapshot->counters;
+	head->counters = snapshot->sums.counters;
 	memcpy(head->identity, snapshot->identity, sizeof(head->identity));
 }
 

@@ -170,7 +170,7 @@ static void read_received(struct rf_scanner *scanner)
 }
 
 static void judge_interface(struct rf_scanner *scanner, int i, const struct rf_snapshot *snapshot,
-			    const struct rf_by_interface *sums, struct rf_bypass *bypass)
+			    struct rf_bypass *bypass)
 {
 	const struct rf_interface *interface = &scanner->fence.interface[i];
 	struct rf_interface_watch *watch = find_watch(scanner, i);
@@ -180,8 +180,8 @@ static void judge_interface(struct rf_scanner *scanner, int i, const struct rf_s
 		.rx_packets = watch->rx_packets,
 	};
 
-	sample.counted_after = rf_bypass_count(&scanner->fence, interface, &snapshot->counters,
-					       sums, &sample.is_shared);
+	sample.counted_after = rf_bypass_count(&scanner->fence, interface, &snapshot->sums.counters,
+					       &snapshot->sums.interfaces, &sample.is_shared);
 	if (sample.counted_before > sample.counted_after)
 		sample.counted_before = sample.counted_after; /* counted anew */
 	watch->counted = sample.counted_after;
@@ -191,17 +191,12 @@ static void judge_interface(struct rf_scanner *scanner, int i, const struct rf_s
 
 static void see_interfaces(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
 {
-	struct rf_by_interface sums;
-	struct rf_error ignored;
-
-	if (rf_fence_by_interface(&scanner->fence, &sums, &ignored))
-		return;
 	snapshot->interfaces = count_interfaces(scanner);
 	for (int i = 0; i < snapshot->interfaces; i++) {
 		struct rf_interface_seen *seen = &snapshot->interface[i];
 
 		memcpy(seen->name, scanner->fence.interface[i].name, sizeof(seen->name));
-		judge_interface(scanner, i, snapshot, &sums, &seen->bypass);
+		judge_interface(scanner, i, snapshot, &seen->bypass);
 	}
 }
 
@@ -295,8 +290,6 @@ int rf_scan(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_
 	};
 	memcpy(snapshot->fence, fence->name, sizeof(snapshot->fence));
 	memcpy(snapshot->identity, scanner->identity, sizeof(snapshot->identity));
-	for (int i = 0; i < 2; i++)
-		snapshot->residents[i] = rf_fence_residents(fence, i);
 	err = scan_all(scanner, snapshot, error);
 	if (!err)
 		scanner->scanned_ns = snapshot->awake_ns;

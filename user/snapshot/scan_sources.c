@@ -616,8 +616,8 @@ static int read_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 	int err = read_windows(scanner, snapshot, is_whole, error);
 
 	if (!err)
-		err = rf_fence_all_counters(&scanner->fence, &snapshot->bans.rules,
-					    &snapshot->counters, snapshot->limit, leases, error);
+		err = rf_fence_sums_read(&scanner->fence, &snapshot->bans.rules, &snapshot->sums,
+					 leases, error);
 	return err;
 }
 

@@ -23,54 +23,85 @@ void rf_counters_sum(const struct rf_counters *counters, struct rf_count *passed
 
 static void sum_up(struct rf_fence_sums *sums)
 {
+	sums->passed = sums->dropped = (struct rf_count){};
+	sums->map_errors = 0;
 	rf_counters_sum(&sums->counters, &sums->passed, &sums->dropped);
 	for (int i = 0; i < RF_MAP_ERROR_COUNT; i++)
 		sums->map_errors += sums->counters.map_error[i];
 	sums->would_drop = sums->counters.reason[RF_SHADOW_OVER];
 }
 
-/* Counters first, then leases: these are read once, for the reasons and for the limits. */
-static int read_counters(struct rf_totals *totals, struct rf_limit_counters counted[RF_LIMITS_MAX],
-			 struct rf_error *error)
+/* Counters are not read at one moment: evictions can exceed inserts. */
+static uint64_t windows_used(const struct rf_counters *counters, int family)
+{
+	const uint64_t made = counters->inserts[family], evicted = counters->evictions[family];
+
+	return made > evicted ? made - evicted : 0;
+}
+
+int rf_fence_sums_read(const struct rf_fence *fence, const struct rf_bank *rules,
+		       struct rf_fence_sums *sums, struct rf_leases *leases, struct rf_error *error)
+{
+	int err;
+
+	*sums = (struct rf_fence_sums){};
+	err = rf_fence_all_counters(fence, rules, &sums->counters, sums->limit, leases, error);
+	if (!err)
+		err = rf_fence_by_interface(fence, &sums->interfaces, error);
+	if (err)
+		return err;
+	sum_up(sums);
+	for (int family = 0; family < 2; family++) {
+		sums->used[family] = windows_used(&sums->counters, family);
+		sums->residents[family] = rf_fence_residents(fence, family);
+	}
+	return 0;
+}
+
+static int read_all(struct rf_totals *totals, struct rf_error *error)
 {
 	struct rf_leases leases = {};
 	int err = rf_fence_bank(totals->fence, &totals->rules, error);
 
 	if (!err)
-		err = rf_fence_all_counters(totals->fence, &totals->rules, &totals->all.counters,
-					    counted, &leases, error);
+		err = rf_fence_sums_read(totals->fence, &totals->rules, &totals->all, &leases,
+					 error);
 	rf_leases_free(&leases);
 	return err;
 }
 
-static void take_limits(struct rf_totals *totals,
-			const struct rf_limit_counters counted[RF_LIMITS_MAX])
+static void subtract_baseline(struct rf_totals *totals)
+{
+	struct rf_fence_sums *since = &totals->since;
+
+	*since = totals->all;
+	rf_baseline_subtract(&totals->base, &since->counters);
+	rf_baseline_subtract_interfaces(&totals->base, &since->interfaces);
+	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+		rf_baseline_subtract_limit(&totals->base, &totals->rules.policy[slot],
+					   &since->limit[slot]);
+	sum_up(since);
+}
+
+static void take_limits(struct rf_totals *totals)
 {
 	int slots[RF_LIMITS_MAX];
 
 	totals->limits = rf_bank_slots(&totals->rules, slots);
-	for (int i = 0; i < totals->limits; i++) {
-		struct rf_limit_totals *one = &totals->limit[i];
-
-		one->limit = &totals->rules.limit[slots[i]];
-		one->counted = counted[slots[i]];
-		rf_baseline_subtract_limit(&totals->base, &totals->rules.policy[slots[i]],
-					   &one->counted);
-	}
+	for (int i = 0; i < totals->limits; i++)
+		totals->limit[i] = (struct rf_limit_totals){&totals->rules.limit[slots[i]],
+							    totals->since.limit[slots[i]]};
 }
 
-static void take_windows(struct rf_totals *totals, int family)
+static void take_windows(struct rf_totals *totals)
 {
-	const uint64_t made = totals->all.counters.inserts[family];
-	const uint64_t evicted = totals->all.counters.evictions[family];
-
-	totals->windows[family] = (struct rf_window_totals){
-		.made = totals->since.counters.inserts[family],
-		.evicted = totals->since.counters.evictions[family],
-		/* Counters are not read at one moment: evictions may exceed inserts. */
-		.used = made > evicted ? made - evicted : 0,
-		.residents = rf_fence_residents(totals->fence, family),
-	};
+	for (int family = 0; family < 2; family++)
+		totals->windows[family] = (struct rf_window_totals){
+			.made = totals->since.counters.inserts[family],
+			.evicted = totals->since.counters.evictions[family],
+			.used = totals->all.used[family],
+			.residents = totals->all.residents[family],
+		};
 }
 
 static int take_interfaces(struct rf_totals *totals, struct rf_error *error)
@@ -95,25 +126,17 @@ static int take_interfaces(struct rf_totals *totals, struct rf_error *error)
 int rf_totals_read(const struct rf_fence *fence, bool from_attach, struct rf_totals *totals,
 		   struct rf_error *error)
 {
-	struct rf_limit_counters counted[RF_LIMITS_MAX];
 	int err;
 
 	*totals = (struct rf_totals){.fence = fence};
-	err = read_counters(totals, counted, error);
-	if (!err)
-		err = rf_fence_by_interface(fence, &totals->all.interfaces, error);
+	err = read_all(totals, error);
 	if (err)
 		return err;
 	if (!from_attach)
 		rf_fence_baseline(fence, &totals->base);
-	totals->since = totals->all;
-	rf_baseline_subtract(&totals->base, &totals->since.counters);
-	rf_baseline_subtract_interfaces(&totals->base, &totals->since.interfaces);
-	sum_up(&totals->all);
-	sum_up(&totals->since);
-	take_windows(totals, 0);
-	take_windows(totals, 1);
-	take_limits(totals, counted);
+	subtract_baseline(totals);
+	take_windows(totals);
+	take_limits(totals);
 	return take_interfaces(totals, error);
 }
 
@@ -126,8 +149,8 @@ void rf_totals_free(struct rf_totals *totals)
 /* ---- rates ---- */
 
 /*
- * The later reading may be the smaller one: packets on their way from a lease into a counter may be
- * missing in it.
+ * The later reading can be lower: packets that a lease is handing over to a counter can be missing
+ * in it.
  */
 static double rate(uint64_t before, uint64_t now, double seconds)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a fence has counted, read once: `stats`, `stats watch`, `status` and `top` print it, and
- * records.h says what programs get of it.
+ * The counters of a fence, read in one way: `stats`, `stats watch` and `status` print them, and
+ * each scan of the daemon and of `top` includes them. records.h has the fields for programs.
  */
 #ifndef RINGFENCE_TOTALS_H
 #define RINGFENCE_TOTALS_H
@@ -9,15 +9,29 @@
 #include "fence/by_interface.h"
 #include "fence/fence.h"
 
-/* Sums of all counters of a fence. */
+struct rf_leases;
+
+/* All counters of a fence, and their sums. */
 struct rf_fence_sums {
 	struct rf_count passed;
 	struct rf_count dropped;
 	struct rf_count would_drop;
 	struct rf_counters counters;
+	struct rf_limit_counters limit[RF_LIMITS_MAX]; /* by slot of the limit */
 	struct rf_by_interface interfaces;
 	uint64_t map_errors;
+	/* Windows in use, and sources that are residents, by family. */
+	uint64_t used[2], residents[2];
 };
+
+/*
+ * Reads the counters since the attach, by reason, by limit of `rules`, the active ones, and by
+ * interface. The packets that leases hold are included; `leases` are read once, and handed over
+ * even after an error.
+ */
+int rf_fence_sums_read(const struct rf_fence *fence, const struct rf_bank *rules,
+		       struct rf_fence_sums *sums, struct rf_leases *leases,
+		       struct rf_error *error);
 
 /* Adds the counters of reasons to `passed` or `dropped`. */
 void rf_counters_sum(const struct rf_counters *counters, struct rf_count *passed,
@@ -30,7 +44,7 @@ struct rf_limit_totals {
 
 struct rf_interface_totals {
 	const struct rf_interface *interface;
-	/* NULL: no interface is counted apart, or packets of this one are in the rest. */
+	/* NULL: the fence never had several interfaces, or the rest includes its packets. */
 	const struct rf_interface_counters *counted;
 };
 
@@ -45,20 +59,20 @@ struct rf_totals {
 	const struct rf_fence *fence;
 	struct rf_fence_sums all;   /* since the attach */
 	struct rf_fence_sums since; /* since the reset, if there was one */
-	struct rf_baseline base;    /* of that reset; all 0: none, or it was not asked for */
+	struct rf_baseline base;    /* of the reset; all 0: never reset, or `from_attach` */
 	struct rf_bank rules;
 	struct rf_limit_totals limit[RF_LIMITS_MAX]; /* in the order in which limits are listed */
 	int limits;
 	struct rf_interface_totals *interface; /* of each of the fence's */
-	/* What these interfaces do not have of the sums, where they are counted apart. */
+	/* The sums without these interfaces, if each interface has its counters. */
 	struct rf_interface_counters rest;
 	bool is_apart;
 	struct rf_window_totals windows[2]; /* of IPv4 and IPv6 */
 };
 
 /*
- * `from_attach`: as if nothing was ever reset. Free it even after an error. The fence stays, and
- * keeps its interfaces, as long as the totals do.
+ * `from_attach`: ignores resets. Free it even after an error. The totals refer to the fence and its
+ * interfaces.
  */
 int rf_totals_read(const struct rf_fence *fence, bool from_attach, struct rf_totals *totals,
 		   struct rf_error *error);
@@ -84,7 +98,7 @@ struct rf_rates {
 	uint64_t map_errors; /* in all that time */
 };
 
-/* A line of `stats watch`, beside the totals. */
+/* What a line of `stats watch` adds to the totals. */
 struct rf_stats_line {
 	uint64_t time_ns; /* since 1970 */
 	struct rf_rates rates;

@@ -393,7 +393,7 @@ void rf_events_feed(struct rf_events *events, const struct rf_snapshot *snapshot
 	rf_events_feed_fence(events, snapshot);
 	rf_events_feed_sources(events, snapshot);
 	rf_events_tell_left_out(events, false);
-	events->before = snapshot->counters;
+	events->before = snapshot->sums.counters;
 	events->has_before = true;
 }
 

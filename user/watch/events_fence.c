@@ -194,7 +194,7 @@ static void find_sources(const struct rf_snapshot *snapshot, struct news *news)
 static void find_news(const struct rf_events *events, const struct rf_snapshot *snapshot,
 		      struct news *news)
 {
-	const struct rf_counters *before = &events->before, *now = &snapshot->counters;
+	const struct rf_counters *before = &events->before, *now = &snapshot->sums.counters;
 
 	*news = (struct news){};
 	for (int i = 0; i < RF_REASON_COUNT; i++) {

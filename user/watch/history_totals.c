@@ -164,7 +164,7 @@ static void add_limits(struct adding *adding, const struct rf_snapshot *snapshot
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		const char *name = rules->limit[slot].name;
 		struct rf_limit_counters *before = &counted->limit[slot];
-		const struct rf_limit_counters *now = &snapshot->limit[slot];
+		const struct rf_limit_counters *now = &snapshot->sums.limit[slot];
 
 		if (counted->limit_id[slot] != rules->policy[slot].id)
 			*before = (struct rf_limit_counters){};
@@ -180,8 +180,8 @@ static void add_limits(struct adding *adding, const struct rf_snapshot *snapshot
 
 static void add_counts(struct adding *adding, const struct rf_snapshot *snapshot)
 {
-	add_reasons(adding, &snapshot->counters);
-	add_others(adding, &snapshot->counters);
+	add_reasons(adding, &snapshot->sums.counters);
+	add_others(adding, &snapshot->sums.counters);
 	add_limits(adding, snapshot);
 }
 
@@ -332,8 +332,8 @@ static int add_total(struct rf_history *history, const struct rf_snapshot *snaps
 {
 	return rf_db_insert(&history->db, "totals", "iiiiii", history->scan,
 			    (int64_t)rf_ms(snapshot->time_ns), (int64_t)(rf_ms(awake_ns) ?: 1),
-			    (int64_t)snapshot->sources.count, (int64_t)snapshot->residents[0],
-			    (int64_t)snapshot->residents[1]);
+			    (int64_t)snapshot->sources.count, (int64_t)snapshot->sums.residents[0],
+			    (int64_t)snapshot->sums.residents[1]);
 }
 
 /* A fence that was made anew began its counters at 0. */

@@ -511,9 +511,10 @@ static uint64_t add(struct rf_metrics *metrics, const char *kind, const char *na
 	return rf_monotonic_add(metrics->told, key, more);
 }
 
-static void take_counters(struct rf_metrics *metrics, const struct rf_counters *now)
+static void take_counters(struct rf_metrics *metrics, const struct rf_fence_sums *sums)
 {
 	static const char *const families[] = {"ipv4", "ipv6"};
+	const struct rf_counters *now = &sums->counters;
 	struct rf_counters *told = &metrics->counters;
 
 	for (int i = 0; i < RF_REASON_COUNT; i++) {
@@ -528,9 +529,7 @@ static void take_counters(struct rf_metrics *metrics, const struct rf_counters *
 	for (int i = 0; i < 2; i++) {
 		told->inserts[i] = tell(metrics, "inserts", families[i], now->inserts[i]);
 		told->evictions[i] = tell(metrics, "evictions", families[i], now->evictions[i]);
-		metrics->windows[i] = now->inserts[i] > now->evictions[i]
-					      ? now->inserts[i] - now->evictions[i]
-					      : 0;
+		metrics->windows[i] = sums->used[i];
 	}
 	told->newcomers_admitted = tell(metrics, "newcomers", "admitted", now->newcomers_admitted);
 	told->newcomers_known = tell(metrics, "newcomers", "known", now->newcomers_known);
@@ -598,7 +597,7 @@ static void take_limits(struct rf_metrics *metrics, const struct rf_snapshot *sn
 
 		if (rules->policy[slot].id)
 			take_limit(metrics, &rules->limit[slot], rules->policy[slot].id,
-				   &snapshot->limit[slot], told);
+				   &snapshot->sums.limit[slot], told);
 		else
 			*told = (struct rf_limit_metrics){};
 	}
@@ -708,7 +707,7 @@ void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snaps
 	const struct rf_standing *standing = &snapshot->standing;
 
 	rf_monotonic_begin(metrics->told, snapshot->identity, standing->active);
-	take_counters(metrics, &snapshot->counters);
+	take_counters(metrics, &snapshot->sums);
 	take_limits(metrics, snapshot);
 	take_sources(metrics, snapshot);
 	take_events(metrics);
