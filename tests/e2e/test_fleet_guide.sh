@@ -197,7 +197,7 @@ for number in 1 2 3; do
 	connect_machine "node$number" "1$number"
 done
 
-follow 'The engine' engine
+follow 'The fleet server' engine
 follow 'On each front end' "${both[@]}"
 
 # How often front ends were alone, as their agents count.
@@ -259,7 +259,7 @@ done
 
 follow 'Change a limit' "${both[@]}"
 
-follow 'TLS: on the engine' engine
+follow 'TLS: on the fleet server' engine
 follow 'TLS: on each front end' "${both[@]}"
 fails 'with TLS nobody reaches the engine without' 1 'Could not connect to Redis at 192.0.2.10:6379: Connection refused' \
 	at web1 "$client" -h 192.0.2.10 ping
@@ -272,7 +272,7 @@ machine=web2
 reboot "$machine" || fail 'the units bring the fence back'
 check 'a front end that was rebooted hears the engine, by its files alone' eventually hears
 
-follow 'One machine more' "${both[@]}"
-follow 'One machine less' web2
-follow 'One that is dead' web1
+follow 'Add a machine' "${both[@]}"
+follow 'Remove a machine' web2
+follow 'Remove a failed machine' web1
 done_testing
