@@ -87,6 +87,11 @@ sed -i 's/ NOTICE, / , /' "$events"
 refused schema/events.c "'RF_EVENT_' undeclared" 'an event without a priority'
 sed -i 's/_FIELD(reason, TEXT, GIVEN, reason/_FIELD(reason, TEXT, GIVEN, because/' "$events"
 refused watch/event.c "has no member named 'because'" 'a key without a value'
+sed -i 's/_FIELD(reason, TEXT, GIVEN, reason/_FIELD(reason, WORDS, GIVEN, reason/' "$events"
+refused watch/event.c RF_RECORDED_WORDS 'a recorded key of a kind that no reader has'
+check 'the records of recorded events compile' assembles watch/records.c
+sed -i 's/^\(EVENT\)_FIELD(interval, SECONDS/RECORDED_FIELD(interval, SECONDS/' "$events"
+refused watch/records.c RF_RECORDED_SECONDS 'a recorded key that a history cannot have'
 
 settings=$tree/user/schema/watch_settings.def
 check 'the settings compile' assembles daemon/settings.c

@@ -300,18 +300,19 @@ static bool tell_source(const struct listing *listing, const char *text,
 	       rf_prefix_contains(&source, &listing->only);
 }
 
+/* The page asks for one fence, and identifies events by time: number and fence are left out. */
+#define FIELD_OF_NUMBER(...)
+#define FIELD_OF_FENCE(...)
+#define FIELD_OF_COUNT(key, member, help) RF_FIELD(key, struct rf_recorded_event, member, help),
+#define FIELD_OF_TYPE FIELD_OF_COUNT
+#define FIELD_OF_TEXT FIELD_OF_COUNT
+#define FIELD_OF_SOURCE FIELD_OF_COUNT
+#define FIELD_OF_TIME(key, member, help) \
+	RF_FIELD_OF_NS(key, struct rf_recorded_event, member, help),
+#define RECORDED_FIELD(key, kind, when, member, help) FIELD_OF_##kind(#key, member, help)
+
 static const struct rf_field event_fields[] = {
-	RF_FIELD_OF_NS("time", struct rf_recorded_event, time_ns, "since 1970"),
-	RF_FIELD("type", struct rf_recorded_event, type, "its type"),
-	RF_FIELD("id", struct rf_recorded_event, id, "joins the start and the end"),
-	RF_FIELD("limit", struct rf_recorded_event, limit, "its name"),
-	RF_FIELD("source", struct rf_recorded_event, source, "as it may be told"),
-	RF_FIELD("reason", struct rf_recorded_event, reason, "of the drops"),
-	RF_FIELD("rate", struct rf_recorded_event, rate, "of the limit"),
-	RF_FIELD("passed", struct rf_recorded_event, passed, "packets"),
-	RF_FIELD("dropped", struct rf_recorded_event, dropped, "packets"),
-	RF_FIELD_OF_NS("first_seen", struct rf_recorded_event, first_seen_ns, "since 1970"),
-	RF_FIELD("detail", struct rf_recorded_event, detail, "more about it"),
+#include "schema/events.def"
 	{},
 };
 

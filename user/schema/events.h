@@ -7,8 +7,7 @@
 
 #define RF_EVENT_SCHEMA 1 /* ringfence-event.schema.json */
 #define RF_EVENT_WORST 5  /* sources of an event `suppressed` */
-#define RF_EVENT_SOURCE_HELP \
-	"a network, or an address with its length; missing where it may not be told"
+#define RF_EVENT_SOURCE_HELP "address or network; in the events file with its length"
 
 enum rf_event_type {
 #define EVENT(type, ...) RF_EVENT_##type,
@@ -45,6 +44,8 @@ enum rf_event_kind {
 	RF_EVENT_IS_SCHEMA,  /* a constant */
 	RF_EVENT_IS_TYPE,    /* enum rf_event_type, by its name */
 	RF_EVENT_IS_TEXT,    /* an array of characters; "" is left out */
+	RF_EVENT_IS_FENCE,   /* the same, never empty; no column of a history */
+	RF_EVENT_IS_NUMBER,  /* uint64_t, the primary key of the events of a history */
 	RF_EVENT_IS_COUNT,   /* uint64_t */
 	RF_EVENT_IS_TIME,    /* uint64_t, in nanoseconds since 1970; in JSON as text, in UTC */
 	RF_EVENT_IS_SECONDS, /* uint64_t, in nanoseconds */
@@ -60,5 +61,14 @@ enum rf_event_when {
 	RF_EVENT_SEEN,	/* where the event has a first packet */
 	RF_EVENT_SUPPRESSED_ONLY,
 };
+
+/* The type of a recorded field's member in struct rf_recorded_event. */
+#define RF_RECORDED_NUMBER uint64_t
+#define RF_RECORDED_COUNT uint64_t
+#define RF_RECORDED_TIME uint64_t
+#define RF_RECORDED_TYPE const char *
+#define RF_RECORDED_TEXT const char *
+#define RF_RECORDED_FENCE const char *
+#define RF_RECORDED_SOURCE const char *
 
 #endif /* RINGFENCE_SCHEMA_EVENTS_H */

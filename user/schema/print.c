@@ -94,9 +94,11 @@ static void print_event_kind(enum rf_event_kind kind)
 		print_event_names("\"enum\": ");
 		break;
 	case RF_EVENT_IS_TEXT:
+	case RF_EVENT_IS_FENCE:
 	case RF_EVENT_IS_SOURCE:
 		printf("\"type\": \"string\"");
 		break;
+	case RF_EVENT_IS_NUMBER:
 	case RF_EVENT_IS_COUNT:
 	case RF_EVENT_IS_SUM:
 		printf(COUNT_SCHEMA);

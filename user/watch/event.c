@@ -202,7 +202,9 @@ static bool is_suppressed(const void *of)
 #define ROW_OF_TYPE(key, member, ...) RF_FIELD_MADE(key, RF_FIELD_TEXT, make_type, ##__VA_ARGS__)
 #define ROW_OF_TEXT(key, member, ...) \
 	RF_FIELD(key, struct rf_event, member, ##__VA_ARGS__, .if_any = true)
+#define ROW_OF_FENCE ROW_OF_TEXT
 #define ROW_OF_COUNT(key, member, ...) RF_FIELD(key, struct rf_event, member, ##__VA_ARGS__)
+#define ROW_OF_NUMBER ROW_OF_COUNT
 #define ROW_OF_TIME(key, member, ...) RF_FIELD_OF_TIME(key, struct rf_event, member, ##__VA_ARGS__)
 #define ROW_OF_SECONDS(key, member, ...) \
 	RF_FIELD_MADE(key, RF_FIELD_REAL, make_interval, ##__VA_ARGS__, .has = has_interval)
@@ -298,10 +300,10 @@ static uint64_t time_of(const json_t *json, const char *key)
 	return time_ns;
 }
 
-/* As a history writes it: a whole address has no length. */
-static const char *source_of(const json_t *json, char text[RF_PREFIX_TEXT_SIZE])
+/* As a history has it: a whole address without its length. */
+static const char *source_of(const json_t *json, const char *key, char text[RF_PREFIX_TEXT_SIZE])
 {
-	const char *source = text_of(json, "source");
+	const char *source = text_of(json, key);
 	struct rf_prefix prefix;
 	struct rf_error unused;
 
@@ -311,45 +313,31 @@ static const char *source_of(const json_t *json, char text[RF_PREFIX_TEXT_SIZE])
 	return text;
 }
 
-#define RECORDED_FIELD(key, kind, when, member, help) \
-	{#key, RF_EVENT_IS_##kind, offsetof(struct rf_recorded_event, member)},
-static const struct {
-	const char *key;
-	enum rf_event_kind kind;
-	size_t at;
-} recorded_fields[] = {
-#include "schema/events.def"
-};
+#define READ_NUMBER(key) number_of(json, key)
+#define READ_COUNT(key) number_of(json, key)
+#define READ_TIME(key) time_of(json, key)
+#define READ_TYPE(key) text_of(json, key)
+#define READ_TEXT(key) text_of(json, key)
+#define READ_FENCE(key) text_of(json, key)
+#define READ_SOURCE(key) source_of(json, key, source)
 
 static void read_fields(const json_t *json, struct rf_recorded_event *event,
 			char source[RF_PREFIX_TEXT_SIZE])
 {
-	for (size_t i = 0; i < ARRAY_SIZE(recorded_fields); i++) {
-		const char *key = recorded_fields[i].key;
-		void *into = (char *)event + recorded_fields[i].at;
-
-		if (recorded_fields[i].kind == RF_EVENT_IS_COUNT)
-			*(uint64_t *)into = number_of(json, key);
-		else if (recorded_fields[i].kind == RF_EVENT_IS_TIME)
-			*(uint64_t *)into = time_of(json, key);
-		else if (recorded_fields[i].kind == RF_EVENT_IS_SOURCE)
-			*(const char **)into = source_of(json, source);
-		else
-			*(const char **)into = text_of(json, key);
-	}
+#define RECORDED_FIELD(key, kind, when, member, help) event->member = READ_##kind(#key);
+#include "schema/events.def"
 }
 
 static int visit_line(struct rf_event_file *file, rf_event_line_visit visit, void *context)
 {
 	json_t *json = json_loadb(file->line, file->length, 0, NULL);
 	char source[RF_PREFIX_TEXT_SIZE];
-	struct rf_recorded_event event = {};
+	struct rf_recorded_event event;
 	int result = 0;
-	const char *fence = text_of(json, "fence");
 
 	read_fields(json, &event, source);
-	if (event.time_ns && *event.type && *fence)
-		result = visit(context, fence, &event);
+	if (event.time_ns && *event.type && *event.fence)
+		result = visit(context, event.fence, &event);
 	else if (file->length)
 		file->strange++;
 	json_decref(json);

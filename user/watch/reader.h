@@ -260,8 +260,8 @@ int rf_reader_each_peak(struct rf_reader *reader, const char *limit, uint64_t fr
 /* ---- events ---- */
 
 struct rf_recorded_event {
-	uint64_t seq, time_ns, first_seen_ns, passed, dropped;
-	const char *type, *id, *fence, *limit, *source, *reason, *rate, *detail;
+#define RECORDED_FIELD(key, kind, when, member, help) RF_RECORDED_##kind member;
+#include "schema/events.def"
 };
 
 /*

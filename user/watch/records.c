@@ -55,23 +55,24 @@ const struct rf_field rf_recorded_source_fields[] = {
 	{},
 };
 
-#define TEXT(key, member, meaning) \
-	RF_FIELD(key, struct rf_recorded_event, member, meaning, .if_any = true, .or_null = true)
+/* clang-format off */
+/* A value that is not always given is null without one. */
+#define AT_TIMES(when) .or_null = RF_EVENT_##when != RF_EVENT_ALWAYS
+#define FIELD(key, member, when, ...) \
+	RF_FIELD(key, struct rf_recorded_event, member, ##__VA_ARGS__)
+#define FIELD_OF_NUMBER FIELD
+#define FIELD_OF_COUNT FIELD
+#define FIELD_OF_TYPE FIELD
+#define FIELD_OF_FENCE FIELD
+#define FIELD_OF_TEXT(key, member, when, ...) \
+	FIELD(key, member, when, ##__VA_ARGS__, .if_any = true, AT_TIMES(when))
+#define FIELD_OF_SOURCE FIELD_OF_TEXT
+#define FIELD_OF_TIME(key, member, when, ...) \
+	RF_FIELD_OF_TIME(key, struct rf_recorded_event, member, ##__VA_ARGS__, AT_TIMES(when))
+#define RECORDED_FIELD(key, kind, when, member, help) FIELD_OF_##kind(#key, member, when, help),
+/* clang-format on */
 
 const struct rf_field rf_recorded_event_fields[] = {
-	RF_FIELD("seq", struct rf_recorded_event, seq, "counts up"),
-	RF_FIELD_OF_TIME("time", struct rf_recorded_event, time_ns, "UTC"),
-	RF_FIELD("type", struct rf_recorded_event, type, "type of the event"),
-	TEXT("id", id, "joins the start and the end"),
-	RF_FIELD("fence", struct rf_recorded_event, fence, "its name"),
-	TEXT("limit", limit, "of the limit"),
-	TEXT("source", source, "address or network"),
-	TEXT("reason", reason, "of the drops"),
-	TEXT("rate", rate, "of the limit"),
-	RF_FIELD("dropped", struct rf_recorded_event, dropped, "packets, so far"),
-	RF_FIELD("passed", struct rf_recorded_event, passed, "packets, so far"),
-	RF_FIELD_OF_TIME("first_seen", struct rf_recorded_event, first_seen_ns,
-			 "the first packet, UTC", .or_null = true),
-	TEXT("detail", detail, "more about it"),
+#include "schema/events.def"
 	{},
 };
