@@ -146,9 +146,9 @@ static inline void check_stranded(int source, int limit)
 	const uint64_t epoch = epoch_of(limit);
 	uint64_t stranded = 0;
 
-	for (int i = 0; i < BOOKS; i++)
-		if (epoch - of->book[i].epoch < fleet.policy[limit].cells)
-			stranded += of->book[i].credits;
+	for (uint64_t cell = epoch - fleet.policy[limit].cells + 1; cell <= epoch; cell++)
+		if (of->book[cell % BOOKS].epoch == cell)
+			stranded += of->book[cell % BOOKS].credits;
 	if (stranded * 32 > fleet.policy[limit].limit)
 		fail_msg("RF_TEST_SEED=%" PRIu64 ", limit %d, cell %" PRIu64 ": %" PRIu64
 			 " of %u stranded",

@@ -21,7 +21,7 @@ typedef __int128 int128;
 
 struct charge {
 	uint64_t when; /* the number of a cell, or a time */
-	uint32_t cost;
+	uint64_t cost;
 };
 
 struct oracle {
@@ -57,6 +57,15 @@ static inline void oracle_add(struct oracle *oracle, uint64_t when, uint32_t cos
 	assert_true(oracle->end - oracle->first < ORACLE_CHARGES);
 	*oracle_charge(oracle, oracle->end++) = (struct charge){when, cost};
 	oracle->latest = when;
+}
+
+/* Adds to the entry of a cell: within a cell, the order of charges does not matter. */
+static inline void oracle_add_to_cell(struct oracle *oracle, uint64_t cell, uint32_t cost)
+{
+	if (oracle->end > oracle->first && oracle_charge(oracle, oracle->end - 1)->when == cell)
+		oracle_charge(oracle, oracle->end - 1)->cost += cost;
+	else
+		oracle_add(oracle, cell, cost);
 }
 
 /* The sum of the charges from `oldest` to `newest`. */
@@ -265,29 +274,45 @@ static inline bool oracle_is_bucket(const struct rf_limit *limit)
 	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
 }
 
+static inline bool oracle_is_charged(const struct rf_limit *limit, bool passes)
+{
+	return passes || limit->flags & RF_COUNT_REJECTED;
+}
+
+static inline bool oracle_log_take(struct oracle *oracle, const struct rf_limit *limit,
+				   const struct rf_policy *policy, uint64_t time)
+{
+	uint64_t now = oracle_log_now(oracle, time);
+	bool passes = oracle_log_used(oracle, policy, time) < policy->limit;
+
+	if (oracle_is_charged(limit, passes))
+		oracle_add(oracle, now, 1);
+	oracle_forget(oracle, oracle_log_oldest(oracle, policy, 0));
+	return passes;
+}
+
+static inline bool oracle_cells_take(struct oracle *oracle, const struct rf_limit *limit,
+				     const struct rf_policy *policy, uint64_t time, uint32_t cost)
+{
+	uint64_t cell = oracle->latest = oracle_last_cell(oracle, policy, time);
+	bool passes;
+
+	oracle_forget(oracle, cell >= RF_CELLS_MAX ? cell - RF_CELLS_MAX : 0);
+	passes = oracle_cells_used(oracle, policy, time) + cost <= policy->limit;
+	if (oracle_is_charged(limit, passes))
+		oracle_add_to_cell(oracle, cell, cost);
+	return passes;
+}
+
 /* Does `cost` pass at `time`? If so, it is charged. */
 static inline bool oracle_take(struct oracle *oracle, const struct rf_limit *limit,
 			       const struct rf_policy *policy, uint64_t time, uint32_t cost)
 {
-	bool log = limit->algorithm == RF_LOG, passes;
-	uint64_t when;
-
 	if (oracle_is_bucket(limit))
 		return oracle_bucket_take(oracle, limit, policy, time, cost);
-	if (log) {
-		when = oracle_log_now(oracle, time);
-		passes = oracle_log_used(oracle, policy, time) < policy->limit;
-		cost = 1;
-	} else {
-		when = oracle->latest = oracle_last_cell(oracle, policy, time);
-		oracle_forget(oracle, when >= RF_CELLS_MAX ? when - RF_CELLS_MAX : 0);
-		passes = oracle_cells_used(oracle, policy, time) + cost <= policy->limit;
-	}
-	if (passes || limit->flags & RF_COUNT_REJECTED)
-		oracle_add(oracle, when, cost);
-	if (log)
-		oracle_forget(oracle, oracle_log_oldest(oracle, policy, 0));
-	return passes;
+	if (limit->algorithm == RF_LOG)
+		return oracle_log_take(oracle, limit, policy, time);
+	return oracle_cells_take(oracle, limit, policy, time, cost);
 }
 
 /* The amount that counts against L at `time`; for a bucket, the missing part of its burst. */
