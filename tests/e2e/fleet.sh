@@ -80,7 +80,7 @@ is_alone() { # HOST
 
 # Without jq, which takes longer than the answer: every test waits for this.
 is_alone_in() { # BUCKETS HOST
-	[[ $(agent_says "$2" status) =~ \"alone\":\ *$1[,}] ]]
+	[[ $(agent_says "$2" status) =~ \"offline\":\ *$1[,}] ]]
 }
 
 all_hear() {

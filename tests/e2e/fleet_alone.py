@@ -48,12 +48,12 @@ class Bucket:
 
     def told(self, said, looked):
         """`looked`: when this agent was asked before; 0: it was not."""
-        times = said['alone_times']
+        times = said['offline_count']
         if looked and times > self.times + 1:
-            self.note(looked, said['alone_since_ns'])
+            self.note(looked, said['offline_since_ns'])
         if times:
-            self.note(said['alone_since_ns'], said['alone_until_ns'] or 0)
-        self.times, self.heard_until = times, said['heard_until_ns'] or 0
+            self.note(said['offline_since_ns'], said['offline_until_ns'] or 0)
+        self.times, self.heard_until = times, said['online_until_ns'] or 0
 
     def silent(self, now):
         if self.heard_until < now:

@@ -124,7 +124,7 @@ knows_three() {
 	[ "$(ask 1 '.membership.members | join(" ")')" = '0 1 2' ]
 }
 check 'and knows the others' eventually knows_three
-is "$(ask 1 '[.schema, .fence, .attached, .engine.heartbeats.state] | join(" ")')" \
+is "$(ask 1 '[.schema, .fence, .attached, .server.heartbeats.state] | join(" ")')" \
 	'1 edge1 true connected' 'the agent says how it is'
 is "$(agent_says 1 nonsense | jq -r .error)" 'no such question' 'other questions have no answer'
 is "$(agent_says 1 'show 1.2' | jq -r .error | cut -d: -f1)" "'1.2'" 'an address must be one'
@@ -136,7 +136,7 @@ fails 'a second agent of the same fence ends' 1 \
 	within h1 build/ringfence-fleet run edge1
 
 is_shared() { # but where the agent had no CPU for a while
-	[ "$(on 1 fleet status edge1 --json | jq -r '[.state, .members, .hosts, .engine] | join(" ")')" = 'shared 3 3 10.77.1.1:6379' ]
+	[ "$(on 1 fleet status edge1 --json | jq -r '[.state, .members, .hosts, .server] | join(" ")')" = 'shared 3 3 10.77.1.1:6379' ]
 }
 check 'fleet status prints what the agent says' eventually is_shared
 fails 'a fence without an agent' 1 \
@@ -148,7 +148,7 @@ fails 'a fence without an agent' 1 \
 stop KILL "$engine_pid"
 check 'without an engine a host is alone' eventually is_alone 2
 matches "$(on 2 fleet status edge2 | head -2 | xargs)" \
-	'fence edge2: alone for [0-9]+(\.[0-9]+)?m?s; the engine is 10.77.2.1:6379 engine 10.77.2.1:6379: .*' 'fleet status says so, and why'
+	'fence edge2: offline for [0-9]+(\.[0-9]+)?m?s; the fleet server is 10.77.2.1:6379 engine 10.77.2.1:6379: .*' 'fleet status says so, and why'
 start_engine
 for host in 1 2 3; do
 	check "host $host hears the engine again" eventually hears "$host"

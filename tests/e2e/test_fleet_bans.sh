@@ -112,9 +112,9 @@ check 'join writes that bans are taken' grep -qx 'bans take' /etc/ringfence/edge
 # ---- a ban ----
 
 check 'before, the source passes everywhere' passes 2 "$source4"
-is "$(on 1 fleet bans)" 'no ban of another host is here' 'no ban is there at first'
+is "$(on 1 fleet bans)" 'no bans of other hosts' 'no ban is there at first'
 is "$(on 3 fleet bans)" \
-	"no ban of another host is here: the agent takes none; 'ringfence fleet join' with the words 'bans take' makes it" \
+	"no bans of other hosts: the agent does not accept bans; 'ringfence fleet join' with the words 'bans take' enables it" \
 	'a host that takes none says so'
 check 'a ban is told' on 1 deny add "$source4" for 1h fleet
 check 'the other host drops the source' eventually drops 2 "$source4"
@@ -158,7 +158,7 @@ check 'the host that told it ends it' on 1 deny del "$source4" fleet
 check 'everywhere' eventually passes 2 "$source4"
 check 'and passes it itself' passes 1 "$source4"
 fails 'a ban that is not there cannot be ended' 1 \
-	"ringfence: fence 'edge1': its agent cannot tell the fleet, so nothing is changed: this host has told the fleet no such ban" \
+	"ringfence: fence 'edge1': its agent cannot report to the fleet, so nothing was changed: this host has told the fleet no such ban" \
 	on 1 deny del "$source4" fleet
 check 'a short one comes' comes 5 "$source4" "$source4" "$net6"
 check 'and ends by itself' eventually has_bans 2 "$net6"
@@ -236,12 +236,12 @@ ringfence: $scratch/rules: 1 mistake; 'apply' would change nothing" \
 
 # ---- what this host refuses ----
 
-told=$(agent_says 1 status | jq .bans.told)
+told=$(agent_says 1 status | jq .bans.reported)
 for i in 1 2 3 4 5 6; do on 1 deny add 192.0.2.89 by "owner$i"; done
 fails 'a ban that this host cannot add' 1 "ringfence: '192.0.2.89': it has 6 entries on both lists together, by owner1, \
 owner2, owner3, owner4, owner5 and owner6, the most there can be; 'allow del' or 'deny del' with 'by NAME' removes one" \
 	on 1 deny add 192.0.2.89 for 1h by owner7 fleet
-is "$(agent_says 1 status | jq .bans.told)" "$told" 'is not told to the fleet'
+is "$(agent_says 1 status | jq .bans.reported)" "$told" 'is not told to the fleet'
 on 1 deny del 192.0.2.89 by all
 on 1 deny add 192.0.2.89 for 1h by one fleet
 on 1 deny add 192.0.2.89 by two
@@ -268,7 +268,7 @@ check 'a ban that cannot be added holds up no other' eventually has_bans 2 192.0
 full="'192.0.2.87': it has 6 entries on both lists together, by owner1, owner2, owner3, owner4, owner5 and owner6, \
 the most there can be; 'allow del' or 'deny del' with 'by NAME' removes one"
 check 'the agent logs it' eventually grep -qF "fence 'edge2': cannot take a ban: $full" "$scratch/agent2"
-is "$(on 2 fleet status edge2 --json | jq -r .bans.trouble)" "$full" 'and status has the reason'
+is "$(on 2 fleet status edge2 --json | jq -r .bans.last_error)" "$full" 'and status has the reason'
 on 2 allow del 192.0.2.87 by owner3
 check 'it is taken once there is room' eventually has_bans 2 192.0.2.86 192.0.2.87 192.0.2.99
 on 2 allow del 192.0.2.87 by all
@@ -314,7 +314,7 @@ check 'over garbage a ban can be told' eventually has_bans 2 "$source4" 192.0.2.
 check 'a ban of the engine' on 1 deny add 10.77.2.0/24 for 1h fleet
 on 1 deny add 192.0.2.97 for 1h fleet
 check 'a later ban comes' eventually has_bans 2 "$source4" 192.0.2.97 192.0.2.98 192.0.2.99
-check 'is not taken where that is the engine' test "$(refused 2 of_engine)" -ge 1
+check 'is not taken where that is the engine' test "$(refused 2 fleet_server)" -ge 1
 on 1 deny del 10.77.2.0/24 fleet
 
 # ---- the engine, and the agents ----
@@ -323,7 +323,7 @@ stop KILL "$engine_pid"
 check 'without an engine the bans stay' drops 2 192.0.2.99
 eventually is_alone 1
 matches "$(on 1 deny add 192.0.2.1 for 1m fleet 2>&1)" \
-	"ringfence: fence 'edge1': its agent cannot tell the fleet, so nothing is changed: it does not hear the engine: .*" 'none can be told'
+	"ringfence: fence 'edge1': its agent cannot report to the fleet, so nothing was changed: it does not hear the engine: .*" 'none can be told'
 is "$(on 1 deny list | grep -c '192.0.2.1 ')" 0 'and none is denied here'
 start_engine
 eventually all_hear || fail 'all hear the engine again'
@@ -368,7 +368,7 @@ is "$(on 2 fleet bans flush)" '0 bans of other hosts ended' 'then there are none
 # ---- an entry of this host that ends ----
 
 engine del 'rf:{m}:bans' >"$scratch/log"
-told=$(agent_says 1 status | jq .bans.told)
+told=$(agent_says 1 status | jq .bans.reported)
 on 2 deny add 192.0.2.95
 on 1 deny add 192.0.2.95 for 1h fleet
 on 1 deny add 192.0.2.94 for 1h fleet
@@ -387,10 +387,10 @@ is "$(bans_on 1 | sed "s/^$source4 //")" '192.0.2.93 192.0.2.95 ' \
 says_bans() { # HOST TEXT
 	on "$1" fleet status "edge$1" | grep -qxF "bans: $2"
 }
-check 'status tells how many were taken' says_bans 2 "3 of other hosts are taken; 0 were told since the agent started"
-is "$(on 1 fleet status edge1 --json | jq .bans.told)" $((told + 3)) 'and told'
-check 'and that none is taken' says_bans 3 "no bans of other hosts are taken; 0 were told since the agent started"
-is "$(on 2 fleet status edge2 --json | jq -c '.bans | [.takes, .taken, .told, .trouble]')" '[true,3,0,null]' 'as JSON'
+check 'status tells how many were taken' says_bans 2 "3 of other hosts accepted; 0 reported since the agent started"
+is "$(on 1 fleet status edge1 --json | jq .bans.reported)" $((told + 3)) 'and told'
+check 'and that none is taken' says_bans 3 "bans of other hosts are not accepted; 0 reported since the agent started"
+is "$(on 2 fleet status edge2 --json | jq -c '.bans | [.accepts, .accepted, .reported, .last_error]')" '[true,3,0,null]' 'as JSON'
 
 # ---- what an agent before has left ----
 
@@ -416,7 +416,7 @@ eventually all_hear || fail 'all hear the engine again'
 trouble="engine 10.77.HOST.1:6379: its functions are of an older version, and lack one; replace them: \
 'redis-cli -h 10.77.HOST.1 -p 6379 -x FUNCTION LOAD REPLACE <${PREFIX:-/usr/local}/share/ringfence/ringfence.lua'"
 fails 'an older library says what to type' 1 \
-	"ringfence: fence 'edge3': its agent cannot tell the fleet, so nothing is changed: ${trouble//HOST/3}" \
+	"ringfence: fence 'edge3': its agent cannot report to the fleet, so nothing was changed: ${trouble//HOST/3}" \
 	on 3 deny add 192.0.2.91 for 1h fleet
 fails 'also where a host is to be forgotten' 1 "ringfence: fence 'edge3': ${trouble//HOST/3}" \
 	on 3 fleet gone "$(agent_says 1 status | jq .membership.slot)" dev edge3
@@ -427,7 +427,7 @@ stop TERM "${agent[2]}"
 echo "redis $long:6379 hosts 4 bans take" >/etc/ringfence/edge2.fleet
 start_agent 2
 trouble=${trouble//10.77.HOST.1/$long}
-status_says() { [ "$(on 2 fleet status edge2 --json | jq -r .bans.trouble)" = "$trouble" ]; }
+status_says() { [ "$(on 2 fleet status edge2 --json | jq -r .bans.last_error)" = "$trouble" ]; }
 check 'so does status where bans are taken' eventually status_says
 is "$(on 2 fleet check edge2 --json 2>/dev/null | jq -r '.checks[] | select(.check == "bans") | .level')" problem \
 	'and it is a problem for the check'

@@ -109,7 +109,7 @@ times_alone() {
 	local host
 
 	for ((host = 1; host <= hosts; host++)); do
-		agent_says "$host" status | jq '[.buckets[].alone_times] | add'
+		agent_says "$host" status | jq '[.buckets[].offline_count] | add'
 	done | xargs
 }
 

@@ -72,8 +72,8 @@ on 1 limit add own rate 50/1s match udp >"$scratch/log"
 on 1 limit add odd rate 50/1s match icmp algorithm token >"$scratch/log"
 on 1 limit add loose rate 20/1s match tcp fleet first 4 >"$scratch/log"
 finds 'shared limits' ok limits '2 of 4 shared'
-finds "a limit without the word 'fleet'" note limits "'own' is this host's alone" 'ringfence limit change own fleet'
-finds 'one that cannot be shared' note limits "~'odd' is this host's alone, and must be: .*"
+finds "a limit without the word 'fleet'" note limits "'own' is local to this host" 'ringfence limit change own fleet'
+finds 'one that cannot be shared' note limits "~'odd' is local to this host, and has to be: .*"
 finds 'a loose bound' note limits "'loose': all hosts together pass up to 28 of its 20, by its 'first'" \
 	'ringfence limit change loose first 0'
 on 1 limit del odd >"$scratch/log"
@@ -82,41 +82,41 @@ finds 'no agent' problem agent \
 
 # ---- the engine, without an agent ----
 
-finds 'nobody listens' problem engine \
+finds 'nobody listens' problem server \
 	"10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
 start_engine --requirepass secret
-finds 'no password' problem engine \
+finds 'no password' problem server \
 	"10.77.1.1:6379: it wants a password; name a file with it by 'password file PATH'"
 install -m 600 /dev/null "$scratch/password"
 echo wrong >"$scratch/password"
 settings password file "$scratch/password"
-finds 'a wrong password' problem engine \
+finds 'a wrong password' problem server \
 	"10.77.1.1:6379: it refuses this user and password; see 'user' and 'password file'"
 echo secret >"$scratch/password"
-finds 'no functions' problem engine \
-	'it has no functions; the agent loads them, if it runs and its user may; otherwise load them' \
+finds 'no functions' problem server \
+	'its functions are missing; a running agent loads them, if its user has the right; otherwise load them' \
 	"$cli -x FUNCTION LOAD <$library"
 engine --no-auth-warning -a secret acl setuser alice on '>secret' '~rf:*' +fcall >"$scratch/log"
 settings user alice password file "$scratch/password"
-finds "a user who may not ask" note engine "its role, memory and replicas are not checked: this user needs the right '+info'"
-finds "a user who may not list functions" note engine \
+finds "a user who may not ask" note server "its role, memory and replicas are not checked: this user needs the right '+info'"
+finds "a user who may not list functions" note server \
 	"its functions are not checked: this user needs the right '+function|list'"
 settings
 end_engine
 start_engine --maxmemory 100mb --maxmemory-policy allkeys-lru
-finds 'an engine that evicts' problem engine "its maxmemory-policy is allkeys-lru, so it may forget claims" \
+finds 'an engine that evicts' problem server "its maxmemory-policy is allkeys-lru, so it may forget claims" \
 	"$cli CONFIG SET maxmemory-policy noeviction"
 sed 's/local KEPT = 600000/local KEPT = 600001/' build/ringfence.lua | engine -x function load >"$scratch/log"
-finds 'functions of another version' note engine \
-	'it has functions of another version of ringfence; once all hosts have this one, replace them: the fleet learns for a moment' \
+finds 'functions of another version' note server \
+	'it has functions of another version of ringfence; once all hosts have this one, replace them; the fleet then learns its claims again' \
 	"$cli -x FUNCTION LOAD REPLACE <$library"
 engine replicaof 192.0.2.77 6380 >"$scratch/log"
-finds 'a replica' problem engine 'it is a replica; name its master' \
+finds 'a replica' problem server 'it is a replica; name its master' \
 	'ringfence fleet join edge1 redis 192.0.2.77:6380 hosts N'
 engine replicaof no one >"$scratch/log"
 engine config set maxmemory-policy noeviction >"$scratch/log"
 engine -x function load replace <build/ringfence.lua >"$scratch/log"
-finds 'an engine as it should be' ok engine '~10.77.1.1:6379, version [0-9.]+'
+finds 'an engine as it should be' ok server '~10.77.1.1:6379, version [0-9.]+'
 for ((i = 0; i < 200; i++)); do
 	echo "set key$i value"
 done | engine >"$scratch/log"
@@ -125,7 +125,7 @@ end_engine
 start engine "$server" --port 6379 --bind 0.0.0.0 --protected-mode no --dir "$scratch" \
 	--logfile "$scratch/redis.log" --key-load-delay 200000 --loading-process-events-interval-bytes 1024
 engine_pid=$started_pid
-finds 'an engine that loads its data' problem engine \
+finds 'an engine that loads its data' problem server \
 	"it is still loading its data; wait, or start it without any, by 'save \"\"': the fleet needs none"
 end_engine
 rm -f "$scratch/dump.rdb"
@@ -133,7 +133,7 @@ rm -f "$scratch/dump.rdb"
 # ---- with an agent ----
 
 on 1 fleet check edge1 >"$scratch/stdout" 2>"$scratch/stderr"
-is "$? $(<"$scratch/stderr")" "1 ringfence: fence 'edge1': 2 problems; their lines say what to do" \
+is "$? $(<"$scratch/stderr")" "1 ringfence: fence 'edge1': 2 problems; see the fixes in their lines" \
 	'problems are counted'
 is "$(head -2 "$scratch/stdout" | xargs)" 'fence edge1 ok settings /etc/ringfence/edge1.fleet' 'and in a table'
 is "$(on 1 fleet run edge1 --json 2>&1 >"$scratch/log")" \
@@ -142,9 +142,9 @@ start h1 "$build" fleet run edge1 >>"$scratch/agent1" 2>&1
 agent[1]=$started_pid
 check "fleet run is the agent" eventually grep -q "fence 'edge1': 2 limits of the fleet" "$scratch/agent1"
 finds 'alone, since when and why' problem agent \
-	"~alone for [0-9.a-z ]+: engine 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
+	"~offline for [0-9.a-z ]+: engine 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
 start_engine
-finds 'a host that hears the engine' ok agent 'hears the engine'
+finds 'a host that hears the engine' ok agent 'connected to the fleet server'
 on 1 limit del own >"$scratch/log"
 on 1 limit change loose first 0 >"$scratch/log"
 finds 'all other hosts' ok hosts '1, with the same limits'
@@ -167,18 +167,18 @@ start_web2() {
 }
 start_web2
 finds 'a limit that is another one there' problem hosts \
-	"limit 'any' is another one on web2: together they pass the sum" 'ringfence limit list'
+	"limit 'any' differs on web2: the hosts do not share it, and pass the sum" 'ringfence limit list'
 finds 'one that is missing there' problem hosts "limit 'loose' is missing on web2" 'ringfence limit list'
 finds 'one that is missing here' problem hosts "limit 'more' is missing here, and there on web2" 'ringfence limit list'
 finds 'another number of hosts' problem hosts \
-	'another number of hosts than here, 2, on web2: their limits are not shared with this host' 'ringfence fleet hosts 2'
+	'a different number of hosts than here, 2, on web2: their limits are not shared with this host' 'ringfence fleet hosts 2'
 finds 'another grace' problem hosts \
-	"another grace than here, 2.0s, on web2: it must be the same; 'fleet join' sets it"
+	"a different grace than here, 2.0s, on web2: it must be the same; 'fleet join' sets it"
 finds 'no number to spare' note hosts \
-	'all 2 numbers are in use: a host that reboots is alone until its old claims have ended; have one to spare' \
+	'all 2 slots are in use: a host that reboots is offline until its old claims have expired; configure a spare slot' \
 	'ringfence fleet hosts 3'
 stop KILL "${agent[2]}"
-forget='~web2 is silent for [0-9.a-z ]+; if it will not come back, forget it'
+forget='~web2 is silent for [0-9.a-z ]+; if it will not come back, remove it'
 # They count for some seconds, which a busy machine may take to ask; then it comes back, and goes again.
 has_silent_web2() {
 	has note hosts '~web2 is silent for [0-9.a-z ]+: its claims still count' && return
@@ -202,5 +202,5 @@ finds_both() {
 		'[.checks[] | select(.check == "agent" and (.text | test($text)))] | length')" = 1 ]
 }
 check 'the host that finds no number' eventually finds_both \
-	'alone for [0-9.a-z ]+: all 1 numbers of the fleet are taken; on each host raise them' 'ringfence fleet hosts 2'
+	"offline for [0-9.a-z ]+: all 1 slots of the fleet are in use; raise 'hosts' on each host" 'ringfence fleet hosts 2'
 done_testing

@@ -26,7 +26,7 @@ engine_of() { # HOST
 
 # The nodes of host 1, and how many buckets each has.
 nodes_of_host() {
-	agent_says 1 status | jq -r '[.engine.nodes[] | "\(.host)=\(.buckets)"] | sort | join(" ")'
+	agent_says 1 status | jq -r '[.server.nodes[] | "\(.host)=\(.buckets)"] | sort | join(" ")'
 }
 
 make_fleet 3
@@ -43,7 +43,7 @@ done | xargs)" 'each bucket is asked for where it is'
 notes_key() { # HOST
 	on "$1" fleet check "edge$1" --json 2>/dev/null |
 		jq -e '.checks | any(.level == "note" and .check == "key" and .command == "openssl rand -hex 16" and
-			.text == "without a bucket key, senders can choose which of its 3 masters has their claims; give all hosts the same '"'key file'"'")' \
+			.text == "without a bucket key, senders can choose which of its 3 masters has their claims; configure the same '"'key file'"' on all hosts")' \
 			>"$scratch/note"
 }
 check 'a cluster without a bucket key is noted' eventually notes_key 1
@@ -105,14 +105,14 @@ hears_three() {
 check 'and, by all of them, the hosts' eventually hears_three
 is "$(on 1 fleet show 192.0.2.1 dev edge1 --json | jq -c '[.limits[].ledger != null]')" '[true]' \
 	'fleet show asks the node that has the source'
-is "$(on 1 fleet top dev edge1 --json | jq '.told >= 3')" true 'fleet top has all hosts'
+is "$(on 1 fleet top dev edge1 --json | jq '.reported >= 3')" true 'fleet top has all hosts'
 matches "$(on 1 fleet gone "$(agent_says 2 status | jq .membership.slot)" dev edge1 2>&1)" \
-	'.*: it was heard .* ago, so what it passed still counts; .*' 'fleet gone asks all nodes whether they hear the host'
+	'.*: its last heartbeat was .* ago, so its claims still count; .*' 'fleet gone asks all nodes whether they hear the host'
 on 1 fleet check edge1 --json >"$scratch/check"
-is "$(jq -r '.checks[] | select(.check == "engine") | "\(.level) \(.text)"' "$scratch/check" | sed 's/version.*with [0-9]* /…/' | sort)" \
+is "$(jq -r '.checks[] | select(.check == "server") | "\(.level) \(.text)"' "$scratch/check" | sed 's/version.*with [0-9]* /…/' | sort)" \
 	$'ok 10.78.0.1:6379, …buckets\nok 10.78.0.2:6379, …buckets\nok 10.78.0.3:6379, …buckets' 'fleet check looks at each node'
 node 3 config set maxmemory-policy allkeys-lru >"$scratch/log"
-is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | .text, .command')" \
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "server" and .level != "ok") | .text, .command')" \
 	$'10.78.0.3:6379: its maxmemory-policy is allkeys-lru, so it may forget claims\nredis-cli -h 10.78.0.3 -p 6379 CONFIG SET maxmemory-policy noeviction' \
 	'and names the one that is wrong'
 node 3 config set maxmemory-policy noeviction >"$scratch/log"
@@ -122,7 +122,7 @@ replica_says() { # PORT
 node 4 config set replica-announce-port 7777 >"$scratch/log"
 node 2 client kill type replica >"$scratch/log"
 eventually replica_says 7777 || bail 'the replica does not come back'
-is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -c '[.checks[] | select(.check == "engine") | .level]')" '["ok","ok","ok"]' \
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -c '[.checks[] | select(.check == "server") | .level]')" '["ok","ok","ok"]' \
 	'it looks for a replica where its cluster announces it, not where INFO does'
 has_ban() {
 	[ "$(on 2 fleet bans list --json | jq -r '.bans[].prefix')" = 198.51.100.7 ]
@@ -134,7 +134,7 @@ check 'and taken by another host' eventually has_ban
 
 # Of many new sources, each asks. Soon there are more reports for node 3 than an agent may have under way.
 answers() {
-	agent_says 1 status | jq .counts.answers
+	agent_says 1 status | jq .counts.replies
 }
 # A busy machine may have no time for so many; then others are sent.
 others_answer() {
@@ -177,7 +177,7 @@ start_agent 1
 check 'an agent starts while the first server is down' eventually hears 1
 finish
 verdict 'an agent starts while the first server is down'
-is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | "\(.level) \(.text)"')" \
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "server" and .level != "ok") | "\(.level) \(.text)"')" \
 	"note 10.78.0.2:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'" 'fleet check says so'
 
 # ---- a name that cannot be resolved ----
@@ -190,7 +190,7 @@ start_agent 1
 check 'an agent starts with the servers whose names are known' eventually hears 1
 check 'and says which one is not' grep -qE \
 	'engine db9.example:6379: .*; the agent begins without it, and tries again' "$scratch/agent1"
-matches "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "engine" and .level != "ok") | "\(.level) \(.text)"')" \
+matches "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "server" and .level != "ok") | "\(.level) \(.text)"')" \
 	'note db9.example:6379: its name cannot be resolved: .*; name it by its address, or see that the name can be resolved' \
 	'so does fleet check'
 matches "$(within h1 build/ringfence-fleet check edge1 2>&1)" \
@@ -208,7 +208,7 @@ within h1 ip addr add 10.78.0.3/32 dev lo
 start h1 tests/e2e/fleet_relay.py 6379 10.78.0.1:6379 0 2>"$scratch/relay"
 eventually grep -q ready "$scratch/relay" || bail 'the relay does not start'
 is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.text | test(": it is the node")) | "\(.level) \(.text)"')" \
-	'problem db9.example:6379: it is the node that its cluster announces as 10.78.0.1:6379, and not the one that it announces here; behind a tunnel, see where that port leads' \
+	'problem db9.example:6379: it is the node that its cluster announces as 10.78.0.1:6379, not the node announced here; behind a tunnel, check the target of that port' \
 	'fleet check knows where an address leads'
 stop TERM "$started_pid"
 within h1 ip addr del 10.78.0.3/32 dev lo

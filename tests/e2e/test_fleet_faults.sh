@@ -150,7 +150,7 @@ fault_million() {
 
 	alone_in 0 'nobody goes alone' million
 	for host in 1 2 3; do
-		asks=$((asks + $(agent_says "$host" status | jq .counts.asks)))
+		asks=$((asks + $(agent_says "$host" status | jq .counts.requests)))
 	done
 	echo "# the agents were asked $asks times; asks that they put off: $(put_off)"
 	check 'the agents were asked much more than they may ask' test "$asks" -gt 100000
@@ -168,7 +168,7 @@ million() {
 }
 
 put_off() {
-	for host in 1 2 3; do agent_says "$host" status | jq .counts.asks_put_off; done | xargs
+	for host in 1 2 3; do agent_says "$host" status | jq .counts.requests_deferred; done | xargs
 }
 
 # ---- rules ----

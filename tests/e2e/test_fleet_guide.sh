@@ -205,7 +205,7 @@ times_alone() {
 	local machine
 
 	for machine in "${both[@]}"; do
-		at "$machine" "$tree/build/ringfence" --json fleet status | jq .alone_times
+		at "$machine" "$tree/build/ringfence" --json fleet status | jq .offline_count
 	done | xargs
 }
 
@@ -244,14 +244,14 @@ end_service engine redis-server KILL
 for machine in "${both[@]}"; do
 	says_alone() {
 		! type_on "$machine" 'ringfence fleet check' &&
-			unwrapped <"$scratch/out" | grep -q 'alone for .*nothing listens there'
+			unwrapped <"$scratch/out" | grep -q 'offline for .*nothing listens there'
 	}
 	check "without the engine $machine is alone, and fleet check says why" eventually says_alone
 done
 begin_service engine redis-server
 hears() {
 	type_on "$machine" 'ringfence fleet check'
-	grep -q 'hears the engine' "$scratch/out"
+	grep -q 'connected to the fleet server' "$scratch/out"
 }
 for machine in "${both[@]}"; do
 	check "$machine hears the engine again" eventually hears

@@ -52,7 +52,7 @@ echo >/etc/empty
 refuses 'a password has a character' '/etc/empty: no password is in its first line; write one there' \
 	eth0 redis a:1 hosts 3 password file /etc/empty
 does 'so far no number of hosts is set' \
-	"no fleet; 'ringfence fleet hosts N' says how many hosts share limits" ringfence fleet hosts
+	"no fleet; 'ringfence fleet hosts N' sets how many hosts share limits" ringfence fleet hosts
 
 # ---- join ----
 
@@ -101,7 +101,7 @@ fails 'the fence is named once' 2 "ringfence: 'dev': the fence is 'eth1' already
 # ---- leave ----
 
 does 'leave says what comes next' \
-	"$settings: removed; 'systemctl disable --now ringfence-fleet@eth0' stops the agent, and each host holds its limits alone" \
+	"$settings: removed; 'systemctl disable --now ringfence-fleet@eth0' stops the agent; each host then enforces its own limits" \
 	ringfence fleet leave eth0
 check 'the settings are gone' test ! -e "$settings"
 check 'the limits stay' grep -q 'few.*fleet' <(ringfence limit list dev eth0)

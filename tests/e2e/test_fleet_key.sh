@@ -129,11 +129,11 @@ check 'its log names both' eventually logs 3 "this host is alone: $trouble"
 is "$(grep -c 'bucket key' "$scratch/agent3")" 1 'once'
 on 3 fleet status edge3 | tr -s ' \n' ' ' >"$scratch/status" # its lines are wrapped
 check 'so does status' grep -qF "$trouble" "$scratch/status"
-matches "$(on 3 fleet status edge3 --json | jq -r .state)" alone 'in which the host is alone'
+matches "$(on 3 fleet status edge3 --json | jq -r .state)" offline 'in which the host is offline'
 check 'and check says what to type' has 3 problem agent "$trouble" 'systemctl restart ringfence-fleet@edge3'
 check 'the others hear the engine' eventually eval 'hears 1 && hears 2'
 is "$(of_key 1 refused) $(of_key 2 refused)" 'false false' 'and are not refused'
-is "$(of_key 1 fleet) $(of_key 3 fleet)" "null $ours" 'the fingerprint of the fleet is known where it differs'
+is "$(of_key 1 fleet_fingerprint) $(of_key 3 fleet_fingerprint)" "null $ours" 'the fingerprint of the fleet is known where it differs'
 
 settings 3
 restart_agent 3

@@ -32,7 +32,7 @@ is "$(ringfence limit list)" 'no limits' 'and nothing has changed'
 ringfence detach "$here" >"$scratch/log"
 ringfence attach "$here" fleet >"$scratch/log"
 does 'no number of hosts is told at first' \
-	"no fleet; 'ringfence fleet hosts N' says how many hosts share limits" ringfence fleet hosts
+	"no fleet; 'ringfence fleet hosts N' sets how many hosts share limits" ringfence fleet hosts
 is "$(ringfence fleet hosts --json | jq -c .hosts)" null 'so in JSON'
 fails 'a limit of the fleet needs it' 1 \
 	"ringfence: limit 'any': the fleet's number of hosts is missing; first run 'ringfence fleet hosts N'" \

@@ -60,7 +60,7 @@ ways() {
 }
 
 buckets_of() { # HOST
-	agent_says "$1" status | jq -r '[.engine.nodes[] | select(.buckets > 0) | "\(.host):\(.port)"] | sort | join(" ")'
+	agent_says "$1" status | jq -r '[.server.nodes[] | select(.buckets > 0) | "\(.host):\(.port)"] | sort | join(" ")'
 }
 
 # Whom agents and questions talk to, of all hosts.
@@ -85,17 +85,17 @@ once_in_the_clear() {
 finds() {
 	on 1 fleet check edge1 --json 2>/dev/null >"$scratch/check"
 	jq -e --arg text "^($1)\$" --arg level "${2-problem}" \
-		'.checks | any(.check == "engine" and .level == $level and (.text | test($text)))' "$scratch/check" >"$scratch/found"
+		'.checks | any(.check == "server" and .level == $level and (.text | test($text)))' "$scratch/check" >"$scratch/found"
 }
 
 # is_other PORT OF: what is said of a port that leads to the node whose port is OF.
 is_other() {
-	echo "127.0.0.1:$1: it is the node that its cluster announces as 127.0.0.1:$2, and not the one that it \
-announces here; behind a tunnel, see where that port leads"
+	echo "127.0.0.1:$1: it is the node that its cluster announces as 127.0.0.1:$2, not the node \
+announced here; behind a tunnel, check the target of that port"
 }
 
 is_alone_for_some() { # HOST
-	[[ $(agent_says "$1" status) =~ \"alone\":\ *([0-9]+)[,}] ]] && ((BASH_REMATCH[1] > 0 && BASH_REMATCH[1] < 16))
+	[[ $(agent_says "$1" status) =~ \"offline\":\ *([0-9]+)[,}] ]] && ((BASH_REMATCH[1] > 0 && BASH_REMATCH[1] < 16))
 }
 
 # What the agent of host 1 has said since `well_before`.
@@ -128,7 +128,7 @@ leads_wrong() {
 
 # Nothing is wrong any more, with the cluster and with each connection: so all has been said.
 is_well() { # HOST
-	hears "$1" && [ "$(agent_says "$1" status | jq -c '.engine | [.heartbeats, .reports, .news | .trouble] | unique')" = '[null]' ]
+	hears "$1" && [ "$(agent_says "$1" status | jq -c '.server | [.heartbeats, .reports, .feed | .last_error] | unique')" = '[null]' ]
 }
 
 lead_right() {
@@ -157,14 +157,14 @@ first=1 # of eight slots, so that no agent that starts anew waits for one
 set_up_hosts 3 "$limit/1s" 8
 check 'all hosts hear a cluster behind TLS' eventually all_hear
 is "$(buckets_of 1)" '127.0.0.1:7001 127.0.0.1:7002 127.0.0.1:7003' 'each node by its port'
-is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -c '[.checks[] | select(.check == "engine") | .level]')" \
+is "$(on 1 fleet check edge1 --json 2>/dev/null | jq -c '[.checks[] | select(.check == "server") | .level]')" \
 	'["ok","ok","ok"]' 'fleet check reaches each'
 
 # ---- a replica, before it is needed ----
 
 ways 1 7004 none
 check 'a replica that cannot be reached is a problem' eventually finds "127.0.0.1:7004: nothing listens there; start it or its tunnel, \
-or see its 'bind' and 'port'; it is a replica of 127.0.0.1:7002, in whose place this host could not reach it"
+or see its 'bind' and 'port'; it is a replica of 127.0.0.1:7002, so this host could not reach it after a failover"
 ways 1 7004 3
 check 'so is a way to another node' eventually finds "$(is_other 7004 7003)"
 echo "redis 127.0.0.1:7001,127.0.0.1:7004" >/etc/ringfence/edge1.fleet
@@ -179,10 +179,10 @@ for number in 1 2 3 4; do
 	node "$number" acl setuser edge3 $rules >"$scratch/log"
 done
 echo "redis $(engine_of 1) user edge3 password file $scratch/password" >/etc/ringfence/edge1.fleet
-check 'a user may lack the rights for that' eventually finds "127.0.0.1:7001: that it is the node which its cluster announces here is \
+check 'a user may lack the rights for that' eventually finds "127.0.0.1:7001: its identity in the cluster is \
 not checked: this user needs the rights '\\+cluster\\|myid' and '\\+cluster\\|slots'" note
-check 'a way to another master is found without them' eventually finds "127.0.0.1:7004: it is a master, and not the replica of \
-127.0.0.1:7002 that announces this; behind a tunnel, see where that port leads"
+check 'a way to another master is found without them' eventually finds "127.0.0.1:7004: it is a master, not the announced replica of \
+127.0.0.1:7002; behind a tunnel, check the target of that port"
 for number in 1 2 3 4; do
 	node "$number" acl setuser edge3 '+cluster|myid' '+cluster|slots' >"$scratch/log"
 done

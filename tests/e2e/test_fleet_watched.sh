@@ -92,11 +92,12 @@ check 'an agent that stands still leaves its host alone' eventually metric_is al
 kill -CONT "${agent[1]}"
 check 'and counts that, though it could not look' eventually has_counted "$times"
 eventually hears 1 || fail 'it hears the engine again'
-matches "$(on 1 fleet status edge1 | grep '^alone since')" \
-	'alone since the agent started: [0-9]+ times, for [0-9.]+m?s together' 'fleet status says so'
+matches "$(on 1 fleet status edge1 | grep '^offline since')" \
+	'offline since the agent started: [0-9]+ times, [0-9.]+m?s in total' 'fleet status says so'
 is "$(on 1 fleet status edge1 --json | jq -c '[(.buckets | length), ([.buckets[] |
-	select(.alone_times > 1 and .alone_ns > 0 and .alone_since_ns < .alone_until_ns and .alone_until_ns < .heard_until_ns)] | length),
-	.alone_times > 1, .alone_ns >= ([.buckets[].alone_ns] | max)]')" '[16,16,true,true]' 'of each part of the sources as well'
+	select(.offline_count > 1 and .offline_ns > 0 and .offline_since_ns < .offline_until_ns and
+		.offline_until_ns < .online_until_ns)] | length),
+	.offline_count > 1, .offline_ns >= ([.buckets[].offline_ns] | max)]')" '[16,16,true,true]' 'of each part of the sources as well'
 check 'with its time' awk -v seconds="$(metric alone_seconds_total)" 'BEGIN { exit !(seconds > 0) }'
 
 stop KILL "${agent[1]}"

@@ -36,20 +36,20 @@ knows_names() {
 	[ "$(names)" = 'web1 web3 web__31m2' ]
 }
 check 'hosts have names, without what a terminal obeys' eventually knows_names
-is "$(on 1 fleet status edge1 --json | jq -r '.others[] | select(.this) | .name')" web1 \
+is "$(on 1 fleet status edge1 --json | jq -r '.others[] | select(.self) | .name')" web1 \
 	'a host knows which it is'
-is "$(on 1 fleet status edge1 | grep -c another)" 0 'nothing differs'
+is "$(on 1 fleet status edge1 | grep -c different)" 0 'nothing differs'
 on 2 limit change any rate 700/1s >"$scratch/log"
 on 3 limit add more rate 50/1s match udp fleet first 1 >"$scratch/log"
 tells() { # TEXT
 	on 1 fleet status edge1 | unwrapped | grep -qF "$1"
 }
 check 'status names the hosts that define a limit differently' \
-	eventually tells "limit 'any': another definition on web__31m2"
+	eventually tells "limit 'any': a different definition on web__31m2"
 check 'and those that have one which is missing here' eventually tells \
 	"limit 'more': missing here, and there on web3"
 on 3 fleet hosts 5 >"$scratch/log"
-check 'and those with another number of hosts' eventually tells 'another number of hosts than here on web3'
+check 'and those with another number of hosts' eventually tells 'a different number of hosts than here on web3'
 engine set 'rf:{m}:host:0' $'{"name":"\e[2Jx","grace_ms":9000,"limits":{"a\e[1mb":"12"}}' >"$scratch/log"
 engine set 'rf:{m}:host:1' 'rubbish' >"$scratch/log"
 engine set 'rf:{m}:host:2' '[[[[' >"$scratch/log"
@@ -93,12 +93,12 @@ fleet 1 show 192.0.2.1 >"$scratch/shown"
 calm
 is "$(jq '[.limits[0].ledger | .claimed <= 592 and .claimed > 0] | all' "$scratch/show")" true \
 	'the claims are no more than the pool'
-is "$(jq -r '.limits[0] | [.name, .source, .count, .window_ms, .first, .pool] | join(" ")' "$scratch/show")" \
+is "$(jq -r '.limits[0] | [.name, .source, .count, .window_ms, .initial, .pool] | join(" ")' "$scratch/show")" \
 	'any 192.0.2.1/32 600 1000 2 592' 'and what they are claims of'
-is "$(jq '.limits[0].here | .used > 0 and .share > 0 and .since_ms >= 0' "$scratch/show")" true \
+is "$(jq '.limits[0].local | .used > 0 and .share > 0 and .since_ms >= 0' "$scratch/show")" true \
 	'and what this host has: a share, what was used, and since when'
 check 'for people as well' grep -qE '^ *(web1 \(this host\)|web__31m2) +[0-9]+ ' "$scratch/shown"
-is "$(fleet 1 show 192.0.2.99 --json | jq -c '.limits[0] | [.here.used, .here.since_ms, .ledger.claimed, .ledger.hosts]')" \
+is "$(fleet 1 show 192.0.2.99 --json | jq -c '.limits[0] | [.local.used, .local.since_ms, .ledger.claimed, .ledger.hosts]')" \
 	'[null,null,0,[]]' 'of a source that nobody asked for there is nothing'
 fails 'an address must be one' 2 "ringfence: '192.0.2': invalid address; write it like 192.0.2.1 or 2001:db8::1" \
 	fleet 1 show 192.0.2
@@ -112,7 +112,7 @@ fleet 3 top --json >"$scratch/top"
 is "$(jq '[.sources[0] | .dropped > 0 and .passed > 0] | all' "$scratch/top")" true 'with what was passed and dropped'
 is "$(jq '.sources | length' "$scratch/top")" 1 'a source of all hosts is one row'
 told_by_all() {
-	fleet 3 top 1 by rate | grep -qx 'told by 3 of 3 hosts'
+	fleet 3 top 1 by rate | grep -qx 'reported by 3 of 3 hosts'
 }
 check 'and says how many hosts tell' eventually told_by_all
 calm
@@ -157,10 +157,10 @@ fails 'no host has that name' 1 \
 	"ringfence: 'web9': no host of the fleet has this name or number; 'ringfence fleet status --json' lists them" \
 	fleet 1 gone web9
 fails 'this host cannot be gone' 1 \
-	"ringfence: that is this host; 'systemctl disable --now ringfence-fleet@edge1' ends its membership" \
+	"ringfence: that is this host; 'systemctl disable --now ringfence-fleet@edge1' removes it from the fleet" \
 	fleet 1 gone web1
 matches "$(fleet 1 gone web3 2>&1 | xargs -0)" \
-	".*'?web3'?: it was heard .* ago, so what it passed still counts; its claims end by themselves in [0-9a-z ]*; stop its agent, if it runs, and try again then.*" \
+	".*'?web3'?: its last heartbeat was .* ago, so its claims still count; they expire in [0-9a-z ]*; stop its agent, if it runs, and try again then.*" \
 	'a host that is heard is refused'
 is "$(members)" 'web1 web3 web__31m2' 'and stays a member'
 slot=$(slot_of web3)
@@ -169,7 +169,7 @@ forgets() {
 	fleet 1 gone web3 >"$scratch/gone" 2>&1
 }
 check 'a host that was silent for G + W is forgotten' eventually forgets
-is "$(<"$scratch/gone")" 'web3: forgotten; its claims were void' 'and that is said'
+is "$(<"$scratch/gone")" 'web3: removed; its claims had expired' 'and that is said'
 is "$(members)" 'web1 web__31m2' 'it is no member any more'
 start_agent 3
 check 'one that comes back joins again' eventually hears 3

@@ -80,7 +80,7 @@ prepare_fleet() {
 	case $1 in leave | run | hosts) return ;; esac
 	start_agent web1 edge
 	[ "$1" != gone ] || start_agent web3 other redis 127.0.0.1:6379 hosts 4
-	eventually fleet_has '.alone_ms == null' || bail "the agent is alone: $(<"$work/agent.web1")"
+	eventually fleet_has '.offline_ms == null' || bail "the agent is alone: $(<"$work/agent.web1")"
 	[ "$1" != check ] || eventually inside "$shipped" fleet check edge >"$scratch/quiet" 2>&1 ||
 		bail "the fleet has a problem: $(<"$scratch/quiet")"
 	[ "$1" = gone ] || return 0

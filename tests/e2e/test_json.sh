@@ -265,7 +265,7 @@ ringfence limit add even rate 10k/1s fleet dev "${port[1]}" >"$scratch/log"
 fleet_has() { # FILTER WORD…
 	ringfence fleet "${@:2}" dev "${port[0]}" --json 2>"$scratch/stderr" | jq -e "$1" >"$scratch/log"
 }
-eventually fleet_has 'any(.others[]; .differs[0] and .name) and .alone_ms == null' status || failed+='fleet status '
+eventually fleet_has 'any(.others[]; .differences[0] and .name) and .offline_ms == null' status || failed+='fleet status '
 seen 'fleet status' fleet status "${port[0]}"
 seen 'fleet check' fleet check "${port[0]}"
 cp "/run/ringfence-fleet/${port[0]}.json" "$scratch/json"
@@ -285,7 +285,7 @@ eventually is_in_top || failed+='fleet top '
 seen 'fleet top' fleet top dev "${port[0]}"
 stop TERM "$sender"
 stop KILL "$other"
-slot=$(ringfence fleet status "${port[0]}" --json | jq '.others[] | select(.this | not) | .slot')
+slot=$(ringfence fleet status "${port[0]}" --json | jq '.others[] | select(.self | not) | .slot')
 gone() {
 	ringfence fleet gone "$slot" dev "${port[0]}" --json >"$scratch/json" 2>"$scratch/stderr"
 }

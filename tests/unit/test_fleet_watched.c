@@ -6,13 +6,15 @@
 /* What user/agent/status.c writes, with other values where a test wants them. */
 #define TOLD                                                                                       \
 	"{\"schema\":1,\"fence\":\"eth0\",\"started_ns\":%llu,\"written_ns\":%llu,\"attached\":"   \
-	"true,\"hosts\":4,\"grace_ms\":2000,\"engine\":{\"host\":\"a\",\"port\":\"1\","            \
-	"\"heartbeats\":{\"state\":\"down\",\"trouble\":%s,\"connections\":1}},\"membership\":{"   \
-	"\"slot\":1,\"buckets\":16,\"alone\":%d,\"learning\":0,\"refused\":0,\"deadline_ms\":9,"   \
-	"\"members\":[0,1,2],\"heard\":%s},\"alone_times\":%d,\"alone_ns\":2500000000,\"limits\":" \
+	"true,\"hosts\":4,\"grace_ms\":2000,\"server\":{\"host\":\"a\",\"port\":\"1\","            \
+	"\"heartbeats\":{\"state\":\"down\",\"last_error\":%s,\"connections\":1}},\"membership\":" \
+	"{"                                                                                        \
+	"\"slot\":1,\"buckets\":16,\"offline\":%d,\"learning\":0,\"refused\":0,\"deadline_ms\":9," \
+	"\"members\":[0,1,2],\"alive\":%s},\"offline_count\":%d,\"offline_ns\":2500000000,"        \
+	"\"limits\":"                                                                              \
 	"[],\"sources\":{\"shares\":5,\"contested\":"                                              \
 	"2},\"counts\":{"                                                                          \
-	"\"claims\":7,\"asks\":9,\"asks_sent\":%d,\"asks_put_off\":3}}"
+	"\"claims\":7,\"requests\":9,\"requests_sent\":%d,\"requests_deferred\":3}}"
 
 struct told {
 	unsigned long long started_ns, written_ns;
@@ -72,7 +74,7 @@ static void an_agent_without_a_count_of_times_alone_is_read(void **state)
 
 	(void)state;
 	tell_as_an_agent(text, (struct told){TOLD_NOW, .times = 3});
-	from = strstr(text, "\"alone_times\"");
+	from = strstr(text, "\"offline_count\"");
 	to = strstr(text, "\"limits\"");
 	assert_true(from && from < to);
 	memmove(from, to, strlen(to) + 1);

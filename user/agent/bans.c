@@ -421,25 +421,27 @@ static json_t *make_engine_trouble(const void *of)
 static const struct rf_field refused_fields[] = {
 	REFUSED("too_long", RF_BAN_IS_LONG, "longer than a ban can last"),
 	REFUSED("too_wide", RF_BAN_IS_WIDE, "prefixes that are too short"),
-	REFUSED("garbage", RF_BAN_IS_GARBAGE, "malformed"),
-	REFUSED("of_engine", RF_BAN_OF_ENGINE, "with the address of the fleet server"),
+	REFUSED("malformed", RF_BAN_IS_GARBAGE, "malformed"),
+	REFUSED("fleet_server", RF_BAN_OF_ENGINE, "with the address of the fleet server"),
 	REFUSED("too_many", RF_BAN_TOO_MANY, "more than the host accepts"),
 	{},
 };
 
 static const struct rf_field settings_fields[] = {
-	RF_FIELD("takes", struct rf_agent_settings, takes_bans, "it takes bans of other hosts"),
+	RF_FIELD("accepts", struct rf_agent_settings, takes_bans,
+		 "bans of other hosts are accepted"),
 	{},
 };
 
 const struct rf_field rf_fleet_bans_fields[] = {
 	RF_FIELDS_VIA(struct rf_fleet_bans, settings, settings_fields),
-	RF_FIELD_MADE("taken", RF_FIELD_U64, make_taken, "of other hosts, enforced here"),
-	RF_FIELD("told", struct rf_fleet_bans, told, "to the others, since its start"),
+	RF_FIELD_MADE("accepted", RF_FIELD_U64, make_taken, "bans of other hosts, enforced here"),
+	RF_FIELD("reported", struct rf_fleet_bans, told,
+		 "bans reported to them since the agent started"),
 	RF_FIELD_GROUP("refused", refused_fields, "bans of other hosts that are not enforced"),
-	RF_FIELD("trouble", struct rf_fleet_bans, trouble, "why bans are not enforced here",
+	RF_FIELD("last_error", struct rf_fleet_bans, trouble, "why bans are not enforced here",
 		 .if_any = true, .or_null = true),
-	RF_FIELD_MADE("engine_trouble", RF_FIELD_TEXT, make_engine_trouble,
+	RF_FIELD_MADE("server_error", RF_FIELD_TEXT, make_engine_trouble,
 		      "why bans are not received", .or_null = true),
 	{},
 };

@@ -281,7 +281,7 @@ struct difference {
 
 static const struct rf_field difference_fields[] = {
 	RF_FIELD("name", struct difference, name, "the limit"),
-	RF_FIELD("how", struct difference, how, "other, missing here or missing there"),
+	RF_FIELD("kind", struct difference, how, "other, missing here or missing there"),
 	{},
 };
 
@@ -298,17 +298,17 @@ static const struct rf_field host_fields[] = {
 	RF_FIELD("slot", struct told_host, slot, "of the host"),
 	RF_FIELD("name", struct told_host, name, "of the host, as it reports", .if_any = true,
 		 .or_null = true),
-	RF_FIELD("this", struct told_host, is_this, "this host"),
+	RF_FIELD("self", struct told_host, is_this, "this host"),
 	RF_FIELD("complete", struct told_host, is_complete, "it has reported all its claims"),
-	RF_FIELD("silent_ms", struct told_host, silent_ms, "not heard by the engine for that long"),
+	RF_FIELD("silent_ms", struct told_host, silent_ms, "time since its last heartbeat"),
 	RF_FIELD_READ("grace_ms", struct told_host, grace_ms, RF_FIELD_U64, NULL,
-		      "there; null: not reported", .or_null = true),
-	RF_FIELD_READ("hosts", struct told_host, hosts, RF_FIELD_U64, NULL, "the same",
-		      .or_null = true),
-	RF_FIELD_READ("version", struct told_host, version, RF_FIELD_TEXT, NULL, "of its agent",
-		      .or_null = true),
-	RF_FIELD_READ("differs", struct told_host, differs, RF_FIELD_LIST, difference_fields,
-		      "limits that are not the same there"),
+		      "its grace; null: not reported", .or_null = true),
+	RF_FIELD_READ("hosts", struct told_host, hosts, RF_FIELD_U64, NULL,
+		      "its number of hosts; null: not reported", .or_null = true),
+	RF_FIELD_READ("version", struct told_host, version, RF_FIELD_TEXT, NULL,
+		      "version of its agent; null: not reported", .or_null = true),
+	RF_FIELD_READ("differences", struct told_host, differs, RF_FIELD_LIST, difference_fields,
+		      "limits that differ there"),
 	{},
 };
 
@@ -442,7 +442,7 @@ static json_t *compose_hosts(const struct inquiry *inquiry)
 		return no_answer(inquiry);
 	}
 	return json_pack(
-		"{s:o, s:I}", "hosts", hosts, "void_after_ms",
+		"{s:o, s:I}", "hosts", hosts, "expires_after_ms",
 		(json_int_t)(inquiry->view->settings->grace_ns / RF_NS_PER_MS + window_ms));
 }
 
@@ -490,7 +490,7 @@ static json_t *compose_gone(const struct inquiry *inquiry)
 	}
 	if (done + refused < RF_BUCKETS)
 		return no_answer(inquiry);
-	return json_pack("{s:b, s:I}", "forgotten", !refused, "left_ms", (json_int_t)left_ms);
+	return json_pack("{s:b, s:I}", "removed", !refused, "left_ms", (json_int_t)left_ms);
 }
 
 /* ---- a ban of this host ---- */
@@ -569,12 +569,11 @@ static const struct rf_field claim_fields[] = {
 	RF_FIELD("slot", struct told_claim, slot, "of the host"),
 	RF_FIELD("name", struct told_claim, name, "of the host, as it reports", .if_any = true,
 		 .or_null = true),
-	RF_FIELD("this", struct told_claim, is_this, "this host"),
+	RF_FIELD("self", struct told_claim, is_this, "this host"),
 	RF_FIELD("claim", struct told_claim, claim,
-		 "what it may pass, or has passed, beyond first"),
-	RF_FIELD("in_vain", struct told_claim, in_vain, "it wants more than there is"),
-	RF_FIELD("silent_ms", struct told_claim, silent_ms,
-		 "not heard by the engine for that long"),
+		 "what it can pass, or has passed, beyond initial"),
+	RF_FIELD("unsatisfied", struct told_claim, in_vain, "it requests more than is left"),
+	RF_FIELD("silent_ms", struct told_claim, silent_ms, "time since its last heartbeat"),
 	{},
 };
 
@@ -590,9 +589,10 @@ struct kept {
 static const struct rf_field ledger_fields[] = {
 	RF_FIELD("claimed", struct kept, claimed, "by all hosts"),
 	RF_FIELD("contested_ms", struct kept, contested_ms,
-		 "hosts get less for that long; 0: they do not"),
-	RF_FIELD("learning", struct kept, ledger.is_learning, "it grants nothing"),
-	RF_FIELD_OBJECTS("hosts", struct kept, host, hosts, claim_fields, "those with a claim"),
+		 "hosts get less for that long; 0: not contested"),
+	RF_FIELD("learning", struct kept, ledger.is_learning,
+		 "it grants nothing until it has learned the claims again"),
+	RF_FIELD_OBJECTS("hosts", struct kept, host, hosts, claim_fields, "hosts with a claim"),
 	{},
 };
 
@@ -668,15 +668,14 @@ static bool has_claim(const void *of)
 }
 
 static const struct rf_field here_fields[] = {
-	RF_FIELD("used", struct here, used, "in TIME; null: there is no window", .has = has_window,
+	RF_FIELD("used", struct here, used, "in TIME; null: no window", .has = has_window,
 		 .or_null = true),
-	RF_FIELD("share", struct here, share, "what it may pass beyond first"),
-	RF_FIELD("claim", struct here, claim, "its last claim at the engine"),
-	RF_FIELD("wants", struct here, wants, "the share that it would like"),
-	RF_FIELD("in_vain", struct here, in_vain, "it wants more than there is"),
-	RF_FIELD_OF_NS("since_ms", struct here, since_ns,
-		       "it has a claim for that long; null: it has none", .has = has_claim,
-		       .or_null = true),
+	RF_FIELD("share", struct here, share, "what it can pass beyond initial"),
+	RF_FIELD("claim", struct here, claim, "its last claim on the fleet server"),
+	RF_FIELD("requested", struct here, wants, "the share that it requests"),
+	RF_FIELD("unsatisfied", struct here, in_vain, "it requests more than is left"),
+	RF_FIELD_OF_NS("since_ms", struct here, since_ns, "age of its claim; null: no claim",
+		       .has = has_claim, .or_null = true),
 	{},
 };
 
@@ -725,7 +724,7 @@ static const struct rf_field fleet_limit_fields[] = {
 	RF_FIELD("name", struct rf_fleet_limit, name, "the limit"),
 	RF_FIELD("count", struct rf_fleet_limit, limit, "COUNT"),
 	RF_FIELD_OF_NS("window_ms", struct rf_fleet_limit, window_ns, "TIME"),
-	RF_FIELD("first", struct rf_fleet_limit, first, "what a host passes by default"),
+	RF_FIELD("initial", struct rf_fleet_limit, first, "what a host passes by default"),
 	RF_FIELD("pool", struct rf_fleet_limit, pool, "the most that claims can hold"),
 	{},
 };
@@ -734,9 +733,9 @@ static const struct rf_field limit_fields[] = {
 	RF_FIELDS_VIA(struct source_limit, limit, fleet_limit_fields),
 	RF_FIELD("source", struct source_limit, source,
 		 "the network that the limit groups the address into"),
-	RF_FIELD_IN("here", struct source_limit, here, here_fields, "this host"),
+	RF_FIELD_IN("local", struct source_limit, here, here_fields, "this host"),
 	RF_FIELD_LINK("ledger", struct source_limit, kept, ledger_fields,
-		      "the engine; null: not read", .or_null = true),
+		      "on the fleet server; null: not read", .or_null = true),
 	{},
 };
 

@@ -203,7 +203,7 @@ static const struct rf_field sum_fields[] = {
 static const struct rf_field top_fields[] = {
 	RF_FIELD_OBJECTS("sources", struct rf_news_top, source, sources, sum_fields,
 			 "the worst ones"),
-	RF_FIELD("told", struct rf_news_top, told, NULL),
+	RF_FIELD("reported", struct rf_news_top, told, NULL),
 	RF_FIELD("members", struct rf_news_top, asked, NULL),
 	{},
 };

@@ -363,7 +363,7 @@ static bool reach_node(struct probe_node *node, const struct rf_server *server,
 static json_t *tell_node(struct probe_node *node, int buckets)
 {
 	json_object_set_new(node->facts, "buckets", json_integer(buckets));
-	json_object_set_new(node->facts, "trouble",
+	json_object_set_new(node->facts, "last_error",
 			    *node->trouble ? rf_json_text(node->trouble) : json_null());
 	if (node->redis)
 		redisFree(node->redis);
@@ -516,7 +516,7 @@ static void look_at_engine(struct rf_engine *engine, json_t *facts)
 		json_object_set_new(facts, "nodes", look_at_nodes(probe));
 		trouble = trouble_of(&probe->cluster);
 	}
-	json_object_set_new(facts, "trouble", trouble ? rf_json_text(trouble) : json_null());
+	json_object_set_new(facts, "last_error", trouble ? rf_json_text(trouble) : json_null());
 	free(probe);
 }
 

@@ -57,8 +57,8 @@ static const struct rf_field key_fields[] = {
 	RF_FIELD("fingerprint", struct key_status, own, "of the key of this host; null: no key",
 		 .if_any = true, .or_null = true),
 	RF_FIELD("refused", struct key_status, is_refused,
-		 "the members have another key, so the host is alone"),
-	RF_FIELD("fleet", struct key_status, fleet,
+		 "the members have a different key, so the host is offline"),
+	RF_FIELD("fleet_fingerprint", struct key_status, fleet,
 		 "of the members' key, if the host is refused; null: no key", .if_any = true,
 		 .or_null = true),
 	{},
@@ -86,7 +86,7 @@ struct line_status {
 static const struct rf_field line_fields[] = {
 	RF_FIELD("state", struct line_status, state,
 		 "of its worst connection: down, connecting, logging in or connected"),
-	RF_FIELD("trouble", struct line_status, trouble, "its last error", .if_any = true,
+	RF_FIELD("last_error", struct line_status, trouble, "its last error", .if_any = true,
 		 .or_null = true),
 	RF_FIELD("connections", struct line_status, connections,
 		 "connections established since the agent started"),
@@ -138,7 +138,7 @@ static const struct rf_field engine_fields[] = {
 		    "connections for heartbeats"),
 	RF_FIELD_IN("reports", struct engine_status, reports, line_fields,
 		    "connections for reports of claims"),
-	RF_FIELD_IN("news", struct engine_status, news, line_fields,
+	RF_FIELD_IN("feed", struct engine_status, news, line_fields,
 		    "connections for information between hosts"),
 	{},
 };
@@ -195,20 +195,21 @@ static bool knows_heard(const void *of)
 static const struct rf_field membership_fields[] = {
 	RF_FIELD("slot", struct membership, slot, "of this host"),
 	RF_FIELD("buckets", struct membership, buckets, "number of buckets, 16"),
-	RF_FIELD("alone", struct membership, alone, "buckets without a connection to the fleet"),
+	RF_FIELD("offline", struct membership, alone, "number of buckets that are offline"),
 	RF_FIELD("learning", struct membership, learning,
 		 "buckets that grant nothing, since the server lost its data"),
 	RF_FIELD("refused", struct membership, refused, "buckets that refuse the slot"),
 	RF_FIELD("full", struct membership, is_full, "all slots of the fleet are in use"),
 	RF_FIELD_OF_NS("deadline_ms", struct membership, left_ns,
-		       "until the first bucket is alone, without further heartbeats"),
-	RF_FIELD_OF_NS("alone_ms", struct membership, alone_ns,
-		       "since a bucket is alone; null: none is", .has = is_alone, .or_null = true),
+		       "until the first bucket is offline, if no further heartbeat is answered"),
+	RF_FIELD_OF_NS("offline_ms", struct membership, alone_ns,
+		       "for how long a bucket is offline; null: none is", .has = is_alone,
+		       .or_null = true),
 	RF_FIELD_ARRAY("members", struct membership, members.slot, members.count, RF_FIELD_U32,
 		       NULL, "slots of the members"),
-	RF_FIELD_ARRAY("heard", struct membership, heard.slot, heard.count, RF_FIELD_U32, NULL,
-		       "slots of those that send heartbeats; null: not known", .has = knows_heard,
-		       .or_null = true),
+	RF_FIELD_ARRAY("alive", struct membership, heard.slot, heard.count, RF_FIELD_U32, NULL,
+		       "slots of the members that send heartbeats; null: unknown",
+		       .has = knows_heard, .or_null = true),
 	{},
 };
 
@@ -255,20 +256,22 @@ static void read_membership(const struct rf_status_view *view, uint64_t now,
 	list_slots(view, membership);
 }
 
-/* ---- time alone ---- */
+/* ---- time offline ---- */
 
 static const struct rf_field bucket_fields[] = {
-	RF_FIELD("heard_until_ns", struct rf_alone_bucket, heard_until_ns,
-		 "alone from then on; null: nothing was heard yet", .if_any = true,
+	RF_FIELD("online_until_ns", struct rf_alone_bucket, heard_until_ns,
+		 "CLOCK_MONOTONIC when it goes offline; null: not online yet", .if_any = true,
 		 .or_null = true),
-	RF_FIELD("alone_times", struct rf_alone_bucket, time.times, "how often that was"),
-	RF_FIELD("alone_ns", struct rf_alone_bucket, time.ns,
-		 "the time alone since the agent started"),
-	RF_FIELD("alone_since_ns", struct rf_alone_bucket, time.since_ns,
-		 "CLOCK_MONOTONIC when it went alone last; null: never", .if_any = true,
+	RF_FIELD("offline_count", struct rf_alone_bucket, time.times,
+		 "number of times it went offline"),
+	RF_FIELD("offline_ns", struct rf_alone_bucket, time.ns,
+		 "total time offline since the agent started"),
+	RF_FIELD("offline_since_ns", struct rf_alone_bucket, time.since_ns,
+		 "CLOCK_MONOTONIC when it last went offline; null: never", .if_any = true,
 		 .or_null = true),
-	RF_FIELD("alone_until_ns", struct rf_alone_bucket, time.until_ns,
-		 "the end of that; null: it lasts, or never was", .if_any = true, .or_null = true),
+	RF_FIELD("offline_until_ns", struct rf_alone_bucket, time.until_ns,
+		 "when it was online again; null: still offline, or never", .if_any = true,
+		 .or_null = true),
 	{},
 };
 
@@ -278,9 +281,10 @@ static const void *bucket_at(const void *of, size_t i)
 }
 
 static const struct rf_field alone_fields[] = {
-	RF_FIELD("alone_times", struct rf_alone, any.times, "how often some bucket went alone"),
-	RF_FIELD("alone_ns", struct rf_alone, any.ns,
-		 "for how long some bucket was alone, since the agent started"),
+	RF_FIELD("offline_count", struct rf_alone, any.times,
+		 "number of times a bucket went offline"),
+	RF_FIELD("offline_ns", struct rf_alone, any.ns,
+		 "total time with a bucket offline, since the agent started"),
 	RF_FIELD_LIST_OF("buckets", bucket_at, bucket_fields, "the 16 buckets"),
 	{},
 };
@@ -304,8 +308,8 @@ struct limit_status {
 
 static const struct rf_field fleet_limit_fields[] = {
 	RF_FIELD("name", struct rf_fleet_limit, name, "the limit"),
-	RF_FIELD("limit", struct rf_fleet_limit, limit, "COUNT"),
-	RF_FIELD("first", struct rf_fleet_limit, first, "what a host passes by default"),
+	RF_FIELD("count", struct rf_fleet_limit, limit, "COUNT"),
+	RF_FIELD("initial", struct rf_fleet_limit, first, "what a host passes by default"),
 	RF_FIELD("pool", struct rf_fleet_limit, pool, "the most that claims can hold"),
 	RF_FIELD_OF_NS("window_ms", struct rf_fleet_limit, window_ns, "TIME"),
 	{},
@@ -324,26 +328,30 @@ struct sources_status {
 };
 
 static const struct rf_field sources_fields[] = {
-	RF_FIELD("shares", struct sources_status, shares, "with a share"),
+	RF_FIELD("shares", struct sources_status, shares, "sources with a share"),
 	RF_FIELD("contested", struct sources_status, contested,
-		 "that want more than the fleet has left"),
+		 "sources that request more than is left"),
 	{},
 };
 
 static const struct rf_field counts_fields[] = {
 	RF_FIELD("claims", struct rf_claims, table.count, "sources with a claim here"),
-	RF_FIELD("asks", struct rf_claims, counts.asks, "of sources, for a larger share"),
-	RF_FIELD("asks_sent", struct rf_claims, counts.asks_sent, "that became reports"),
-	RF_FIELD("asks_put_off", struct rf_claims, counts.asks_put_off,
-		 "more than the agent may send"),
-	RF_FIELD("asks_no_room", struct rf_claims, counts.asks_no_room, "the table was full"),
+	RF_FIELD("requests", struct rf_claims, counts.asks,
+		 "requests of sources for a larger share"),
+	RF_FIELD("requests_sent", struct rf_claims, counts.asks_sent,
+		 "requests that became reports"),
+	RF_FIELD("requests_deferred", struct rf_claims, counts.asks_put_off,
+		 "requests over the rate limit of the agent"),
+	RF_FIELD("requests_rejected", struct rf_claims, counts.asks_no_room,
+		 "requests without room in the table"),
 	RF_FIELD("reports", struct rf_claims, counts.reports, "claims that were reported"),
-	RF_FIELD("answers", struct rf_claims, counts.answers, "to them"),
-	RF_FIELD("failed", struct rf_claims, counts.failed, "reports without an answer"),
-	RF_FIELD("in_vain", struct rf_claims, counts.in_vain,
-		 "answers that granted less than was requested"),
-	RF_FIELD("given_back", struct rf_claims, counts.given_back, "shares"),
-	RF_FIELD("lost", struct rf_claims, counts.lost, "windows evicted while they had a claim"),
+	RF_FIELD("replies", struct rf_claims, counts.answers, "replies to these reports"),
+	RF_FIELD("failed", struct rf_claims, counts.failed, "reports without a reply"),
+	RF_FIELD("unsatisfied", struct rf_claims, counts.in_vain,
+		 "replies that granted less than was requested"),
+	RF_FIELD("released", struct rf_claims, counts.given_back, "shares that were released"),
+	RF_FIELD("evicted", struct rf_claims, counts.lost,
+		 "windows evicted while they had a claim"),
 	{},
 };
 
@@ -405,17 +413,18 @@ static const struct rf_field status_fields[] = {
 	RF_FIELD("host", struct agent_status, host, "name of this host"),
 	RF_FIELD("version", struct agent_status, version, "of the agent"),
 	RF_FIELD("attached", struct agent_status, is_attached, "the fence is attached"),
-	RF_FIELD("hosts", struct agent_status, hosts, "hosts that the fleet may have"),
+	RF_FIELD("hosts", struct agent_status, hosts, "hosts that the fleet can have"),
 	RF_FIELD_OF_NS("grace_ms", struct agent_status, grace_ns,
-		       "silence after which the host is alone"),
-	RF_FIELD_IN("engine", struct agent_status, engine, engine_fields, "the fleet server"),
+		       "time without a reply after which the host is offline"),
+	RF_FIELD_IN("server", struct agent_status, engine, engine_fields, "the fleet server"),
 	RF_FIELD_IN("key", struct agent_status, key, key_fields, "the bucket key"),
 	RF_FIELD_IN("membership", struct agent_status, membership, membership_fields,
 		    "of this host in the fleet"),
 	RF_FIELDS_VIA(struct agent_status, alone, alone_fields),
 	RF_FIELD_OBJECTS("limits", struct agent_status, limit, limits, limit_fields,
 			 "limits of the fleet that are enforced"),
-	RF_FIELD_IN("sources", struct agent_status, sources, sources_fields, "number of sources"),
+	RF_FIELD_IN("sources", struct agent_status, sources, sources_fields,
+		    "sources on this host"),
 	RF_FIELD_LINK("counts", struct agent_status, claims, counts_fields,
 		      "since the agent started"),
 	RF_FIELD_LINK("bans", struct agent_status, bans, rf_fleet_bans_fields,
@@ -462,12 +471,12 @@ struct claim_status {
 static const struct rf_field claim_fields[] = {
 	RF_FIELD("name", struct claim_status, name, "the limit"),
 	RF_FIELD("bucket", struct claim_status, bucket, "of the source"),
-	RF_FIELD("first", struct claim_status, first, "what a host passes by default"),
+	RF_FIELD("initial", struct claim_status, first, "what a host passes by default"),
 	RF_FIELD("share", struct claim_status, share, "what it passes beyond that"),
 	RF_FIELD("claim", struct claim_status, claim, "its last claim"),
 	RF_FIELD("held", struct claim_status, held, "of it, for windows that were evicted"),
-	RF_FIELD("wants", struct claim_status, wants, "the share that it requests"),
-	RF_FIELD("in_vain", struct claim_status, in_vain, "it requests more than is left"),
+	RF_FIELD("requested", struct claim_status, wants, "the share that it requests"),
+	RF_FIELD("unsatisfied", struct claim_status, in_vain, "it requests more than is left"),
 	{},
 };
 

@@ -64,7 +64,7 @@ static int write_all(int fd, const char *text)
 	return fsync(fd) ? -errno : 0;
 }
 
-/* Over what an earlier command may have left. */
+/* Replaces any file that an earlier command left. */
 static int write_new(const char *path, const char *text)
 {
 	int fd, err;
@@ -99,7 +99,7 @@ static int fleet_file_write(const struct rf_join *join, const char *path, struct
 			       strerror(-err));
 }
 
-/* -ENOENT: there is none. */
+/* -ENOENT: no such file. */
 static int fleet_file_remove(const char *path, struct rf_error *error)
 {
 	if (!unlink(path))
@@ -133,7 +133,7 @@ static int check_fence(const struct rf_fence *fence, struct rf_error *error)
 			       fence->name);
 }
 
-/* The number of hosts first: where a limit cannot have it, no setting is written. */
+/* The number of hosts first: if a limit does not accept it, no setting is written. */
 static int join_fleet(struct rf_transaction *transaction, struct rf_join *join, const char *path,
 		      struct rf_error *error)
 {
@@ -211,7 +211,7 @@ static const struct rf_field left_fields[] = {
 
 RF_RECORD(fleet_leave, left_fields);
 
-/* The fence may be gone, and its settings still be there. */
+/* The settings can outlive the fence. */
 int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 		       struct rf_error *error)
 {
@@ -238,7 +238,7 @@ int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 		return rf_out_record(left_fields, &(struct joined){.fence = fence, .file = path},
 				     error);
 	rf_out_text("%s: removed; 'systemctl disable --now " UNIT
-		    "' stops the agent, and each host holds its limits alone\n",
+		    "' stops the agent; each host then enforces its own limits\n",
 		    path, fence);
 	return 0;
 }
@@ -246,7 +246,7 @@ int rf_cmd_fleet_leave(const struct rf_options *options, struct rf_words *words,
 /* ---- hosts ---- */
 
 static const struct rf_field hosts_fields[] = {
-	RF_FIELD("hosts", struct rf_bank, hosts, "hosts of the fleet; null: not told",
+	RF_FIELD("hosts", struct rf_bank, hosts, "hosts of the fleet; null: not set",
 		 .if_any = true, .or_null = true),
 	{},
 };
@@ -269,7 +269,7 @@ static int print_hosts(const struct rf_options *options, struct rf_error *error)
 	if (bank.hosts)
 		rf_out_text("the fleet has %" PRIu32 " hosts\n", bank.hosts);
 	else
-		rf_out_text("no fleet; 'ringfence fleet hosts N' says how many hosts share "
+		rf_out_text("no fleet; 'ringfence fleet hosts N' sets how many hosts share "
 			    "limits\n");
 	return 0;
 }
@@ -303,8 +303,8 @@ int rf_cmd_fleet_hosts(const struct rf_options *options, struct rf_words *words,
 /* ---- gone ---- */
 
 /*
- * The host of that name. A machine that was started anew has another number than before: of several
- * that have the name, it is the one that was silent for the longest.
+ * The host of that name. A machine that was restarted has a new slot: of several hosts with the
+ * name, this is the one that was silent for the longest time.
  */
 static const json_t *find_name(const json_t *hosts, const char *word)
 {
@@ -354,9 +354,8 @@ static int refuse(const json_t *host, json_int_t left_ms, struct rf_error *error
 	rf_format_left(left_ms * RF_NS_PER_MS, left);
 	return rf_error_failed(
 		error, -EBUSY,
-		"'%s': it was heard %s ago, so what it passed still counts; its "
-		"claims end by themselves in %s; stop its agent, if it runs, and try "
-		"again then",
+		"'%s': its last heartbeat was %s ago, so its claims still count; they "
+		"expire in %s; stop its agent, if it runs, and try again then",
 		label, silent, left);
 }
 
@@ -368,7 +367,7 @@ struct gone {
 
 static const struct rf_field gone_fields[] = {
 	RF_FIELD("fence", struct gone, fence, "its name"),
-	RF_FIELD("host", struct gone, host, "that was forgotten"),
+	RF_FIELD("host", struct gone, host, "that was removed"),
 	RF_FIELD("slot", struct gone, slot, "it had"),
 	{},
 };
@@ -383,7 +382,7 @@ static int print_gone(const struct rf_options *options, const char *fence, const
 	rf_fleet_label(host, gone.host);
 	if (options->json)
 		return rf_out_record(gone_fields, &gone, error);
-	rf_out_text("%s: forgotten; its claims were void\n", gone.host);
+	rf_out_text("%s: removed; its claims had expired\n", gone.host);
 	return 0;
 }
 
@@ -395,15 +394,15 @@ static int forget(const struct rf_options *options, const char *fence, const jso
 	int err, forgotten = 0;
 	json_int_t left_ms = 0;
 
-	if (json_is_true(json_object_get(host, "this")))
+	if (json_is_true(json_object_get(host, "self")))
 		return rf_error_failed(error, -EINVAL,
 				       "that is this host; 'systemctl disable --now "
-				       "ringfence-fleet@%s' ends its membership",
+				       "ringfence-fleet@%s' removes it from the fleet",
 				       fence);
 	snprintf(question, sizeof(question), "gone %d", (int)rf_fleet_number(host, "slot"));
 	err = rf_fleet_ask(fence, question, &answer, error);
-	if (!err && json_unpack(answer, "{s:b, s:I}", "forgotten", &forgotten, "left_ms", &left_ms))
-		err = rf_error_failed(error, -EPROTO, "fence '%s': its agent makes no sense",
+	if (!err && json_unpack(answer, "{s:b, s:I}", "removed", &forgotten, "left_ms", &left_ms))
+		err = rf_error_failed(error, -EPROTO, "fence '%s': invalid reply of its agent",
 				      fence);
 	if (!err)
 		err = forgotten ? print_gone(options, fence, host, error)

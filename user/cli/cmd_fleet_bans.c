@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fleet bans: the bans of other hosts that this one has taken, and those that it tells them */
+/* fleet bans: bans accepted from other hosts, and bans reported to them */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "cli/transaction.h"
 #include "cli/view.h"
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 #define QUESTION_SIZE 128
 #define PAUSE_NS 20000000
@@ -38,7 +38,7 @@ int rf_fleet_ban_tell(const char *fence, const struct rf_prefix *prefix, uint64_
 	if (!*text)
 		return 0;
 	return rf_error_failed(error, -EIO,
-			       "fence '%s': its agent cannot tell the fleet, so nothing is "
+			       "fence '%s': its agent cannot report to the fleet, so nothing was "
 			       "changed: %s",
 			       fence, text);
 }
@@ -62,8 +62,8 @@ static int fleet_ban_flush(const char *fence, struct rf_error *error)
 	}
 	return !is_busy ? 0
 			: rf_error_failed(error, -EBUSY,
-					  "fence '%s': its agent is busy with bans; try again in a "
-					  "moment",
+					  "fence '%s': its agent is busy with bans; try again "
+					  "soon",
 					  fence);
 }
 
@@ -95,13 +95,13 @@ static bool has_agent(const void *of)
 static const struct rf_field ban_fields[] = {
 	RF_FIELD_OF_PREFIX("prefix", struct ban, prefix, "that is dropped"),
 	RF_FIELD_OF_NS("left_ms", struct ban, left_ns, "left of its time"),
-	RF_FIELD("host", struct ban, host, "its slot; null: the agent does not know",
-		 .has = knows_host, .or_null = true),
+	RF_FIELD("host", struct ban, host, "its slot; null: unknown", .has = knows_host,
+		 .or_null = true),
 	{},
 };
 
 static const struct rf_field bans_fields[] = {
-	RF_FIELD("takes", struct bans, takes, "the agent takes bans; null: no agent",
+	RF_FIELD("accepts", struct bans, takes, "the agent accepts bans; null: no agent",
 		 .has = has_agent, .or_null = true),
 	RF_FIELD_OBJECTS("bans", struct bans, ban, count, ban_fields,
 			 "of other hosts, in the order of addresses"),
@@ -110,12 +110,12 @@ static const struct rf_field bans_fields[] = {
 
 RF_RECORD(fleet_bans, bans_fields);
 
-/* `answer` is the agent's, which knows whose a ban is; NULL: there is no agent. */
+/* `answer`: the reply of the agent, with the host of each ban; NULL: no agent. */
 static int read_bans(const struct rf_view *view, const json_t *answer, struct bans *bans,
 		     struct rf_error *error)
 {
 	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
-	const json_t *takes = json_object_get(answer, "takes");
+	const json_t *takes = json_object_get(answer, "accepts");
 
 	bans->has_agent = takes;
 	bans->takes = json_is_true(takes);
@@ -151,10 +151,10 @@ static void print_bans(const struct bans *bans)
 			       (long long)ban->host);
 	}
 	if (!bans->count)
-		rf_out("no ban of another host is here%s\n",
+		rf_out("no bans of other hosts%s\n",
 		       bans->has_agent && !bans->takes
-			       ? ": the agent takes none; 'ringfence fleet join' with the "
-				 "words 'bans take' makes it"
+			       ? ": the agent does not accept bans; 'ringfence fleet join' "
+				 "with the words 'bans take' enables it"
 			       : "");
 }
 
@@ -187,7 +187,7 @@ struct flushed {
 };
 
 static const struct rf_field flushed_fields[] = {
-	RF_FIELD("ended", struct flushed, count, "bans of other hosts"),
+	RF_FIELD("removed", struct flushed, count, "bans of other hosts"),
 	{},
 };
 
@@ -200,8 +200,8 @@ static int print_ended(const struct rf_options *options, size_t count, bool has_
 		return rf_out_record(flushed_fields, &(struct flushed){count}, error);
 	rf_out_text("%zu ban%s of other hosts ended\n", count, count == 1 ? "" : "s");
 	if (!has_agent)
-		rf_out_note("no agent serves the fence; one that is started takes the bans that "
-			    "the engine still has");
+		rf_out_note("no agent serves the fence; once started, it accepts the bans that "
+			    "the fleet server still has");
 	return 0;
 }
 

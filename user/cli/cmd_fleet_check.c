@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fleet run, fleet check: the agent's program, and what is wrong with a fleet, seen from one host
- */
+/* fleet run, fleet check: run the agent, and check a fleet from one of its hosts */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,17 +19,17 @@
 #include "rules/grammar_option.h"
 #include "rules/policy.h"
 
-/* What is known of a fleet; NULL where it could not be had. */
+/* The facts of a fleet; NULL if unknown. */
 struct facts {
 	const char *fence;
-	const char *settings_file; /* NULL: there is none */
+	const char *settings_file; /* NULL: no file */
 	const struct rf_fence *open;
-	const char *open_error; /* why it is not open */
+	const char *open_error; /* why it could not be opened */
 	const struct rf_bank *bank;
-	const json_t *probe;	  /* what 'ringfence-fleet probe' said */
-	const char *probe_error;  /* why it said nothing */
-	const json_t *status;	  /* what the agent answered */
-	const char *status_error; /* why it did not */
+	const json_t *probe;	  /* of 'ringfence-fleet probe' */
+	const char *probe_error;  /* why the probe failed */
+	const json_t *status;	  /* reply of the agent */
+	const char *status_error; /* why the agent did not reply */
 	const json_t *hosts;	  /* the same of all hosts */
 };
 
@@ -40,7 +39,7 @@ struct facts {
 #define AGENT "agent"
 #define HOSTS "hosts"
 #define BANS "bans"
-#define ENGINE "engine"
+#define ENGINE "server"
 
 /* ---- settings ---- */
 
@@ -55,7 +54,7 @@ static void fleet_check_settings(const struct facts *facts, struct rf_findings *
 				   facts->fence);
 	} else if (facts->probe_error)
 		rf_findings_add(findings, RF_PROBLEM, SETTINGS, "%.250s", facts->probe_error);
-	else if (*wrong) /* it says what to do; 'fleet join' would lose the file's other lines */
+	else if (*wrong) /* with its fix; 'fleet join' would lose the file's other lines */
 		rf_findings_add(findings, RF_PROBLEM, SETTINGS, "%s", wrong);
 	else
 		rf_findings_add(findings, RF_OK, SETTINGS, "%s", facts->settings_file);
@@ -71,8 +70,8 @@ static void check_limit(const struct rf_bank *bank, int slot, struct rf_findings
 	if (!(limit->flags & RF_FLEET)) {
 		const char *why = rf_policy_no_fleet(limit, &bank->policy[slot]);
 
-		rf_findings_add(findings, RF_NOTE, LIMITS, "'%s' is this host's alone%s%.200s",
-				limit->name, why ? ", and must be: " : "", why ? why : "");
+		rf_findings_add(findings, RF_NOTE, LIMITS, "'%s' is local to this host%s%.200s",
+				limit->name, why ? ", and has to be: " : "", why ? why : "");
 		if (!why)
 			rf_findings_remedy(findings, "ringfence limit change %s fleet",
 					   limit->name);
@@ -134,31 +133,33 @@ static void fleet_check_fence(const struct facts *facts, struct rf_findings *fin
 static void check_membership(const struct facts *facts, struct rf_findings *findings)
 {
 	const json_t *membership = json_object_get(facts->status, "membership");
-	const json_t *engine = json_object_get(facts->status, "engine");
-	const json_int_t alone_ms = rf_fleet_number(membership, "alone_ms");
+	const json_t *engine = json_object_get(facts->status, "server");
+	const json_int_t alone_ms = rf_fleet_number(membership, "offline_ms");
 	const json_int_t hosts = rf_fleet_number(facts->status, "hosts");
 	char trouble[RF_FLEET_TROUBLE_SIZE], since[RF_DURATION_TEXT_SIZE];
 
-	rf_fleet_text(json_object_get(engine, "heartbeats"), "trouble", trouble, sizeof(trouble));
+	rf_fleet_text(json_object_get(engine, "heartbeats"), "last_error", trouble,
+		      sizeof(trouble));
 	rf_format_ms(alone_ms, since);
 	if (json_is_true(json_object_get(json_object_get(facts->status, "key"), "refused"))) {
-		rf_findings_add(findings, RF_PROBLEM, AGENT, "alone for %s: %s", since, trouble);
+		rf_findings_add(findings, RF_PROBLEM, AGENT, "offline for %s: %s", since, trouble);
 		rf_findings_remedy(findings, "systemctl restart ringfence-fleet@%s", facts->fence);
 	} else if (json_is_true(json_object_get(membership, "full"))) {
 		rf_findings_add(
 			findings, RF_PROBLEM, AGENT,
-			"alone for %s: all %lld numbers of the fleet are taken; on each host "
-			"raise them",
+			"offline for %s: all %lld slots of the fleet are in use; raise 'hosts' "
+			"on each host",
 			since, (long long)hosts);
 		rf_findings_remedy(findings, "ringfence fleet hosts %lld", (long long)hosts + 1);
 	} else if (rf_fleet_number(membership, "learning"))
-		rf_findings_add(findings, RF_NOTE, AGENT,
-				"alone for %s: the engine has forgotten who has what, and learns; "
-				"wait",
-				since);
+		rf_findings_add(
+			findings, RF_NOTE, AGENT,
+			"offline for %s: the fleet server lost its data and is learning the "
+			"claims again; wait",
+			since);
 	else
-		rf_findings_add(findings, RF_PROBLEM, AGENT, "alone for %s: %s", since,
-				*trouble ? trouble : "it has not heard the engine yet; wait");
+		rf_findings_add(findings, RF_PROBLEM, AGENT, "offline for %s: %s", since,
+				*trouble ? trouble : "not yet connected to the fleet server; wait");
 }
 
 static void fleet_check_agent(const struct facts *facts, struct rf_findings *findings)
@@ -177,14 +178,14 @@ static void fleet_check_agent(const struct facts *facts, struct rf_findings *fin
 	}
 	if (!json_is_true(json_object_get(facts->status, "attached")))
 		rf_findings_add(findings, RF_PROBLEM, AGENT, "it waits for the fence");
-	else if (json_is_null(
-			 json_object_get(json_object_get(facts->status, "membership"), "alone_ms")))
-		rf_findings_add(findings, RF_OK, AGENT, "hears the engine");
+	else if (json_is_null(json_object_get(json_object_get(facts->status, "membership"),
+					      "offline_ms")))
+		rf_findings_add(findings, RF_OK, AGENT, "connected to the fleet server");
 	else
 		check_membership(facts, findings);
 }
 
-/* ---- bans, as the agent tells of them ---- */
+/* ---- bans, as the agent reports them ---- */
 
 static void fleet_check_bans(const struct facts *facts, struct rf_findings *findings)
 {
@@ -195,28 +196,28 @@ static void fleet_check_bans(const struct facts *facts, struct rf_findings *find
 	rf_fleet_read_bans(facts->status, &seen);
 	if (!seen.is_known)
 		return;
-	if (*seen.trouble && json_is_null(json_object_get(membership, "alone_ms")))
+	if (*seen.trouble && json_is_null(json_object_get(membership, "offline_ms")))
 		rf_findings_add(findings, RF_PROBLEM, BANS, "%s", seen.trouble);
 	if (seen.refused)
 		rf_findings_add(findings, RF_NOTE, BANS,
 				"%lld of other hosts were refused: too long, too wide, too many, "
-				"or with the engine's address",
+				"or with the fleet server's address",
 				(long long)seen.refused);
 	if (findings->count != before)
 		return;
 	if (seen.takes)
 		rf_findings_add(
 			findings, RF_OK, BANS,
-			"%lld of other hosts are taken; %lld were told since the agent started",
+			"%lld of other hosts accepted; %lld reported since the agent started",
 			(long long)seen.taken, (long long)seen.told);
 	else
-		rf_findings_add(
-			findings, RF_OK, BANS,
-			"no bans of other hosts are taken; %lld were told since the agent started",
-			(long long)seen.told);
+		rf_findings_add(findings, RF_OK, BANS,
+				"bans of other hosts are not accepted; %lld reported since the "
+				"agent started",
+				(long long)seen.told);
 }
 
-/* ---- the servers of the engine, as the probe saw them ---- */
+/* ---- the nodes of the fleet server, as probed ---- */
 
 #define LEAST_VERSION 7
 
@@ -227,8 +228,8 @@ struct node {
 	json_int_t buckets; /* whose keys it has */
 	bool is_in_cluster;
 	char client[288];     /* how to call it */
-	char name[272];	      /* before what is wrong; "": there is one server */
-	char replica_of[272]; /* its master; "": it is none, or was not looked at as one */
+	char name[272];	      /* prefix of its messages; "": the only server */
+	char replica_of[272]; /* its master; "": not probed as a replica */
 };
 
 static void read_node(const json_t *facts, bool has_others, struct node *node)
@@ -238,7 +239,7 @@ static void read_node(const json_t *facts, bool has_others, struct node *node)
 	node->facts = facts;
 	rf_fleet_text(facts, "host", node->host, sizeof(node->host));
 	rf_fleet_text(facts, "port", node->port, sizeof(node->port));
-	rf_fleet_text(facts, "trouble", node->trouble, sizeof(node->trouble));
+	rf_fleet_text(facts, "last_error", node->trouble, sizeof(node->trouble));
 	rf_fleet_text(facts, "version", node->version, sizeof(node->version));
 	rf_fleet_text(facts, "role", node->role, sizeof(node->role));
 	rf_fleet_text(facts, "policy", node->policy, sizeof(node->policy));
@@ -272,8 +273,8 @@ static void check_role(const struct facts *facts, const struct node *node,
 }
 
 /*
- * True: whoever is sent to its address does not come to the node that is meant. That is so of nodes
- * without keys as well, once they have some.
+ * True: a redirection to its address reaches a different node than the cluster means. This also
+ * concerns nodes without keys, as they can get some later.
  */
 static bool check_place(const struct node *node, struct rf_findings *findings)
 {
@@ -285,19 +286,18 @@ static bool check_place(const struct node *node, struct rf_findings *findings)
 		return false;
 	if (*at)
 		rf_findings_add(findings, RF_PROBLEM, ENGINE,
-				"%sit is the node that its cluster announces as %s, and not the "
-				"one that it announces here; behind a tunnel, see where that port "
-				"leads",
+				"%sit is the node that its cluster announces as %s, not the node "
+				"announced here; behind a tunnel, check the target of that port",
 				node->name, at);
 	else
 		rf_findings_add(findings, RF_PROBLEM, ENGINE,
-				"%sit is none of the nodes that %s knows, and not the one that it "
-				"announces here; behind a tunnel, see where that port leads",
+				"%sit is not a node that %s knows, and not the node announced "
+				"here; behind a tunnel, check the target of that port",
 				node->name, by);
 	return true;
 }
 
-/* It would have claims of its own. */
+/* A separate server would have separate claims. */
 static void check_cluster(const struct node *node, struct rf_findings *findings)
 {
 	if (*node->name && *node->role && !node->is_in_cluster)
@@ -322,8 +322,8 @@ static void check_library(const struct node *node, struct rf_findings *findings)
 	if (strcmp(node->library, "missing") == 0) {
 		rf_findings_add(
 			findings, RF_PROBLEM, ENGINE,
-			"%sit has no functions; the agent loads them, if it runs and its user "
-			"may; otherwise load them",
+			"%sits functions are missing; a running agent loads them, if its user "
+			"has the right; otherwise load them",
 			node->name);
 		rf_findings_remedy(findings, "%s -x FUNCTION LOAD <" RF_FLEET_LIBRARY,
 				   node->client);
@@ -332,14 +332,14 @@ static void check_library(const struct node *node, struct rf_findings *findings)
 		rf_findings_add(
 			findings, RF_NOTE, ENGINE,
 			"%sit has functions of another version of ringfence; once all hosts "
-			"have this one, replace them: the fleet learns for a moment",
+			"have this one, replace them; the fleet then learns its claims again",
 			node->name);
 		rf_findings_remedy(findings, "%s -x FUNCTION LOAD REPLACE <" RF_FLEET_LIBRARY,
 				   node->client);
 	}
 }
 
-/* What the user of a member may not ask for, nobody can check here. */
+/* Commands that the user of a member has no right to. */
 static void check_rights(const struct node *node, struct rf_findings *findings)
 {
 	if (json_is_true(json_object_get(node->facts, "info_denied")))
@@ -354,7 +354,7 @@ static void check_rights(const struct node *node, struct rf_findings *findings)
 				node->name);
 	if (json_is_true(json_object_get(node->facts, "place_denied")))
 		rf_findings_add(findings, RF_NOTE, ENGINE,
-				"%sthat it is the node which its cluster announces here is not "
+				"%sits identity in the cluster is not "
 				"checked: this user needs the rights '+cluster|myid' and "
 				"'+cluster|slots'",
 				node->name);
@@ -390,7 +390,7 @@ static void say_well(const struct node *node, struct rf_findings *findings)
 			node->version, buckets);
 }
 
-/* One that has no keys only has to be there. */
+/* A node without keys only has to be reachable. */
 static void check_idle(const struct node *node, struct rf_findings *findings)
 {
 	if (*node->trouble)
@@ -399,20 +399,20 @@ static void check_idle(const struct node *node, struct rf_findings *findings)
 	check_place(node, findings);
 }
 
-/* It has to be within reach before it is needed. */
+/* It has to be reachable before a failover. */
 static void check_replica(const struct node *node, struct rf_findings *findings)
 {
 	if (*node->trouble)
 		rf_findings_add(findings, RF_PROBLEM, ENGINE,
-				"%s%s; it is a replica of %s, in whose place this host could not "
-				"reach it",
+				"%s%s; it is a replica of %s, so this host could not reach it "
+				"after a failover",
 				node->name, node->trouble, node->replica_of);
 	else if (check_place(node, findings))
 		return;
 	else if (strcmp(node->role, "master") == 0)
 		rf_findings_add(findings, RF_PROBLEM, ENGINE,
-				"%sit is a master, and not the replica of %s that announces this; "
-				"behind a tunnel, see where that port leads",
+				"%sit is a master, not the announced replica of %s; "
+				"behind a tunnel, check the target of that port",
 				node->name, node->replica_of);
 }
 
@@ -454,7 +454,7 @@ static void check_key(const struct facts *facts, struct rf_findings *findings)
 	rf_findings_add(
 		findings, RF_NOTE, "key",
 		"without a bucket key, senders can choose which of its %d masters has their "
-		"claims; give all hosts the same 'key file'",
+		"claims; configure the same 'key file' on all hosts",
 		shared);
 	rf_findings_remedy(findings, "openssl rand -hex 16");
 }
@@ -466,7 +466,7 @@ static void fleet_check_engine(const struct facts *facts, struct rf_findings *fi
 	json_t *each;
 	size_t i;
 
-	rf_fleet_text(facts->probe, "trouble", trouble, sizeof(trouble));
+	rf_fleet_text(facts->probe, "last_error", trouble, sizeof(trouble));
 	if (*trouble)
 		rf_findings_add(findings, RF_PROBLEM, ENGINE, "%s", trouble);
 	json_array_foreach (nodes, i, each) {
@@ -478,7 +478,7 @@ static void fleet_check_engine(const struct facts *facts, struct rf_findings *fi
 	check_key(facts, findings);
 }
 
-/* ---- the other hosts, as they say of themselves ---- */
+/* ---- the other hosts, as they report ---- */
 
 #define SILENT_MOST 8 /* findings of silent hosts */
 
@@ -487,9 +487,11 @@ static void add_difference(void *context, const char *limit, const char *how, co
 	struct rf_findings *findings = context;
 
 	if (strcmp(how, "other") == 0)
-		rf_findings_add(findings, RF_PROBLEM, HOSTS,
-				"limit '%s' is another one on %.200s: together they pass the sum",
-				limit, hosts);
+		rf_findings_add(
+			findings, RF_PROBLEM, HOSTS,
+			"limit '%s' differs on %.200s: the hosts do not share it, and pass the "
+			"sum",
+			limit, hosts);
 	else
 		rf_findings_add(findings, RF_PROBLEM, HOSTS, "limit '%s' is %s %.200s", limit,
 				strcmp(how, "missing here") == 0 ? "missing here, and there on"
@@ -503,10 +505,11 @@ static void check_figures(const json_t *status, const json_t *hosts, struct rf_f
 	char list[RF_HOST_LIST_SIZE], grace[RF_DURATION_TEXT_SIZE];
 
 	if (rf_fleet_others(hosts, "hosts", rf_fleet_number(status, "hosts"), list)) {
-		rf_findings_add(findings, RF_PROBLEM, HOSTS,
-				"another number of hosts than here, %lld, on %.200s: their limits "
-				"are not shared with this host",
-				(long long)rf_fleet_number(status, "hosts"), list);
+		rf_findings_add(
+			findings, RF_PROBLEM, HOSTS,
+			"a different number of hosts than here, %lld, on %.200s: their limits "
+			"are not shared with this host",
+			(long long)rf_fleet_number(status, "hosts"), list);
 		rf_findings_remedy(findings, "ringfence fleet hosts %lld",
 				   (long long)rf_fleet_number(status, "hosts"));
 	}
@@ -514,7 +517,7 @@ static void check_figures(const json_t *status, const json_t *hosts, struct rf_f
 	if (rf_fleet_others(hosts, "grace_ms", rf_fleet_number(status, "grace_ms"), list))
 		rf_findings_add(
 			findings, RF_PROBLEM, HOSTS,
-			"another grace than here, %s, on %.180s: it must be the same; 'fleet "
+			"a different grace than here, %s, on %.180s: it must be the same; 'fleet "
 			"join' sets it",
 			grace, list);
 }
@@ -535,7 +538,7 @@ static void check_versions(const json_t *status, const json_t *hosts, struct rf_
 	}
 	if (count)
 		rf_findings_add(findings, RF_NOTE, HOSTS,
-				"another version than here, %s, on %.200s", here, list);
+				"a different version than here, %s, on %.200s", here, list);
 }
 
 static void check_silence(const json_t *host, json_int_t grace_ms, json_int_t void_ms,
@@ -549,7 +552,7 @@ static void check_silence(const json_t *host, json_int_t grace_ms, json_int_t vo
 	rf_fleet_label(host, label);
 	rf_format_ms(silent_ms, since);
 	rf_findings_add(findings, RF_NOTE, HOSTS, "%s is silent for %s%s", label, since,
-			silent_ms >= void_ms ? "; if it will not come back, forget it"
+			silent_ms >= void_ms ? "; if it will not come back, remove it"
 					     : ": its claims still count");
 	if (silent_ms >= void_ms)
 		rf_findings_remedy(findings, "ringfence fleet gone %lld",
@@ -563,8 +566,8 @@ static void check_spare(const json_t *status, size_t members, struct rf_findings
 	if (hosts < 2 || (json_int_t)members < hosts)
 		return;
 	rf_findings_add(findings, RF_NOTE, HOSTS,
-			"all %lld numbers are in use: a host that reboots is alone until its old "
-			"claims have ended; have one to spare",
+			"all %lld slots are in use: a host that reboots is offline until its old "
+			"claims have expired; configure a spare slot",
 			(long long)hosts);
 	rf_findings_remedy(findings, "ringfence fleet hosts %lld", (long long)hosts + 1);
 }
@@ -583,19 +586,19 @@ static void fleet_check_hosts(const struct facts *facts, struct rf_findings *fin
 	json_array_foreach (hosts, i, host)
 		if (findings->count < before + SILENT_MOST)
 			check_silence(host, rf_fleet_number(facts->status, "grace_ms"),
-				      rf_fleet_number(facts->hosts, "void_after_ms"), findings);
+				      rf_fleet_number(facts->hosts, "expires_after_ms"), findings);
 	check_spare(facts->status, json_array_size(hosts), findings);
 	if (findings->count == before)
 		rf_findings_add(findings, RF_OK, HOSTS, "%zu, with the same limits",
 				json_array_size(hosts));
 }
 
-/* ---- the program of the agent: beside this one, or in the path ---- */
+/* ---- the program of the agent: in the folder of this one, or in the path ---- */
 
 #define PROGRAM "ringfence-fleet"
 #define WORDS_MOST 32
 
-/* Beside this program; "": not known. */
+/* In the folder of this program; "": unknown. */
 static void find_beside(char path[512])
 {
 	const ssize_t length = readlink("/proc/self/exe", path, 512 - sizeof(PROGRAM));
@@ -606,7 +609,7 @@ static void find_beside(char path[512])
 	strcpy(slash ? slash + 1 : path, slash ? PROGRAM : "");
 }
 
-/* Returns where it cannot be run. */
+/* Returns only on errors. */
 static int execute(const char *const *words)
 {
 	const char *argv[WORDS_MOST + 2] = {PROGRAM};
@@ -625,14 +628,13 @@ static int fail(int err, struct rf_error *error)
 {
 	if (err == -ENOENT)
 		return rf_error_failed(
-			error, err,
-			PROGRAM ": there is no such program; install the package '" PROGRAM "'");
+			error, err, PROGRAM ": no such program; install the package '" PROGRAM "'");
 	return rf_error_failed(error, err, PROGRAM ": cannot run it: %s", strerror(-err));
 }
 
-/* ---- what the program prints ---- */
+/* ---- output of the program ---- */
 
-/* In the child. Its exit status says what failed. */
+/* In the child. Its exit status is the errno. */
 static void become(int to, const char *const *words)
 {
 	int err;
@@ -714,7 +716,7 @@ int rf_cmd_fleet_run(const struct rf_options *options, struct rf_words *words,
 
 /* ---- check ---- */
 
-/* What is looked at, and why something of it could not be. */
+/* All inputs of the checks, and the errors of reading them. */
 struct look {
 	char file[RF_FLEET_FILE_SIZE];
 	struct rf_fence fence;
@@ -735,7 +737,7 @@ static void look_at_fence(const char *fence, struct look *look, struct facts *fa
 	facts->bank = &look->bank;
 }
 
-/* Nobody else is asked where there are no settings. */
+/* Without settings no server is contacted. */
 static void look_at_all(const char *fence, struct look *look, struct facts *facts)
 {
 	rf_fleet_file_path(fence, look->file);
@@ -784,8 +786,8 @@ static int print_checked(const struct rf_options *options, struct checked *check
 		return err;
 	return rf_error_failed(error, -ENOEXEC, "fence '%s': %d problem%s", checked->fence,
 			       checked->problems,
-			       checked->problems == 1 ? "; its line says what to do"
-						      : "s; their lines say what to do");
+			       checked->problems == 1 ? "; see the fix in its line"
+						      : "s; see the fixes in their lines");
 }
 
 int rf_cmd_fleet_check(const struct rf_options *options, struct rf_words *words,

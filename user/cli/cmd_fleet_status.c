@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fleet status, fleet show, fleet top: what the agent of a fence says */
+/* fleet status, fleet show, fleet top: reports of the agent of a fence */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -39,18 +39,18 @@ struct status {
 	const char *fence, *trouble; /* `trouble` NULL: none */
 	char engine[ENGINE_SIZE];
 	json_int_t hosts, slot, buckets, alone, learning, claims, grace_ms;
-	json_int_t alone_ms; /* since when; -1: it is not */
+	json_int_t alone_ms; /* for how long; -1: it is not offline */
 	json_int_t alone_times, alone_ns;
-	json_t *parts; /* of the sources, one for each bucket: how long it was alone */
+	json_t *parts; /* of each bucket, for how long it was offline */
 	size_t members;
 	int attached;
 	struct rf_fleet_bans_seen bans;
-	struct node *node; /* of the engine, each with its buckets */
+	struct node *node; /* of the fleet server, each with its buckets */
 	size_t nodes;
 	json_t *key;
 	struct shared_limit *limit;
 	size_t limits;
-	json_t *others; /* all hosts, as they report; NULL: the engine did not answer */
+	json_t *others; /* all hosts, as they report; NULL: no reply */
 };
 
 static void format_engine(const json_t *node, char engine[ENGINE_SIZE])
@@ -94,17 +94,17 @@ static int read_status(json_t *answer, struct status *status, struct rf_error *e
 			"{s:s, s:b, s:I, s:I, s:{s:o, s:{s:o}}, s:{s:I, s:I, s:I, s:I, s:o, "
 			"s:o}, s:I, s:I, s:o, s:o, s:{s:I}}",
 			"fence", &status->fence, "attached", &status->attached, "hosts",
-			&status->hosts, "grace_ms", &status->grace_ms, "engine", "nodes", &nodes,
-			"heartbeats", "trouble", &trouble, "membership", "slot", &status->slot,
-			"buckets", &status->buckets, "alone", &status->alone, "learning",
-			&status->learning, "alone_ms", &alone_ms, "members", &members,
-			"alone_times", &status->alone_times, "alone_ns", &status->alone_ns,
+			&status->hosts, "grace_ms", &status->grace_ms, "server", "nodes", &nodes,
+			"heartbeats", "last_error", &trouble, "membership", "slot", &status->slot,
+			"buckets", &status->buckets, "offline", &status->alone, "learning",
+			&status->learning, "offline_ms", &alone_ms, "members", &members,
+			"offline_count", &status->alone_times, "offline_ns", &status->alone_ns,
 			"buckets", &status->parts, "limits", &limits, "counts", "claims",
 			&status->claims))
 		return rf_error_failed(error, -EPROTO,
 				       "the agent is of another version; restart it, by "
 				       "'systemctl restart ringfence-fleet@FENCE'");
-	format_engine(json_object_get(answer, "engine"), status->engine);
+	format_engine(json_object_get(answer, "server"), status->engine);
 	status->members = json_array_size(members);
 	status->trouble = json_string_value(trouble);
 	status->key = json_object_get(answer, "key");
@@ -121,7 +121,7 @@ static const char *state_of(const struct status *status)
 		return "shared";
 	if (status->learning)
 		return "learning";
-	return status->alone == status->buckets ? "alone" : "partly alone";
+	return status->alone == status->buckets ? "offline" : "partly offline";
 }
 
 static void print_alone(const struct status *status)
@@ -129,8 +129,8 @@ static void print_alone(const struct status *status)
 	char since[RF_DURATION_TEXT_SIZE];
 
 	rf_format_ms(status->alone_ms < 0 ? 0 : status->alone_ms, since);
-	rf_out_text("fence '%s': %s for %s; the engine is %s\n", status->fence, state_of(status),
-		    since, status->engine);
+	rf_out_text("fence '%s': %s for %s; the fleet server is %s\n", status->fence,
+		    state_of(status), since, status->engine);
 }
 
 static void print_state(const struct status *status)
@@ -143,7 +143,7 @@ static void print_state(const struct status *status)
 			    status->fence);
 	else if (!status->alone)
 		rf_out_text("fence '%s': shares its limits with %zu of %lld hosts, as number %lld, "
-			    "by the engine %s\n",
+			    "by the fleet server %s\n",
 			    status->fence, status->members, (long long)status->hosts,
 			    (long long)status->slot, status->engine);
 	else
@@ -155,7 +155,7 @@ static void print_state(const struct status *status)
 	rf_out_text("%s\n", trouble);
 }
 
-/* Unless all of it is the time that the state tells. */
+/* Unless the state already reports all of this time. */
 static void print_time_alone(const struct status *status)
 {
 	char time[RF_DURATION_TEXT_SIZE];
@@ -163,7 +163,7 @@ static void print_time_alone(const struct status *status)
 	if (status->alone_times <= (status->alone != 0))
 		return;
 	rf_format_ms(status->alone_ns / RF_NS_PER_MS, time);
-	rf_out_text("alone since the agent started: %lld time%s, for %s together\n",
+	rf_out_text("offline since the agent started: %lld time%s, %s in total\n",
 		    (long long)status->alone_times, status->alone_times == 1 ? "" : "s", time);
 }
 
@@ -199,12 +199,12 @@ static void print_limits(const struct status *status)
 static void print_bans(const struct rf_fleet_bans_seen *bans)
 {
 	if (bans->takes)
-		rf_out_text("bans: %lld of other hosts are taken; %lld were told since the agent "
+		rf_out_text("bans: %lld of other hosts accepted; %lld reported since the agent "
 			    "started\n",
 			    (long long)bans->taken, (long long)bans->told);
 	else if (bans->is_known)
 		rf_out_text(
-			"bans: no bans of other hosts are taken; %lld were told since the agent "
+			"bans: bans of other hosts are not accepted; %lld reported since the agent "
 			"started\n",
 			(long long)bans->told);
 	if (*bans->trouble)
@@ -217,7 +217,7 @@ static void print_difference(void *context, const char *limit, const char *how, 
 {
 	(void)context;
 	if (strcmp(how, "other") == 0)
-		rf_out_text("limit '%s': another definition on %s\n", limit, hosts);
+		rf_out_text("limit '%s': a different definition on %s\n", limit, hosts);
 	else
 		rf_out_text("limit '%s': missing %s %s\n", limit,
 			    strcmp(how, "missing here") == 0 ? "here, and there on" : "on", hosts);
@@ -229,9 +229,9 @@ static void print_others(const struct status *status)
 
 	rf_fleet_each_difference(status->others, print_difference, NULL);
 	if (rf_fleet_others(status->others, "hosts", status->hosts, list))
-		rf_out_text("another number of hosts than here on %s\n", list);
+		rf_out_text("a different number of hosts than here on %s\n", list);
 	if (rf_fleet_others(status->others, "grace_ms", status->grace_ms, list))
-		rf_out_text("another grace than here on %s\n", list);
+		rf_out_text("a different grace than here on %s\n", list);
 }
 
 /* ---- status: for programs ---- */
@@ -247,7 +247,7 @@ static bool is_alone(const void *of)
 }
 
 static const struct rf_field node_fields[] = {
-	RF_FIELD("engine", struct node, engine, "HOST:PORT"),
+	RF_FIELD("server", struct node, engine, "HOST:PORT"),
 	RF_FIELD("buckets", struct node, buckets, "of 16, those whose claims it has"),
 	{},
 };
@@ -260,46 +260,52 @@ static const struct rf_field shared_limit_fields[] = {
 };
 
 static const struct rf_field bans_fields[] = {
-	RF_FIELD("takes", struct rf_fleet_bans_seen, takes, "it takes bans of other hosts"),
-	RF_FIELD("taken", struct rf_fleet_bans_seen, taken, "of other hosts, in force here"),
-	RF_FIELD("told", struct rf_fleet_bans_seen, told, "to the others, since its start"),
-	RF_FIELD("refused", struct rf_fleet_bans_seen, refused, "of other hosts, not taken"),
-	RF_FIELD("trouble", struct rf_fleet_bans_seen, trouble, "why bans are not sent or taken",
-		 .if_any = true, .or_null = true),
+	RF_FIELD("accepts", struct rf_fleet_bans_seen, takes, "bans of other hosts are accepted"),
+	RF_FIELD("accepted", struct rf_fleet_bans_seen, taken,
+		 "bans of other hosts, enforced here"),
+	RF_FIELD("reported", struct rf_fleet_bans_seen, told,
+		 "bans reported to them since the agent started"),
+	RF_FIELD("refused", struct rf_fleet_bans_seen, refused,
+		 "bans of other hosts that are not enforced"),
+	RF_FIELD("last_error", struct rf_fleet_bans_seen, trouble,
+		 "why bans are not sent or accepted", .if_any = true, .or_null = true),
 	{},
 };
 
 static const struct rf_field status_fields[] = {
 	RF_FIELD("fence", struct status, fence, "its name"),
 	RF_FIELD_MADE("state", RF_FIELD_TEXT, make_state,
-		      "shared, alone, partly alone, learning, or waiting for the fence"),
-	RF_FIELD("alone_ms", struct status, alone_ms, "alone for that long; null: it is not",
+		      "shared, offline, partly offline, learning, or waiting for the fence"),
+	RF_FIELD("offline_ms", struct status, alone_ms, "offline for that long; null: not offline",
 		 .has = is_alone, .or_null = true),
-	RF_FIELD("alone_times", struct status, alone_times, "how often that was"),
-	RF_FIELD("alone_ns", struct status, alone_ns, "the time alone since the agent started"),
+	RF_FIELD("offline_count", struct status, alone_times, "number of times it was offline"),
+	RF_FIELD("offline_ns", struct status, alone_ns,
+		 "total time offline since the agent started"),
 	RF_FIELD_READ("buckets", struct status, parts, RF_FIELD_LIST, NULL,
-		      "the 16 parts of the sources, each heard or alone separately"),
-	RF_FIELD("engine", struct status, engine, "HOST:PORT, the first one of the settings"),
+		      "the 16 buckets of sources, each online or offline separately"),
+	RF_FIELD("server", struct status, engine, "HOST:PORT, the first server of the settings"),
 	RF_FIELD_OBJECTS("nodes", struct status, node, nodes, node_fields,
 			 "servers with keys of the fleet; of a cluster, several"),
-	RF_FIELD("trouble", struct status, trouble, "an error of the engine", .or_null = true),
+	RF_FIELD("last_error", struct status, trouble, "the last error of the fleet server",
+		 .or_null = true),
 	RF_FIELD_READ("key", struct status, key, RF_FIELD_OBJECT, NULL, "the bucket key"),
-	RF_FIELD("hosts", struct status, hosts, "hosts that the fleet may have"),
-	RF_FIELD("grace_ms", struct status, grace_ms, "silence after which the host is alone"),
-	RF_FIELD("members", struct status, members, "hosts that hear the engine"),
+	RF_FIELD("hosts", struct status, hosts, "hosts that the fleet can have"),
+	RF_FIELD("grace_ms", struct status, grace_ms,
+		 "time without a reply after which the host is offline"),
+	RF_FIELD("members", struct status, members, "hosts that are members"),
 	RF_FIELD("slot", struct status, slot, "of this host"),
 	RF_FIELD("claims", struct status, claims, "sources with a claim on this host"),
 	RF_FIELD_OBJECTS("limits", struct status, limit, limits, shared_limit_fields,
-			 "limits of the fleet that are in force"),
+			 "enforced limits of the fleet"),
 	RF_FIELD_IN("bans", struct status, bans, bans_fields, "as the agent reports them"),
 	RF_FIELD_READ("others", struct status, others, RF_FIELD_LIST, NULL,
-		      "all members; null: the engine did not answer", .or_null = true),
+		      "all members; null: the fleet server did not reply", .or_null = true),
 	{},
 };
 
 RF_RECORD(fleet_status, status_fields);
 
-/* Where the engine does not answer, the status says why. */
+/* Without a reply of the fleet server, the status has the error. */
 static void ask_for_others(const char *fence, struct status *status, json_t **answer)
 {
 	struct rf_error error = {};
@@ -353,7 +359,7 @@ int rf_cmd_fleet_status(const struct rf_options *options, struct rf_words *words
 /* An entry of the deny list by its owner, or a ban by a limit. */
 struct source_ban {
 	struct rf_prefix prefix;
-	uint64_t left_ns;	  /* RF_FOREVER: no end */
+	uint64_t left_ns;	  /* RF_FOREVER: permanent */
 	char by[RF_OWNER_SIZE];	  /* "": a limit */
 	int64_t host;		  /* of the fleet's; below 0: not known */
 	char limit[RF_NAME_SIZE]; /* "": the deny list */
@@ -373,8 +379,8 @@ static bool knows_host(const void *of)
 }
 
 static const struct rf_field source_ban_fields[] = {
-	RF_FIELD_OF_PREFIX("prefix", struct source_ban, prefix, "what is banned"),
-	RF_FIELD_LEFT_OF("left_ms", struct source_ban, left_ns, "until it ends; null: no end",
+	RF_FIELD_OF_PREFIX("prefix", struct source_ban, prefix, "the banned prefix"),
+	RF_FIELD_LEFT_OF("left_ms", struct source_ban, left_ns, "until it expires; null: never",
 			 .or_null = true),
 	RF_FIELD("by", struct source_ban, by,
 		 "the owner of the entry of the deny list; null: a limit", .if_any = true,
@@ -392,7 +398,7 @@ static const struct rf_field shown_fields[] = {
 	RF_FIELD("fence", struct shown, fence, "its name"),
 	RF_FIELD("address", struct shown, address, "as given"),
 	RF_FIELD_READ("limits", struct shown, limits, RF_FIELD_LIST, NULL,
-		      "limits of the fleet that are in force"),
+		      "enforced limits of the fleet"),
 	RF_FIELD("allowed", struct shown, is_allowed,
 		 "it is on the allow list, so its bans do not apply"),
 	RF_FIELD_OBJECTS("bans", struct shown, ban, bans, source_ban_fields,
@@ -507,10 +513,10 @@ static void fill_host(const void *context, size_t row, struct rf_cells *cells)
 
 	rf_fleet_label(host, label);
 	snprintf(cells->text[0], RF_CELL_SIZE, "%s%s", label,
-		 json_is_true(json_object_get(host, "this")) ? " (this host)" : "");
+		 json_is_true(json_object_get(host, "self")) ? " (this host)" : "");
 	snprintf(cells->text[1], RF_CELL_SIZE, "%lld", (long long)rf_fleet_number(host, "claim"));
 	snprintf(cells->text[2], RF_CELL_SIZE, "%s",
-		 json_is_true(json_object_get(host, "in_vain")) ? "yes" : "no");
+		 json_is_true(json_object_get(host, "unsatisfied")) ? "yes" : "no");
 	print_ago(rf_fleet_number(host, "silent_ms"), cells->text[3], RF_CELL_SIZE);
 }
 
@@ -519,7 +525,7 @@ static void print_hosts(const json_t *hosts)
 	static const struct rf_column columns[] = {{"host", false, 12},
 						   {"claim", true, 8},
 						   {"wants more", false, 0},
-						   {"heard ago", true, 0}};
+						   {"last heartbeat", true, 0}};
 	const struct rf_table table = {columns, 4, 1, json_array_size(hosts), hosts, fill_host};
 
 	if (table.rows)
@@ -535,7 +541,7 @@ static void print_here(const json_t *here)
 	char time[RF_DURATION_TEXT_SIZE];
 
 	if (!json_is_integer(used)) {
-		rf_out_text("  here: the source has no window\n");
+		rf_out_text("  here: no window\n");
 		return;
 	}
 	rf_out_text("  here: %lld used, share %lld, claim %lld",
@@ -545,8 +551,8 @@ static void print_here(const json_t *here)
 		rf_format_ms(json_integer_value(since), time);
 		rf_out_text(", since %s", time);
 	}
-	rf_out_text("%s\n", json_is_true(json_object_get(here, "in_vain"))
-				    ? "; it wants more than there is"
+	rf_out_text("%s\n", json_is_true(json_object_get(here, "unsatisfied"))
+				    ? "; it requests more than is left"
 				    : "");
 }
 
@@ -560,17 +566,18 @@ static void print_limit(const json_t *limit)
 	rf_format_ms(rf_fleet_number(limit, "window_ms"), time);
 	rf_out_text("limit '%s', %lld/%s: source %s\n", name,
 		    (long long)rf_fleet_number(limit, "count"), time, source);
-	print_here(json_object_get(limit, "here"));
+	print_here(json_object_get(limit, "local"));
 	if (!json_is_object(ledger)) {
-		rf_out_text("  the engine's claims could not be read\n");
+		rf_out_text("  cannot read the claims from the fleet server\n");
 		return;
 	}
 	rf_out_text("  all hosts: claims of %lld out of %lld%s%s\n",
 		    (long long)rf_fleet_number(ledger, "claimed"),
 		    (long long)rf_fleet_number(limit, "pool"),
-		    rf_fleet_number(ledger, "contested_ms") ? "; contested, so all get less" : "",
+		    rf_fleet_number(ledger, "contested_ms") ? "; contested, so all hosts get less"
+							    : "",
 		    json_is_true(json_object_get(ledger, "learning"))
-			    ? "; the engine learns, and gives nothing"
+			    ? "; the fleet server is learning, and grants nothing"
 			    : "");
 	print_hosts(json_object_get(ledger, "hosts"));
 }
@@ -608,7 +615,7 @@ static void print_source(const struct shown *shown)
 	for (i = 0; i < shown->bans; i++)
 		print_ban(&shown->ban[i]);
 	if (shown->bans && shown->is_allowed)
-		rf_out_text("it passes all the same: it is on the allow list\n");
+		rf_out_text("it passes nevertheless: it is on the allow list\n");
 	json_array_foreach (shown->limits, i, limit)
 		print_limit(limit);
 	if (!i)
@@ -671,7 +678,7 @@ static void print_sources(const json_t *sources)
 	if (table.rows)
 		rf_table_print(&table);
 	else
-		rf_out_text("no host tells of a source that is near a limit of the fleet\n");
+		rf_out_text("no host reports a source near a limit of the fleet\n");
 }
 
 struct top {
@@ -682,9 +689,9 @@ struct top {
 
 static const struct rf_field top_fields[] = {
 	RF_FIELD("fence", struct top, fence, "its name"),
-	RF_FIELD("members", struct top, members, "hosts that were asked"),
-	RF_FIELD("told", struct top, told, "hosts that answered"),
-	RF_FIELD_READ("sources", struct top, sources, RF_FIELD_LIST, NULL, "the worst ones"),
+	RF_FIELD("members", struct top, members, "hosts of the fleet"),
+	RF_FIELD("reported", struct top, told, "hosts that reported"),
+	RF_FIELD_READ("sources", struct top, sources, RF_FIELD_LIST, NULL, "the first N"),
 	{},
 };
 
@@ -694,13 +701,14 @@ static int print_top(const struct rf_options *options, const char *fence, const 
 		     struct rf_error *error)
 {
 	const struct top top = {fence, rf_fleet_number(answer, "members"),
-				rf_fleet_number(answer, "told"),
+				rf_fleet_number(answer, "reported"),
 				json_object_get(answer, "sources")};
 
 	if (options->json)
 		return rf_out_record(top_fields, &top, error);
 	print_sources(top.sources);
-	rf_out_text("told by %lld of %lld hosts\n", (long long)top.told, (long long)top.members);
+	rf_out_text("reported by %lld of %lld hosts\n", (long long)top.told,
+		    (long long)top.members);
 	return 0;
 }
 

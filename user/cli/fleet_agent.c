@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of hosts, and other texts of an answer, come from the wire: they never reach a terminal as
- * they are.
+ * Names of hosts and other texts in a reply come from the network: control characters are hidden
+ * before they reach a terminal.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static void add_found(struct found *found, const char *name)
 	found->count++;
 }
 
-/* Files of that directory, in order, whose names end so. */
+/* Files of the directory with that suffix, sorted. */
 static void look_into(struct found *found, const char *directory, const char *ending)
 {
 	struct dirent **file;
@@ -66,7 +66,7 @@ static int find_only(char name[RF_NAME_SIZE], struct rf_error *error)
 	struct found found = {};
 
 	look_into(&found, RF_FLEET_DIRECTORY, ".fleet");
-	if (!found.count) /* an agent may have been told all by its command line */
+	if (!found.count) /* an agent can have all settings on its command line */
 		look_into(&found, RF_AGENT_DIRECTORY, ".sock");
 	if (!found.count)
 		return rf_error_failed(error, -ENOENT,
@@ -104,7 +104,7 @@ const char *rf_fleet_word(const char *name, char word[RF_FLEET_WORD_SIZE])
 	return word;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 #define PATIENCE_S 5
 
@@ -115,8 +115,8 @@ static int fail_to_ask(const char *fence, int err, struct rf_error *error)
 				       "fence '%s': no agent serves it; 'systemctl enable --now "
 				       "ringfence-fleet@%s' starts one",
 				       fence, fence);
-	return rf_error_failed(error, err, "fence '%s': cannot ask its agent: %s%s", fence,
-			       strerror(-err), err == -EACCES ? "; it takes root" : "");
+	return rf_error_failed(error, err, "fence '%s': cannot reach its agent: %s%s", fence,
+			       strerror(-err), err == -EACCES ? "; needs root" : "");
 }
 
 static int connect_to(const char *fence)
@@ -171,7 +171,7 @@ static int check_answer(const char *fence, json_t **answer, struct rf_error *err
 	*answer = NULL;
 	if (strcmp(text, "no such question") == 0)
 		return rf_error_failed(error, -EPROTO,
-				       "fence '%s': its agent is of another version; 'systemctl "
+				       "fence '%s': its agent has a different version; 'systemctl "
 				       "restart ringfence-fleet@%s' starts this one",
 				       fence, fence);
 	return rf_error_failed(error, -EIO, "fence '%s': %s", fence, text);
@@ -184,7 +184,7 @@ int rf_fleet_ask(const char *fence, const char *question, json_t **answer, struc
 	return err ? err : check_answer(fence, answer, error);
 }
 
-/* ---- what it answers ---- */
+/* ---- replies ---- */
 
 void rf_fleet_text(const json_t *object, const char *key, char *text, size_t size)
 {
@@ -216,14 +216,14 @@ void rf_fleet_read_bans(const json_t *status, struct rf_fleet_bans_seen *seen)
 
 	*seen = (struct rf_fleet_bans_seen){
 		.is_known = bans,
-		.takes = json_is_true(json_object_get(bans, "takes")),
-		.taken = rf_fleet_number(bans, "taken"),
-		.told = rf_fleet_number(bans, "told"),
+		.takes = json_is_true(json_object_get(bans, "accepts")),
+		.taken = rf_fleet_number(bans, "accepted"),
+		.told = rf_fleet_number(bans, "reported"),
 		.refused = sum(json_object_get(bans, "refused")),
 	};
-	rf_fleet_text(bans, "trouble", seen->trouble, sizeof(seen->trouble));
+	rf_fleet_text(bans, "last_error", seen->trouble, sizeof(seen->trouble));
 	if (!*seen->trouble)
-		rf_fleet_text(bans, "engine_trouble", seen->trouble, sizeof(seen->trouble));
+		rf_fleet_text(bans, "server_error", seen->trouble, sizeof(seen->trouble));
 }
 
 json_int_t rf_fleet_ban_host(const json_t *answer, const char *prefix)
@@ -277,7 +277,7 @@ int rf_fleet_others(const json_t *hosts, const char *key, json_int_t wanted,
 	json_array_foreach (hosts, i, host) {
 		const json_t *number = json_object_get(host, key);
 
-		if (json_is_true(json_object_get(host, "this")) || !json_is_integer(number) ||
+		if (json_is_true(json_object_get(host, "self")) || !json_is_integer(number) ||
 		    json_integer_value(number) == wanted)
 			continue;
 		rf_fleet_add_label(list, ++count, host);
@@ -292,9 +292,9 @@ static bool differs_so(const json_t *host, const char *limit, const char *how)
 	const json_t *difference;
 	size_t i;
 
-	json_array_foreach (json_object_get(host, "differs"), i, difference) {
+	json_array_foreach (json_object_get(host, "differences"), i, difference) {
 		const char *name = json_string_value(json_object_get(difference, "name"));
-		const char *is = json_string_value(json_object_get(difference, "how"));
+		const char *is = json_string_value(json_object_get(difference, "kind"));
 
 		if (name && is && strcmp(name, limit) == 0 && strcmp(is, how) == 0)
 			return true;
@@ -302,7 +302,7 @@ static bool differs_so(const json_t *host, const char *limit, const char *how)
 	return false;
 }
 
-/* The hosts from `from` on that differ so. False: a host before them did, so it was told. */
+/* The hosts from `from` on with that difference. False: an earlier host had it: already listed. */
 static bool list_hosts(const json_t *hosts, size_t from, const char *limit, const char *how,
 		       char list[RF_HOST_LIST_SIZE])
 {
@@ -327,9 +327,9 @@ void rf_fleet_each_difference(const json_t *hosts, rf_fleet_difference visit, vo
 	size_t i, j;
 
 	json_array_foreach (hosts, i, host)
-		json_array_foreach (json_object_get(host, "differs"), j, difference) {
+		json_array_foreach (json_object_get(host, "differences"), j, difference) {
 			const char *name = json_string_value(json_object_get(difference, "name"));
-			const char *how = json_string_value(json_object_get(difference, "how"));
+			const char *how = json_string_value(json_object_get(difference, "kind"));
 			char list[RF_HOST_LIST_SIZE], limit[RF_NAME_SIZE];
 
 			if (!name || !how || !list_hosts(hosts, i, name, how, list))

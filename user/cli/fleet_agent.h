@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The agent of a fence: which fence is meant, and what its agent answers. */
+/* The agent of a fence: which fence is meant, requests to its agent, and replies. */
 #ifndef RINGFENCE_CLI_FLEET_AGENT_H
 #define RINGFENCE_CLI_FLEET_AGENT_H
 
@@ -14,8 +14,8 @@
 #include "ringfence/abi.h"
 
 /*
- * The fence that the operand `given` or else 'dev' names; where both are missing, the only one of
- * this host that is in a fleet: by its settings, or by an agent that serves it.
+ * The fence that the operand `given` or else 'dev' names; without both, the only fence of this host
+ * in a fleet: with settings, or with a running agent.
  */
 int rf_fleet_fence(const struct rf_options *options, const char *given, char name[RF_NAME_SIZE],
 		   struct rf_error *error);
@@ -27,24 +27,24 @@ const char *rf_fleet_word(const char *name, char word[RF_FLEET_WORD_SIZE]);
 /* Where the settings of its agent are: /etc/ringfence/FENCE.fleet, a setting on each line. */
 void rf_fleet_file_path(const char *fence, char path[RF_FLEET_FILE_SIZE]);
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 /*
- * Asks the agent of the fence, and waits some seconds. The caller frees the answer, which may be a
- * refusal. -ENOENT or -ECONNREFUSED: no agent serves that fence.
+ * Sends a request to the agent of the fence, and waits some seconds for the reply, which can be an
+ * error. The caller frees it. -ENOENT or -ECONNREFUSED: no agent serves the fence.
  */
 int rf_agent_ask(const char *fence, const char *question, json_t **answer, struct rf_error *error);
-/* The same; a refusal is an error. */
+/* The same; fails if the reply is an error. */
 int rf_fleet_ask(const char *fence, const char *question, json_t **answer, struct rf_error *error);
 
-/* A number of an answer, 0 where there is none. */
+/* A number of a reply; 0 if missing. */
 json_int_t rf_fleet_number(const json_t *object, const char *key);
-/* A text of JSON that others may have written, for a terminal; "" where there is none. */
+/* A text of untrusted JSON, safe for a terminal; "" if missing. */
 void rf_fleet_text(const json_t *object, const char *key, char *text, size_t size);
 
-#define RF_FLEET_TROUBLE_SIZE 896 /* of what it says is wrong; it names what to type */
+#define RF_FLEET_TROUBLE_SIZE 896 /* of an error with its fix */
 
-/* Of bans, what the agent's status tells of them. `told` counts since its start. */
+/* Bans in the status of an agent. `told`: bans reported since it started. */
 struct rf_fleet_bans_seen {
 	bool is_known, takes;
 	json_int_t taken, told, refused;
@@ -52,9 +52,9 @@ struct rf_fleet_bans_seen {
 };
 
 void rf_fleet_read_bans(const json_t *status, struct rf_fleet_bans_seen *seen);
-/* The number of the host whose ban it is, by the agent's answer to `bans`; -1: it does not know. */
+/* The slot of the host of a ban, from the agent's reply to `bans`; -1: unknown. */
 json_int_t rf_fleet_ban_host(const json_t *answer, const char *prefix);
-/* Tells the fleet, and waits until the engine has it. `time_ns` 0: the ban ends. */
+/* Reports a ban to the fleet and waits until the server has it. `time_ns` 0: removes it. */
 int rf_fleet_ban_tell(const char *fence, const struct rf_prefix *prefix, uint64_t time_ns,
 		      struct rf_error *error);
 
@@ -63,16 +63,16 @@ int rf_fleet_ban_tell(const char *fence, const struct rf_prefix *prefix, uint64_
 #define RF_HOST_LABEL_SIZE 80
 #define RF_HOST_LIST_SIZE 256
 
-/* web1, or where it said no name: host 3. */
+/* "web1"; without a reported name: "host 3". */
 void rf_fleet_label(const json_t *host, char label[RF_HOST_LABEL_SIZE]);
-/* Adds a label: "web1, web2 and others". `count` is of all so far. */
+/* Adds a label: "web1, web2 and others". `count`: including this one. */
 void rf_fleet_add_label(char list[RF_HOST_LIST_SIZE], int count, const json_t *host);
 
 /* A limit that hosts define differently: its name, how, and which hosts; `hosts` ends the list. */
 typedef void (*rf_fleet_difference)(void *context, const char *limit, const char *how,
 				    const char *hosts);
 void rf_fleet_each_difference(const json_t *hosts, rf_fleet_difference visit, void *context);
-/* The hosts, but this one, whose number under `key` is another one than `wanted`. */
+/* The other hosts whose number under `key` differs from `wanted`. */
 int rf_fleet_others(const json_t *hosts, const char *key, json_int_t wanted,
 		    char list[RF_HOST_LIST_SIZE]);
 

@@ -45,11 +45,11 @@ static bool read_all(json_t *all, struct rf_agent_seen *agent, uint64_t now_ns)
 			"{s:I, s:I, s:I, s:I, s:{s:{s:o}}, s:{s:I, s:i, s:i, s:i, s:o},"
 			" s?I, s?I, s:{s:I, s:I}, s:{s:I, s:I}}",
 			"started_ns", &started, "written_ns", &written, "hosts", &hosts, "grace_ms",
-			&grace, "engine", "heartbeats", "trouble", &trouble, "membership", "slot",
-			&slot, "alone", &alone, "learning", &learning, "refused", &refused, "heard",
-			&members, "alone_times", &times, "alone_ns", &ns, "sources", "shares",
-			&shares, "contested", &contested, "counts", "asks_sent", &sent,
-			"asks_put_off", &put_off) ||
+			&grace, "server", "heartbeats", "last_error", &trouble, "membership",
+			"slot", &slot, "offline", &alone, "learning", &learning, "refused",
+			&refused, "alive", &members, "offline_count", &times, "offline_ns", &ns,
+			"sources", "shares", &shares, "contested", &contested, "counts",
+			"requests_sent", &sent, "requests_deferred", &put_off) ||
 	    started <= 0 || written < started || hosts < 0 || hosts > RF_FLEET_HOSTS_MAX ||
 	    slot < 0 || slot >= RF_FLEET_HOSTS_MAX || grace <= 0 || shares < 0 || contested < 0 ||
 	    sent < 0 || put_off < 0 || times < 0 || ns < 0)
