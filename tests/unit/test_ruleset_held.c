@@ -8,6 +8,8 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
+#include "snapshot/rules.h"
+
 static void *copy_of(const void *memory, size_t size)
 {
 	void *copy = size ? malloc(size) : NULL;
@@ -202,6 +204,37 @@ static void a_host_ends_no_ban_of_the_fleet(void **state)
 	assert_int_equal(rf_listed_until(&rules.ruleset.listed[0], RF_DENY), 300);
 	assert_int_equal(claim(&rules, RF_OWNER_FLEET, "10.0.0.1", 0), RF_LIST_ACCEPTED);
 	assert_int_equal(rules.ruleset.listed_count, 0);
+	rules_free(&rules);
+}
+
+/* An entry has the time of each owner, and of the list: the longest of any owner. */
+static void an_entry_has_the_time_of_each_owner(void **state)
+{
+	struct rules rules = rules_of_two_owners();
+	struct rf_fence_rules read = {.now = 100, .tick_ns = 10};
+	struct rf_list_entry entry;
+
+	(void)state;
+	claim(&rules, JAIL, "10.0.0.1", 200);
+	claim(&rules, RF_OWNER_FLEET, "10.0.0.1", 300);
+	claim(&rules, RF_OWNER_FLEET, "10.0.0.2", RF_FOREVER);
+	read.set = rules.ruleset;
+	assert_true(rf_list_entry_of(&read, &read.set.listed[0], RF_DENY, &RF_OWNERS_ALL, &entry));
+	assert_int_equal(entry.left_ns, 2000);
+	assert_int_equal(entry.owners, 2);
+	assert_true(
+		rf_list_entry_of(&read, &read.set.listed[0], RF_DENY, &RF_OWNERS_LOCAL, &entry));
+	assert_int_equal(entry.owners, 1);
+	assert_int_equal(entry.owner[0].left_ns, 1000);
+	assert_string_equal(entry.owner[0].name, rf_owner_name(&read.set.owners, JAIL));
+	assert_false(
+		rf_list_entry_of(&read, &read.set.listed[1], RF_DENY, &RF_OWNERS_LOCAL, &entry));
+	assert_true(entry.left_ns == RF_FOREVER);
+	assert_false(
+		rf_list_entry_of(&read, &read.set.listed[0], RF_ALLOW, &RF_OWNERS_ALL, &entry));
+	assert_int_equal(rf_ruleset_count_listed(&read.set, RF_DENY, &RF_OWNERS_LOCAL), 1);
+	assert_int_equal(rf_ruleset_count_listed(&read.set, RF_DENY, &RF_OWNERS_FLEET), 2);
+	assert_int_equal(rf_ruleset_count_listed(&read.set, RF_ALLOW, &RF_OWNERS_ALL), 0);
 	rules_free(&rules);
 }
 
@@ -559,6 +592,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_entry_lasts_until_its_last_owner_lets_go),
 	cmocka_unit_test(the_claims_of_an_entry_expire_one_by_one),
 	cmocka_unit_test(a_host_ends_no_ban_of_the_fleet),
+	cmocka_unit_test(an_entry_has_the_time_of_each_owner),
 	cmocka_unit_test(a_prefix_has_six_owners_at_most),
 	cmocka_unit_test(a_ban_of_the_fleet_makes_room_for_a_sixth_owner),
 	cmocka_unit_test(a_release_ends_the_claims_of_its_owners),

@@ -217,10 +217,9 @@ static void count_rules(const struct rf_fence *fence, struct rf_lost *lost)
 	if (!rf_fence_ruleset(fence, &rules, &ignored)) {
 		rf_ruleset_expire(&rules, rules.listed_count ? rf_fence_jiffies(fence) : 0);
 		lost->limits = rf_bank_count(&rules.bank);
-		for (size_t i = 0; i < rules.listed_count; i++)
-			for (int list = 0; list < RF_LIST_COUNT; list++)
-				lost->listed[list] +=
-					rf_listed_local_until(&rules.listed[i], list) != 0;
+		for (int list = 0; list < RF_LIST_COUNT; list++)
+			lost->listed[list] =
+				rf_ruleset_count_listed(&rules, list, &RF_OWNERS_LOCAL);
 	}
 	rf_ruleset_free(&rules);
 }
@@ -234,8 +233,7 @@ static uint64_t count_windows(const struct rf_fence *fence)
 	if (rf_fence_counters(fence, &counters, &ignored))
 		return 0;
 	for (int family = 0; family < 2; family++)
-		if (counters.inserts[family] > counters.evictions[family])
-			count += counters.inserts[family] - counters.evictions[family];
+		count += rf_counters_windows(&counters, family);
 	return count;
 }
 

@@ -515,8 +515,8 @@ RF_RECORD(diff, diff_fields);
 
 static int read_before(const struct rf_fence *fence, struct diff *diff, struct rf_error *error)
 {
-	struct rf_rules_seen seen = RF_RULES_UNSEEN;
-	const int err = rf_rules_see(fence, RF_RULES_IN_FORCE, &seen, error);
+	struct rf_fence_rules seen = RF_FENCE_RULES_NONE;
+	const int err = rf_fence_rules_read(fence, RF_RULES_IN_FORCE, &seen, error);
 
 	diff->before = seen.set;
 	if (err)

@@ -111,23 +111,23 @@ static const struct rf_field bans_fields[] = {
 RF_RECORD(fleet_bans, bans_fields);
 
 /* `answer`: the reply of the agent, with the host of each ban; NULL: no agent. */
-static int read_bans(const struct rf_view *view, const json_t *answer, struct bans *bans,
+static int read_bans(const struct rf_fence_rules *rules, const json_t *answer, struct bans *bans,
 		     struct rf_error *error)
 {
-	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
 	const json_t *takes = json_object_get(answer, "accepts");
 
 	bans->has_agent = takes;
 	bans->takes = json_is_true(takes);
-	bans->ban = calloc(rf_view_count_fleet(&view->rules) + 1, sizeof(*bans->ban));
+	bans->ban = calloc(rf_ruleset_count_listed(&rules->set, RF_DENY, &RF_OWNERS_FLEET) + 1,
+			   sizeof(*bans->ban));
 	if (!bans->ban)
 		return rf_error_failed(error, -ENOMEM, "out of memory for the bans");
-	for (size_t i = 0; i < view->rules.listed_count; i++) {
-		const struct rf_listed *listed = &view->rules.listed[i];
+	for (size_t i = 0; i < rules->set.listed_count; i++) {
+		const struct rf_listed *listed = &rules->set.listed[i];
 		char text[RF_PREFIX_TEXT_SIZE];
 		struct rf_list_entry entry;
 
-		if (!rf_view_entry(view, listed, RF_DENY, &fleet, &entry))
+		if (!rf_list_entry_of(rules, listed, RF_DENY, &RF_OWNERS_FLEET, &entry))
 			continue;
 		rf_format_prefix(&entry.prefix, text);
 		bans->ban[bans->count++] = (struct ban){entry.prefix, entry.owner[0].left_ns,
@@ -164,12 +164,12 @@ static int list_bans(const struct rf_options *options, struct rf_error *error)
 	struct rf_error ignored = {};
 	json_t *answer = NULL;
 	struct bans bans = {};
-	int err = rf_view_open(&view, options->dev, error);
+	int err = rf_view_open(&view, options->dev, RF_RULES_IN_FORCE, error);
 
 	if (!err && rf_agent_ask(view.fence.name, "bans", &answer, &ignored))
 		answer = NULL;
 	if (!err)
-		err = read_bans(&view, answer, &bans, error);
+		err = read_bans(&view.rules, answer, &bans, error);
 	if (!err && options->json)
 		err = rf_out_record(bans_fields, &bans, error);
 	else if (!err)
@@ -237,18 +237,17 @@ static int flush_agent(const struct rf_options *options, bool *has_agent, struct
 
 static int remove_bans(const struct rf_options *options, size_t *count, struct rf_error *error)
 {
-	const struct rf_owner_set fleet = {.bits = {1ULL << RF_OWNER_FLEET}};
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_list_changes changes = {};
 	struct rf_lists_outcome outcome;
-	int err = rf_list_changes_release(&changes, RF_DENY, &fleet, error);
+	int err = rf_list_changes_release(&changes, RF_DENY, &RF_OWNERS_FLEET, error);
 
 	if (!err)
 		err = rf_transaction_open(&transaction, options, error);
 	if (!err)
 		err = rf_transaction_read(&transaction, error);
 	if (!err)
-		*count = rf_view_count_fleet(&transaction.rules);
+		*count = rf_ruleset_count_listed(&transaction.rules, RF_DENY, &RF_OWNERS_FLEET);
 	if (!err && *count)
 		err = rf_transaction_change_lists(&transaction, &changes, 0, &outcome, error);
 	rf_list_changes_free(&changes);

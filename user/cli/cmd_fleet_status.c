@@ -440,17 +440,17 @@ static void add_entry(const struct rf_list_entry *entry, const json_t *bans, str
 	}
 }
 
-static void add_denied(const struct rf_view *view, const struct rf_prefix *source,
+static void add_denied(const struct rf_fence_rules *rules, const struct rf_prefix *source,
 		       const json_t *bans, struct shown *shown)
 {
-	for (size_t i = 0; i < view->rules.listed_count; i++) {
-		const struct rf_listed *listed = &view->rules.listed[i];
+	for (size_t i = 0; i < rules->set.listed_count; i++) {
+		const struct rf_listed *listed = &rules->set.listed[i];
 		struct rf_list_entry entry;
 
 		if (!rf_prefix_contains(&listed->prefix, source))
 			continue;
 		shown->is_allowed |= rf_listed_until(listed, RF_ALLOW) != 0;
-		if (rf_view_entry(view, listed, RF_DENY, &RF_OWNERS_ALL, &entry))
+		if (rf_list_entry_of(rules, listed, RF_DENY, &RF_OWNERS_ALL, &entry))
 			add_entry(&entry, bans, shown);
 	}
 }
@@ -594,12 +594,12 @@ static int read_bans(const char *name, const struct rf_address *source, struct s
 	struct rf_error ignored = {};
 	json_t *bans = NULL;
 	char word[RF_FLEET_WORD_SIZE];
-	int err = rf_view_open(&view, rf_fleet_word(name, word), error);
+	int err = rf_view_open(&view, rf_fleet_word(name, word), RF_RULES_IN_FORCE, error);
 
 	if (!err && rf_agent_ask(name, "bans", &bans, &ignored))
 		bans = NULL;
 	if (!err)
-		add_denied(&view, &prefix, bans, shown);
+		add_denied(&view.rules, &prefix, bans, shown);
 	if (!err)
 		err = add_banned(&view.fence, &prefix, shown, error);
 	json_decref(bans);

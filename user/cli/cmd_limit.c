@@ -438,9 +438,9 @@ int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 	int err = rf_words_end(words, error);
 
 	if (!err)
-		err = rf_view_open(&view, options->dev, error);
+		err = rf_view_open(&view, options->dev, RF_RULES_IN_FORCE, error);
 	if (!err)
-		err = list_limits(&view.rules, options->json, error);
+		err = list_limits(&view.rules.set, options->json, error);
 	rf_view_close(&view);
 	return err;
 }

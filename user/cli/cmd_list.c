@@ -169,8 +169,8 @@ static bool is_of_fleet(const struct rf_options *options, const struct rf_prefix
 	struct rf_error ignored = {};
 	bool found;
 
-	if (!rf_view_open(&view, options->dev, &ignored))
-		listed = rf_ruleset_find(&view.rules, prefix);
+	if (!rf_view_open(&view, options->dev, RF_RULES_IN_FORCE, &ignored))
+		listed = rf_ruleset_find(&view.rules.set, prefix);
 	found = listed && rf_listed_until_by(listed, RF_DENY, RF_OWNER_FLEET);
 	rf_view_close(&view);
 	return found;
@@ -409,7 +409,7 @@ static void print_entry(const struct rf_list_entry *entry)
 }
 
 /* A list can have a million entries: each is printed, or made JSON, and forgotten. */
-static int print_entries(const struct rf_view *view, enum rf_list list, bool json,
+static int print_entries(const struct rf_fence_rules *rules, enum rf_list list, bool json,
 			 struct rf_error *error)
 {
 	struct printed_list printed = {.schema = LIST_SCHEMA,
@@ -418,10 +418,10 @@ static int print_entries(const struct rf_view *view, enum rf_list list, bool jso
 	size_t count = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < view->rules.listed_count; i++) {
+	for (size_t i = 0; i < rules->set.listed_count; i++) {
 		struct rf_list_entry entry;
 
-		if (!rf_view_entry(view, &view->rules.listed[i], list, &RF_OWNERS_ALL, &entry))
+		if (!rf_list_entry_of(rules, &rules->set.listed[i], list, &RF_OWNERS_ALL, &entry))
 			continue;
 		count++;
 		if (json)
@@ -445,9 +445,9 @@ static int print_list(const struct rf_options *options, struct rf_words *words, 
 	int err = rf_words_end(words, error);
 
 	if (!err)
-		err = rf_view_open(&view, options->dev, error);
+		err = rf_view_open(&view, options->dev, RF_RULES_IN_FORCE, error);
 	if (!err)
-		err = print_entries(&view, list, options->json, error);
+		err = print_entries(&view.rules, list, options->json, error);
 	rf_view_close(&view);
 	return err;
 }

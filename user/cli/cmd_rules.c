@@ -61,8 +61,8 @@ static struct counts count_rules(const struct rf_ruleset *rules, uint64_t trial_
 {
 	return (struct counts){
 		.limits = rf_bank_count(&rules->bank),
-		.allowed = rf_view_count_list(rules, RF_ALLOW),
-		.denied = rf_view_count_list(rules, RF_DENY),
+		.allowed = rf_ruleset_count_listed(rules, RF_ALLOW, &RF_OWNERS_LOCAL),
+		.denied = rf_ruleset_count_listed(rules, RF_DENY, &RF_OWNERS_LOCAL),
 		.both = count_both(rules),
 		.newcomers = rf_newcomers_then_name(rules->bank.newcomers.then),
 		.done = {trial_ns, rules, RF_ALL_SLOTS},
@@ -321,15 +321,15 @@ static void save_entry(const struct rf_list_entry *entry, const struct rf_owners
 	}
 }
 
-static void save_list(const struct rf_view *view, enum rf_list list)
+static void save_list(const struct rf_fence_rules *rules, enum rf_list list)
 {
 	const char *command = list == RF_ALLOW ? "allow add" : "deny add";
 
-	for (size_t i = 0; i < view->rules.listed_count; i++) {
+	for (size_t i = 0; i < rules->set.listed_count; i++) {
 		struct rf_list_entry entry;
 
-		if (rf_view_entry(view, &view->rules.listed[i], list, &RF_OWNERS_LOCAL, &entry))
-			save_entry(&entry, &view->rules.owners, command);
+		if (rf_list_entry_of(rules, &rules->set.listed[i], list, &RF_OWNERS_LOCAL, &entry))
+			save_entry(&entry, &rules->set.owners, command);
 	}
 }
 
@@ -361,21 +361,21 @@ static const char *trial_text(const struct rf_standing *standing, bool confirmed
 			 "rules are not in force";
 }
 
-static void save_trial(const struct rf_fence *fence, bool confirmed)
+static void save_trial(const struct rf_standing *standing, bool confirmed)
 {
-	const struct rf_standing standing = rf_fence_standing(fence);
 	char time[RF_DURATION_TEXT_SIZE], text[160];
 
-	if (standing.state == RF_SETTLED)
+	if (standing->state == RF_SETTLED)
 		return;
-	rf_format_left(standing.trial_ns, time);
-	snprintf(text, sizeof(text), trial_text(&standing, confirmed), time);
+	rf_format_left(standing->trial_ns, time);
+	snprintf(text, sizeof(text), trial_text(standing, confirmed), time);
 	rf_out("# %s\n", text);
 }
 
 static int save_rules(const struct rf_view *view, bool confirmed, struct rf_error *error)
 {
-	char *newcomers = rf_ruleset_format_newcomers(&view->rules);
+	const struct rf_ruleset *set = &view->rules.set;
+	char *newcomers = rf_ruleset_format_newcomers(set);
 	time_t wall = time(NULL);
 	char date[32];
 	int err;
@@ -383,30 +383,19 @@ static int save_rules(const struct rf_view *view, bool confirmed, struct rf_erro
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", localtime(&wall));
 	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
 	       view->fence.name, date);
-	save_trial(&view->fence, confirmed);
-	if (view->rules.bank.hosts)
-		rf_out("fleet hosts %" PRIu32 "\n", view->rules.bank.hosts);
-	err = newcomers ? save_limits(&view->rules) : -ENOMEM;
+	save_trial(&view->rules.standing, confirmed);
+	if (set->bank.hosts)
+		rf_out("fleet hosts %" PRIu32 "\n", set->bank.hosts);
+	err = newcomers ? save_limits(set) : -ENOMEM;
 	if (err) {
 		free(newcomers);
 		return rf_error_failed(error, err, "cannot print the rules: %s", strerror(-err));
 	}
-	save_list(view, RF_ALLOW);
-	save_list(view, RF_DENY);
+	save_list(&view->rules, RF_ALLOW);
+	save_list(&view->rules, RF_DENY);
 	rf_out("%s\n", newcomers); /* last: its presence shows that the output is complete */
 	free(newcomers);
 	return 0;
-}
-
-static int open_confirmed(struct rf_view *view, const char *dev, struct rf_error *error)
-{
-	int err = rf_fence_open(&view->fence, dev, error);
-
-	if (!err)
-		err = rf_fence_ruleset_confirmed(&view->fence, &view->rules, error);
-	if (!err)
-		rf_view_expire(view);
-	return err;
 }
 
 int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
@@ -416,8 +405,8 @@ int rf_cmd_save(const struct rf_options *options, struct rf_words *words, struct
 	int err = rf_parse_arguments(RF_CMD_SAVE, words, &confirmed, error);
 
 	if (!err)
-		err = confirmed ? open_confirmed(&view, options->dev, error)
-				: rf_view_open(&view, options->dev, error);
+		err = rf_view_open(&view, options->dev,
+				   confirmed ? RF_RULES_CONFIRMED : RF_RULES_IN_FORCE, error);
 	if (!err)
 		err = save_rules(&view, confirmed, error);
 	rf_view_close(&view);

@@ -148,25 +148,24 @@ static int compare_rows(const void *a, const void *b)
 	return order ? order : strcmp(left->limit->name, right->limit->name);
 }
 
-static int take_list(struct network *network, const struct rf_ruleset *rules, enum rf_list list,
+static int take_list(struct network *network, const struct rf_fence_rules *rules, enum rf_list list,
 		     struct rf_error *error)
 {
 	struct listed *to = &network->list[list];
-	const uint64_t now = network->bans.now;
 
-	to->of = calloc(rules->listed_count + 1, sizeof(*to->of));
+	to->of = calloc(rules->set.listed_count + 1, sizeof(*to->of));
 	if (!to->of)
 		return rf_error_failed(error, -ENOMEM, "not enough memory");
-	for (size_t i = 0; i < rules->listed_count; i++) {
-		const struct rf_listed *listed = &rules->listed[i];
-		const uint64_t until = rf_listed_until(listed, list);
+	for (size_t i = 0; i < rules->set.listed_count; i++) {
+		const struct rf_listed *listed = &rules->set.listed[i];
 		struct rf_list_answer *one = &to->of[to->count];
+		struct rf_list_entry entry;
 
-		if (until <= now || !overlaps(network, &listed->prefix))
+		if (!overlaps(network, &listed->prefix) ||
+		    !rf_list_entry_of(rules, listed, list, &RF_OWNERS_ALL, &entry))
 			continue;
-		one->left_ns = until == RF_FOREVER ? RF_FOREVER
-						   : rf_fence_left_ns(network->fence, now, until);
-		rf_format_prefix(&listed->prefix, one->prefix);
+		one->left_ns = entry.left_ns;
+		rf_format_prefix(&entry.prefix, one->prefix);
 		to->count++;
 	}
 	return 0;
@@ -190,8 +189,8 @@ static int read_network(struct network *network, struct rf_error *error)
 {
 	const struct rf_source_filter filter = {NULL, network->prefix, true, false};
 	struct rf_source_rows *sources = &network->sources;
-	struct rf_ruleset rules = RF_RULESET_NONE;
-	int err = rf_fence_ruleset(network->fence, &rules, error);
+	struct rf_fence_rules rules = RF_FENCE_RULES_NONE;
+	int err = rf_fence_rules_read(network->fence, RF_RULES_IN_FORCE, &rules, error);
 
 	if (!err)
 		err = rf_fence_bans(network->fence, &network->bans, error);
@@ -204,7 +203,7 @@ static int read_network(struct network *network, struct rf_error *error)
 	if (!err && sources->count)
 		rf_sort(sources->row, sources->count, sizeof(*sources->row), compare_rows);
 	keep_bans_here(network);
-	rf_ruleset_free(&rules);
+	rf_fence_rules_free(&rules);
 	return err;
 }
 

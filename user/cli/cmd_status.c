@@ -34,7 +34,7 @@ struct status_interface {
 /* Everything that status prints. */
 struct status {
 	const struct rf_fence *fence;
-	struct rf_rules_seen seen;
+	struct rf_fence_rules seen;
 	struct rf_totals totals;
 	struct rf_memory memory;
 	struct rf_bans bans;
@@ -119,15 +119,15 @@ static void take_rules(struct status *status)
 	status->limits = rf_bank_slots(&rules->bank, slots);
 	for (int i = 0; i < status->limits; i++)
 		status->limit[i] = rf_limit_view(rules, slots[i]);
-	status->allowed = rf_view_count_list(rules, RF_ALLOW);
-	status->denied = rf_view_count_list(rules, RF_DENY);
-	status->denied_by_fleet = rf_view_count_fleet(rules);
+	status->allowed = rf_ruleset_count_listed(rules, RF_ALLOW, &RF_OWNERS_LOCAL);
+	status->denied = rf_ruleset_count_listed(rules, RF_DENY, &RF_OWNERS_LOCAL);
+	status->denied_by_fleet = rf_ruleset_count_listed(rules, RF_DENY, &RF_OWNERS_FLEET);
 }
 
 static int read_status(struct status *status, struct rf_error *error)
 {
 	const struct rf_fence *fence = status->fence;
-	int err = rf_rules_see(fence, RF_RULES_IN_FORCE, &status->seen, error);
+	int err = rf_fence_rules_read(fence, RF_RULES_IN_FORCE, &status->seen, error);
 
 	if (!err)
 		err = rf_totals_read(fence, false, &status->totals, error);
@@ -801,7 +801,7 @@ static int show_status(const struct rf_fence *fence, const void *context, json_t
 	free(status.interface);
 	rf_totals_free(&status.totals);
 	rf_bans_free(&status.bans);
-	rf_rules_unsee(&status.seen);
+	rf_fence_rules_free(&status.seen);
 	return err;
 }
 

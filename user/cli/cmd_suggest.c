@@ -655,8 +655,8 @@ static bool is_fresh(const struct rf_options *options)
 {
 	struct rf_view view = RF_VIEW_NONE;
 	struct rf_error unused;
-	const bool fresh =
-		!rf_view_open(&view, options->dev, &unused) && !rf_bank_count(&view.rules.bank);
+	const bool fresh = !rf_view_open(&view, options->dev, RF_RULES_IN_FORCE, &unused) &&
+			   !rf_bank_count(&view.rules.set.bank);
 
 	rf_view_close(&view);
 	return fresh;

@@ -38,70 +38,20 @@ const char *const rf_view_list_names[RF_LIST_COUNT] = {
 	[RF_DENY] = "deny",
 };
 
-size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < rules->listed_count; i++)
-		count += rf_listed_local_until(&rules->listed[i], list) != 0;
-	return count;
-}
-
-size_t rf_view_count_fleet(const struct rf_ruleset *rules)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < rules->listed_count; i++)
-		count += rf_listed_until_by(&rules->listed[i], RF_DENY, RF_OWNER_FLEET) != 0;
-	return count;
-}
-
 /* ---- a fence and its rules ---- */
 
-void rf_view_expire(struct rf_view *view)
-{
-	if (view->rules.listed_count)
-		view->now = rf_fence_jiffies(&view->fence);
-	rf_ruleset_expire(&view->rules, view->now);
-}
-
-int rf_view_open(struct rf_view *view, const char *dev, struct rf_error *error)
+int rf_view_open(struct rf_view *view, const char *dev, enum rf_rules_which which,
+		 struct rf_error *error)
 {
 	int err = rf_fence_open(&view->fence, dev, error);
 
-	if (!err)
-		err = rf_fence_ruleset(&view->fence, &view->rules, error);
-	if (!err)
-		rf_view_expire(view);
-	return err;
+	return err ? err : rf_fence_rules_read(&view->fence, which, &view->rules, error);
 }
 
 void rf_view_close(struct rf_view *view)
 {
-	rf_ruleset_free(&view->rules);
+	rf_fence_rules_free(&view->rules);
 	rf_fence_close(&view->fence);
-}
-
-static uint64_t left_until(const struct rf_view *view, uint64_t until)
-{
-	return until == RF_FOREVER ? RF_FOREVER : rf_fence_left_ns(&view->fence, view->now, until);
-}
-
-bool rf_view_entry(const struct rf_view *view, const struct rf_listed *listed, enum rf_list list,
-		   const struct rf_owner_set *of, struct rf_list_entry *entry)
-{
-	uint8_t owner[RF_LIST_CLAIMS];
-
-	*entry = (struct rf_list_entry){
-		.prefix = listed->prefix,
-		.left_ns = left_until(view, rf_listed_until(listed, list)),
-		.owners = rf_listed_owners(listed, list, of, owner),
-	};
-	for (int i = 0; i < entry->owners; i++)
-		entry->owner[i] = (struct rf_entry_owner){
-			owner[i], rf_owner_name(&view->rules.owners, owner[i]),
-			left_until(view, rf_listed_until_by(listed, list, owner[i]))};
-	return entry->owners;
 }
 
 /* ---- one fence, or all of them ---- */

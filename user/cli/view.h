@@ -9,6 +9,7 @@
 #include "fence/fence.h"
 #include "rules/ruleset.h"
 #include "schema/record.h"
+#include "snapshot/rules.h"
 
 #define RF_MEMORY_TEXT_SIZE 32
 
@@ -27,41 +28,20 @@ struct rf_limit_view {
 struct rf_limit_view rf_limit_view(const struct rf_ruleset *rules, int slot);
 
 extern const char *const rf_view_list_names[RF_LIST_COUNT];
-/* How many prefixes a list has by this host, and by other hosts. */
-size_t rf_view_count_list(const struct rf_ruleset *rules, enum rf_list list);
-size_t rf_view_count_fleet(const struct rf_ruleset *rules);
 
 /* ---- a fence and its rules, while a command reads them ---- */
 
 struct rf_view {
 	struct rf_fence fence;
-	struct rf_ruleset rules; /* without expired entries */
-	uint64_t now;		 /* jiffies; 0: the lists are empty */
+	struct rf_fence_rules rules;
 };
 
-#define RF_VIEW_NONE ((struct rf_view){.fence = RF_FENCE_NONE, .rules = RF_RULESET_NONE})
+#define RF_VIEW_NONE ((struct rf_view){.fence = RF_FENCE_NONE, .rules = RF_FENCE_RULES_NONE})
 
-/* Opens the fence that `dev` names. Close it even after an error. */
-int rf_view_open(struct rf_view *view, const char *dev, struct rf_error *error);
-/* Removes the expired entries of rules that a command has read differently. */
-void rf_view_expire(struct rf_view *view);
+/* Opens the fence that `dev` names, and reads its rules. Close it even after an error. */
+int rf_view_open(struct rf_view *view, const char *dev, enum rf_rules_which which,
+		 struct rf_error *error);
 void rf_view_close(struct rf_view *view);
-
-/* An entry of a list, by its owners. */
-struct rf_list_entry {
-	struct rf_prefix prefix;
-	uint64_t left_ns; /* RF_FOREVER: for good */
-	struct rf_entry_owner {
-		uint8_t number;
-		const char *name;
-		uint64_t left_ns;
-	} owner[RF_LIST_CLAIMS];
-	int owners;
-};
-
-/* The entry of the owners `of`; false: it has none. */
-bool rf_view_entry(const struct rf_view *view, const struct rf_listed *listed, enum rf_list list,
-		   const struct rf_owner_set *of, struct rf_list_entry *entry);
 
 /* ---- one fence, or all of them ---- */
 

@@ -461,6 +461,14 @@ static int read_leases(const struct rf_fence *fence, struct rf_leases *leases,
 	return err ? rf_fence_fail_map(error, RF_MAP_LEASES, err) : 0;
 }
 
+/* Counters are not read at one moment: evictions can exceed inserts. */
+uint64_t rf_counters_windows(const struct rf_counters *sum, int family)
+{
+	const uint64_t made = sum->inserts[family], evicted = sum->evictions[family];
+
+	return made > evicted ? made - evicted : 0;
+}
+
 int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum, struct rf_error *error)
 {
 	struct rf_leases leases = {};

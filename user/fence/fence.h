@@ -204,6 +204,8 @@ void rf_fence_keep_name(const struct rf_fence *fence);
 /* Sums over all CPUs. */
 int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 		      struct rf_error *error);
+/* The number of windows in use. */
+uint64_t rf_counters_windows(const struct rf_counters *sum, int family);
 /* Of all limits in `bank`, which is in force: their leases are read once. */
 int rf_fence_limits_counters(const struct rf_fence *fence, const struct rf_bank *bank,
 			     struct rf_limit_counters sum[RF_LIMITS_MAX], struct rf_error *error);

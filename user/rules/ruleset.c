@@ -140,6 +140,16 @@ int rf_listed_owners(const struct rf_listed *listed, enum rf_list list,
 	return count;
 }
 
+size_t rf_ruleset_count_listed(const struct rf_ruleset *ruleset, enum rf_list list,
+			       const struct rf_owner_set *of)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ruleset->listed_count; i++)
+		count += until_among(ruleset->listed[i].claim, list, of) != 0;
+	return count;
+}
+
 /* The first claims are in use, so that equal entries are equal in memory. */
 static void remove_claim(struct rf_list_claim *claim, int at)
 {

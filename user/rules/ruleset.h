@@ -70,6 +70,7 @@ static inline bool rf_owner_set_has(const struct rf_owner_set *set, unsigned int
 /* Every owner but the fleet, whose bans only the fleet ends. */
 #define RF_OWNERS_LOCAL ((struct rf_owner_set){.bits = {~(1ULL << RF_OWNER_FLEET), ~0ULL}})
 
+#define RF_OWNERS_FLEET ((struct rf_owner_set){.bits = {1ULL << RF_OWNER_FLEET}})
 #define RF_OWNERS_ALL ((struct rf_owner_set){.bits = {~0ULL, ~0ULL}})
 
 /* The name of an owner; "?" for a number without one. NULL: only of the fixed ones. */
@@ -149,6 +150,9 @@ void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot);
 
 /* The entry of exactly that prefix, or NULL. */
 struct rf_listed *rf_ruleset_find(const struct rf_ruleset *ruleset, const struct rf_prefix *prefix);
+/* The number of prefixes that one of the owners `of` has on the list. */
+size_t rf_ruleset_count_listed(const struct rf_ruleset *ruleset, enum rf_list list,
+			       const struct rf_owner_set *of);
 /* Removes the claims that have expired at `jiffies`, and empty entries. */
 void rf_ruleset_expire(struct rf_ruleset *ruleset, uint64_t jiffies);
 

@@ -394,8 +394,8 @@ static bool has_limit(struct rf_session *session, const struct rf_row *row)
 /* Writes the act for `session->raised`. */
 static int write_raise(struct rf_session *session, struct rf_error *error)
 {
-	struct rf_rules_seen rules = RF_RULES_UNSEEN;
-	int err = rf_rules_see(&session->own, RF_RULES_IN_FORCE, &rules, error);
+	struct rf_fence_rules rules = RF_FENCE_RULES_NONE;
+	int err = rf_fence_rules_read(&session->own, RF_RULES_IN_FORCE, &rules, error);
 	const int slot = err ? -1 : rf_bank_find(&rules.set.bank, session->raised_limit);
 
 	rf_act_free(&session->act);
@@ -404,7 +404,7 @@ static int write_raise(struct rf_session *session, struct rf_error *error)
 	if (!err)
 		err = rf_act_raise(&session->act, &rules.set, slot, &session->raised,
 				   session->times, session->dev, error);
-	rf_rules_unsee(&rules);
+	rf_fence_rules_free(&rules);
 	return err;
 }
 
@@ -465,12 +465,12 @@ static void forget_undo(struct rf_session *session, int at)
 static bool has_limit_in(const struct rf_session *session, const char *name,
 			 enum rf_rules_which which)
 {
-	struct rf_rules_seen rules = RF_RULES_UNSEEN;
+	struct rf_fence_rules rules = RF_FENCE_RULES_NONE;
 	struct rf_error unused;
-	const bool has = !rf_rules_see(&session->own, which, &rules, &unused) &&
+	const bool has = !rf_fence_rules_read(&session->own, which, &rules, &unused) &&
 			 rf_bank_find(&rules.set.bank, name) >= 0;
 
-	rf_rules_unsee(&rules);
+	rf_fence_rules_free(&rules);
 	return has;
 }
 
@@ -561,7 +561,7 @@ void rf_change_look(struct rf_session *session, char *command)
 void rf_change_try(struct rf_session *session)
 {
 	const struct rf_row *row = rf_model_cursor(session->view.model);
-	struct rf_rules_seen rules = RF_RULES_UNSEEN;
+	struct rf_fence_rules rules = RF_FENCE_RULES_NONE;
 	struct rf_error error;
 	char *command = NULL;
 	int err;
@@ -574,14 +574,14 @@ void rf_change_try(struct rf_session *session)
 	}
 	if (!has_limit(session, row))
 		return;
-	err = rf_rules_see(&session->own, RF_RULES_IN_FORCE, &rules, &error);
+	err = rf_fence_rules_read(&session->own, RF_RULES_IN_FORCE, &rules, &error);
 	if (!err)
 		err = write_try(&command, &rules.set.bank, row->limit, session->dev, &error);
 	if (err)
 		rf_session_say(session, true, "%s", error.text);
 	else
 		rf_change_look(session, command);
-	rf_rules_unsee(&rules);
+	rf_fence_rules_free(&rules);
 }
 
 /* ---- afterwards ---- */

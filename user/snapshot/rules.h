@@ -6,24 +6,43 @@
 #include "fence/fence.h"
 #include "rules/ruleset.h"
 
-struct rf_rules_seen {
+struct rf_fence_rules {
 	struct rf_ruleset set; /* without entries that have expired */
 	struct rf_standing standing;
 	uint64_t now;	  /* jiffies; 0: no entry of the lists can have a time */
 	uint32_t tick_ns; /* the length of a jiffy; 0: not measured yet */
 };
 
-#define RF_RULES_UNSEEN ((struct rf_rules_seen){.set = RF_RULESET_NONE})
+#define RF_FENCE_RULES_NONE ((struct rf_fence_rules){.set = RF_RULESET_NONE})
 
-/* Which rules: those in force, or those that are in force once a trial has run out. */
+/* Which rules: the active ones, or the rules that apply if a trial runs out. */
 enum rf_rules_which {
 	RF_RULES_IN_FORCE,
 	RF_RULES_CONFIRMED,
 };
 
-/* `seen` is RF_RULES_UNSEEN before the call. Free it even after an error. */
-int rf_rules_see(const struct rf_fence *fence, enum rf_rules_which which,
-		 struct rf_rules_seen *seen, struct rf_error *error);
-void rf_rules_unsee(struct rf_rules_seen *seen);
+/* `rules` is RF_FENCE_RULES_NONE before the call. Free it even after an error. */
+int rf_fence_rules_read(const struct rf_fence *fence, enum rf_rules_which which,
+			struct rf_fence_rules *rules, struct rf_error *error);
+void rf_fence_rules_free(struct rf_fence_rules *rules);
+
+/* ---- entries of the lists ---- */
+
+/* An entry of a list, by its owners. */
+struct rf_list_entry {
+	struct rf_prefix prefix;
+	uint64_t left_ns; /* RF_FOREVER: permanent */
+	struct rf_entry_owner {
+		uint8_t number;
+		const char *name;
+		uint64_t left_ns;
+	} owner[RF_LIST_CLAIMS];
+	int owners;
+};
+
+/* The entry of the owners `of`; false: they have no entry of this prefix on the list. */
+bool rf_list_entry_of(const struct rf_fence_rules *rules, const struct rf_listed *listed,
+		      enum rf_list list, const struct rf_owner_set *of,
+		      struct rf_list_entry *entry);
 
 #endif /* RINGFENCE_SNAPSHOT_RULES_H */

@@ -31,14 +31,6 @@ static void sum_up(struct rf_fence_sums *sums)
 	sums->would_drop = sums->counters.reason[RF_SHADOW_OVER];
 }
 
-/* Counters are not read at one moment: evictions can exceed inserts. */
-static uint64_t windows_used(const struct rf_counters *counters, int family)
-{
-	const uint64_t made = counters->inserts[family], evicted = counters->evictions[family];
-
-	return made > evicted ? made - evicted : 0;
-}
-
 int rf_fence_sums_read(const struct rf_fence *fence, const struct rf_bank *rules,
 		       struct rf_fence_sums *sums, struct rf_leases *leases, struct rf_error *error)
 {
@@ -52,7 +44,7 @@ int rf_fence_sums_read(const struct rf_fence *fence, const struct rf_bank *rules
 		return err;
 	sum_up(sums);
 	for (int family = 0; family < 2; family++) {
-		sums->used[family] = windows_used(&sums->counters, family);
+		sums->used[family] = rf_counters_windows(&sums->counters, family);
 		sums->residents[family] = rf_fence_residents(fence, family);
 	}
 	return 0;

@@ -139,11 +139,11 @@ static int write_rules(FILE *file, const struct rf_ruleset *rules, enum rf_told 
 
 char *rf_history_rules(const struct rf_fence *fence, enum rf_told told, struct rf_error *error)
 {
-	struct rf_rules_seen rules = RF_RULES_UNSEEN;
+	struct rf_fence_rules rules = RF_FENCE_RULES_NONE;
 	char *text = NULL;
 	size_t size;
 	FILE *file;
-	int err = rf_rules_see(fence, RF_RULES_IN_FORCE, &rules, error);
+	int err = rf_fence_rules_read(fence, RF_RULES_IN_FORCE, &rules, error);
 
 	file = err ? NULL : open_memstream(&text, &size);
 	if (file) {
@@ -155,7 +155,7 @@ char *rf_history_rules(const struct rf_fence *fence, enum rf_told told, struct r
 	}
 	if (!err && !text)
 		rf_error_failed(error, -ENOMEM, "cannot record the rules: %s", strerror(ENOMEM));
-	rf_rules_unsee(&rules);
+	rf_fence_rules_free(&rules);
 	return text;
 }
 
