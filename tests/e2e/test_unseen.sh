@@ -108,8 +108,10 @@ matches "$(describe inside setpriv --reuid 65534 --regid 65534 --clear-groups bu
 
 ringfence attach "$other" >"$scratch/log" || bail 'cannot attach'
 is "$(ringfence top sample 1s --json | jq -c '[.fences[].unseen.sources]')" '[[],[]]' 'top sample shows each fence'
-start inside build/ringfence top sample 60s dev "$dev"
+start inside build/ringfence top sample 60s dev "$dev" >"$scratch/rows"
 sampler=$started_pid
+has_first_rows() { grep -q '^source ' "$scratch/rows" && kill -0 "$sampler"; }
+check 'top sample prints the rows of windows before it samples' eventually has_first_rows
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=203.0.113.77,rate=200,count=1000000 >"$scratch/sent" 2>&1
 sender=$started_pid
 is_unseen() {

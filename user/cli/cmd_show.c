@@ -632,8 +632,9 @@ static int (*const orders[])(const void *, const void *) = {
 	[RF_BY_USED] = compare_by_used,
 };
 
-static int print_top(const struct shown_top *shown, const struct rf_bank *rules,
-		     const struct rf_top *top, struct rf_error *error)
+/* Sampling can take a minute: the rows are printed before it. */
+static void print_rows(const struct shown_top *shown, const struct rf_bank *rules,
+		       const struct rf_top *top)
 {
 	source_rows_print(&shown->rows, shown->rows.count,
 			  top->order == RF_BY_RATE ? SOURCES_BY_RATE : SOURCES_OF_LIMIT);
@@ -641,6 +642,12 @@ static int print_top(const struct shown_top *shown, const struct rf_bank *rules,
 		rf_out("… and %zu more; 'top N' shows N\n", shown->all_rows - shown->rows.count);
 	if (!shown->all_rows)
 		print_none(rules, top);
+	rf_out_flush();
+}
+
+static int print_others(const struct shown_top *shown, const struct rf_top *top,
+			struct rf_error *error)
+{
 	if (shown->unseen)
 		print_unseen(shown);
 	return shown->unseen || top->limit ? 0 : hint(shown->fence, error);
@@ -667,12 +674,14 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 	shown.all_rows = rows->count;
 	if (rows->count > top->rows)
 		rows->count = top->rows;
+	if (!err && !json)
+		print_rows(&shown, &bans.rules, top);
 	if (!err)
 		err = read_unseen(fence, top, &unseen, &shown, error);
 	if (!err && json)
 		*json = rf_record_json(top_fields, &shown);
 	else if (!err)
-		err = print_top(&shown, &bans.rules, top, error);
+		err = print_others(&shown, top, error);
 	rf_bans_free(&bans);
 	rf_source_rows_free(rows);
 	rf_unseen_free(&unseen);
