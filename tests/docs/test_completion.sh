@@ -111,8 +111,8 @@ mapfile -t firsts < <(build/ringfence completion table | sed 's/[ :].*//' | sort
 check 'the table lists more than 10 first words' test "${#firsts[@]}" -gt 10
 offers 'ringfence ' "${firsts[@]}" dev --json --verbose --version
 completes 'ringfence lim' 'limit'
-completes 'ringfence limit ' 'add set change arm shadow del list try'
-completes 'ringfence help limit ' 'add set change arm shadow del list try'
+completes 'ringfence limit ' 'add set change enforce shadow del list try'
+completes 'ringfence help limit ' 'add set change enforce shadow del list try'
 completes 'ringfence help limit add ' ''
 completes 'ringfence deny l' 'list load'
 completes 'ringfence completion ' "bash zsh fish $common"
@@ -150,7 +150,7 @@ completes 'ringfence allow flush f' 'force'
 completes 'ringfence batch LICENSE s' 'skip-refused'
 completes 'ringfence batch LICENSE c' 'confirm'
 completes 'ringfence limit add any rate 0 match tcp f' 'flags from fleet first force'
-completes 'ringfence limit arm any f' 'force'
+completes 'ringfence limit enforce any f' 'force'
 completes 'ringfence allow add 192.0.2.0/24 f' 'for'
 completes 'ringfence fleet join eth0 ' 'redis'
 completes 'ringfence fleet join eth0 redis a:1 key ' 'file'
@@ -196,11 +196,11 @@ completes 'ringfence dev ' 'eth0 eth1 lo'
 completes 'ringfence dev lo sav' 'save'
 completes 'ringfence dev lo limit add any ' 'rate'
 completes 'ringfence limit del ' 'any only'
-completes 'ringfence limit arm ' 'all any only'
+completes 'ringfence limit enforce ' 'all any only'
 completes 'ringfence limit shadow ' 'all any only'
-completes 'ringfence limit arm a' 'all any'
-completes 'ringfence limit arm o' 'only'
-completes 'ringfence limit arm only c' 'confirm'
+completes 'ringfence limit enforce a' 'all any'
+completes 'ringfence limit enforce o' 'only'
+completes 'ringfence limit enforce only c' 'confirm'
 completes 'ringfence limit shadow o' 'only'
 completes 'ringfence limit set o' 'only'
 completes 'ringfence limit del dev eth0 ' 'any only'
@@ -248,7 +248,7 @@ touch 'a$(touch made)' 'a b'
 is "$(bash_completes 'ringfence check a$')" 'a$(touch made)' 'bash completes a file name that has dollars and brackets'
 check 'completion runs no name of a file' test ! -e made
 printf '#!/bin/sh\ntouch made\n' >ringfence && chmod +x ringfence
-completes './ringfence limit ' 'add set change arm shadow del list try'
+completes './ringfence limit ' 'add set change enforce shadow del list try'
 check 'completion never runs the command that was typed' test ! -e made
 cd "$tree" || exit 1
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A fence that `ip` attached: it observes, is armed, limits, and is removed, with no pin anywhere.
+# A fence that `ip` attached: it observes, limits, and is removed, with no pin anywhere.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  xdpdrv, sec xdp
@@ -30,9 +30,9 @@ does 'ip attaches the object in native mode' '' \
 	inside ip link set dev "${port[0]}" xdpdrv obj $OBJECT sec xdp
 is "$(ringfence status | unwrapped | sed 1d)" \
 	"  ${port[0]}: native mode, attached by ip
-no limit is set: the fence observes, and drops nothing; 'ringfence limit add any rate 20k/1s' arms it" \
+no limit is set: the fence observes, and drops nothing; 'ringfence limit add any rate 20k/1s' adds one" \
 	'status says that it observes, and drops nothing'
-is "$(ringfence status --json dev "${port[0]}" | jq -c '[.fence, .program_id, (.limits | length), .armed, .sources]')" \
+is "$(ringfence status --json dev "${port[0]}" | jq -c '[.fence, .program_id, (.limits | length), .enforced, .sources]')" \
 	"[\"${port[0]}\",$(program_on 0),0,false,65536]" \
 	'status names the program that is on the interface'
 check 'ip pins nothing when it attaches the object' test ! -e "$pins/${port[0]}"
@@ -95,7 +95,7 @@ deliver 0 src=192.0.2.1,count=100
 is "$received" '192.0.2.1 80 5280' 'a limit of another TIME starts with empty windows'
 conserves 0 'sent = passed + dropped over changes of a limit'
 
-does 'limit set makes a limit a shadow' "limit 'any': in force → shadow" ringfence limit set any rate 80/2h exact shadow
+does 'limit set makes a limit a shadow' "limit 'any': enforced → shadow" ringfence limit set any rate 80/2h exact shadow
 before=$(stats 0 '.limits[0] | "\(.passed) \(.dropped)"')
 deliver 0 src=192.0.2.1,count=30,len=100 src=192.0.2.5,count=90,len=100
 is "$received" "$sent" 'a shadow passes everything'

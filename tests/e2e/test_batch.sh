@@ -91,12 +91,12 @@ ringfence apply - >"$scratch/log" <<-'END'
 	newcomers rate 10k/1s then open
 END
 ringfence batch - >"$scratch/log" <<-'END'
-	limit arm dns web
+	limit enforce dns web
 	limit shadow ssh
 	limit change host rate 30/1h no exact
 	limit add icmp rate 1/1h match icmp shadow
 	limit change icmp rate 2/1h
-	limit arm icmp
+	limit enforce icmp
 	limit del web
 END
 is "$(saved)" 'limit add host rate 30/1h
@@ -104,18 +104,18 @@ limit add dns rate 5/1h match udp dport 53
 limit add ssh rate 5/1h match tcp dport 22 shadow
 limit add icmp rate 2/1h match icmp
 allow add 192.0.2.42
-newcomers rate 10k/1s then open' 'a batch arms limits, makes shadows, and changes limits, each line after those before'
+newcomers rate 10k/1s then open' 'a batch enforces limits, makes shadows, and changes limits, each line after those before'
 echo 'limit shadow all' | ringfence batch - >"$scratch/log"
 is "$(saved | grep -c ' shadow')" 4 'a batch may name all limits'
-echo 'limit arm all' | ringfence batch - >"$scratch/log"
-is "$(saved | grep -c ' shadow')" 0 'a batch may arm all limits'
+echo 'limit enforce all' | ringfence batch - >"$scratch/log"
+is "$(saved | grep -c ' shadow')" 0 'a batch may enforce all limits'
 ringfence apply - >"$scratch/log" <<-'END'
 	limit add dns rate 5/1s match udp dport 53 shadow
 	limit add partner rate 50/1s match udp dport 53 from 192.0.2.0/24 shadow
 END
-matches "$(echo 'limit arm dns' | ringfence batch - 2>&1 >"$scratch/log")" \
-	"ringfence: limit 'partner' .*" 'a batch warns of a shadow beside the limit that it arms'
-is "$(echo 'limit arm dns' | ringfence batch - --json 2>&1 | jq -r '.warnings[].shadow')" \
+matches "$(echo 'limit enforce dns' | ringfence batch - 2>&1 >"$scratch/log")" \
+	"ringfence: limit 'partner' .*" 'a batch warns of a shadow beside the limit that it enforces'
+is "$(echo 'limit enforce dns' | ringfence batch - --json 2>&1 | jq -r '.warnings[].shadow')" \
 	partner 'a batch --json has that warning'
 
 # ---- bans ----
@@ -150,7 +150,7 @@ ringfence apply - >"$scratch/log" <<-'END'
 	allow add 192.0.2.42
 	newcomers rate 10k/1s then open
 END
-commands="a batch, which may have 'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', 'allow' \
+commands="a batch, which may have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or 'del', 'allow' \
 and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and 'fleet hosts'"
 confirm="'confirm': it is not for a line of a file; write 'ringfence batch FILE confirm TIME'"
 together='at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow '\
@@ -177,7 +177,7 @@ prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 	deny add 192.0.2.50
 	deny del 192.0.2.51
 	limit del nix
-	limit arm all confirm 10s
+	limit enforce all confirm 10s
 	limit change new rate 1/1s
 	deny load $scratch/few
 	allow del 192.0.2.52
@@ -198,10 +198,10 @@ like 20k/1s or 100/10s, or 10mbit
 9: $scratch/few:3: 'x': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32" <<-END
 	limit add new rate 5
 	limit change new rate 2/1s
-	limit arm new
+	limit enforce new
 	limit del new
-	limit arm nix
-	limit arm dns nix
+	limit enforce nix
+	limit enforce dns nix
 	limit add rest rate 1/1s match icmp
 	limit del rest
 	deny load $scratch/few

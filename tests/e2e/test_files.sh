@@ -272,7 +272,7 @@ random_change() {
 		read -ra order <<<"$(xargs -n 1 <<<"${order[*]}" | grep -vx "$name" | xargs)"
 		;;
 	set) ringfence limit set $name $defined ;;
-	turn) ringfence limit shadow "$name" || ringfence limit arm "$name" ;;
+	turn) ringfence limit shadow "$name" || ringfence limit enforce "$name" ;;
 	deny)
 		prefix
 		ringfence deny add "$picked" for 20m

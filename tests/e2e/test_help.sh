@@ -122,7 +122,7 @@ prepare() {
 	esac
 	attach_one
 	case "$verb $second" in
-	'limit arm' | 'limit shadow')
+	'limit enforce' | 'limit shadow')
 		quietly ringfence limit add dns rate 1/1s
 		quietly ringfence limit add syn rate 1/1s match tcp syn
 		;;

@@ -139,9 +139,9 @@ seen status
 seen confirm
 seen 'pause, resume' pause for 1h
 seen 'pause, resume' resume
-seen 'limit arm, limit shadow' limit arm more confirm 1h
+seen 'limit enforce, limit shadow' limit enforce more confirm 1h
 ringfence confirm >>"$scratch/log"
-seen 'limit arm, limit shadow' limit shadow more
+seen 'limit enforce, limit shadow' limit shadow more
 seen 'limit del' limit del fresh confirm 1h
 seen revert
 seen 'limit del' limit del fresh confirm 1h
@@ -151,7 +151,7 @@ printf 'limit shadow more\nunban all\n' >"$scratch/batch"
 seen batch batch "$scratch/batch"
 seen batch batch "$scratch/batch" confirm 1h
 ringfence confirm >>"$scratch/log"
-echo 'limit arm nosuch' >"$scratch/batch"
+echo 'limit enforce nosuch' >"$scratch/batch"
 seen error batch "$scratch/batch"
 SSH_CONNECTION='203.0.113.7 51432 192.0.2.10 22' seen error deny add 203.0.113.0/24
 ringfence save >"$scratch/saved"

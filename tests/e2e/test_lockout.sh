@@ -281,10 +281,10 @@ is "$(limits)" '' 'a limit that was refused is not there'
 accepts 'a limit of rate 0 to other ports passes' '' add telnet rate 0 match tcp dport 23
 accepts 'a limit of rate 0 from others passes' '' add other rate 0 from 198.51.100.0/24
 accepts 'a shadow of rate 0 passes' '' add dark rate 0 shadow
-fails 'limit arm puts no such shadow in force' 1 \
-	"ringfence: limit 'dark': rate 0 from any source covers $peer; add 'force' to drop it nevertheless" over_ssh limit arm dark
+fails 'limit enforce puts no such shadow in force' 1 \
+	"ringfence: limit 'dark': rate 0 from any source covers $peer; add 'force' to drop it nevertheless" over_ssh limit enforce dark
 is "$(ringfence limit list --json | jq '.limits[] | select(.name == "dark") | .shadow')" true 'it is a shadow still'
-accepts 'limit arm force does' '' arm dark force
+accepts 'limit enforce force does' '' enforce dark force
 accepts 'a limit that was so already may change' "$(note dark)"$'\n' change dark count rejected
 ringfence limit del dark
 accepts 'force makes a limit of rate 0' '' add x rate 0 match tcp syn force
@@ -293,7 +293,7 @@ accepts 'a limit that applies to the SSH connection is accepted, with a note' "$
 accepts 'with confirm there is no note' '' change ssh rate 7/1m confirm 1h
 ringfence confirm >"$scratch/log"
 accepts 'a shadow needs no note' '' change ssh rate 8/1m shadow
-accepts 'limit arm has the note' "$(note ssh)"$'\n' arm ssh
+accepts 'limit enforce has the note' "$(note ssh)"$'\n' enforce ssh
 accepts 'a limit of other ports needs no note' '' add web rate 8/1m match tcp dport 80
 refuses_limit 'any source' "$peer" change ssh rate 0
 refuses_limit 'any source' "$peer" set ssh rate 0 match tcp syn

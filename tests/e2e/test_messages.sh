@@ -111,10 +111,10 @@ usage "a command is missing; run 'ringfence help'"
 usage "'frob': unknown command; run 'ringfence help'" frob
 usage "'statu': unknown command; did you mean 'status'? 'ringfence help' lists the commands" statu
 usage "'lmit': unknown command; did you mean 'limit'? 'ringfence help' lists the commands" lmit add
-usage "'limit lst': unknown command; did you mean 'limit list'? 'limit' expects add, set, change, arm, shadow, \
+usage "'limit lst': unknown command; did you mean 'limit list'? 'limit' expects add, set, change, enforce, shadow, \
 del, list or try" limit lst
-usage "'limit': expects add, set, change, arm, shadow, del, list or try" limit
-usage "'limit foo': unknown command; 'limit' expects add, set, change, arm, shadow, del, list or try" limit foo
+usage "'limit': expects add, set, change, enforce, shadow, del, list or try" limit
+usage "'limit foo': unknown command; 'limit' expects add, set, change, enforce, shadow, del, list or try" limit foo
 for list in allow deny; do
 	usage "'$list': expects add, del, list, load or flush" $list
 	usage "'$list foo': unknown command; '$list' expects add, del, list, load or flush" $list foo
@@ -125,12 +125,13 @@ usage "'history': expects list, export, check or schema" history
 usage "'rule': unknown command; did you mean 'limit'? 'ringfence help' lists the commands" rule add
 usage "'reload': unknown command; did you mean 'apply'? 'ringfence help' lists the commands" reload
 usage "'flush': unknown command; did you mean 'allow flush' or 'deny flush'? 'ringfence help' lists the commands" flush
-usage "'arm': unknown command; did you mean 'limit arm'? 'ringfence help' lists the commands" arm dns
+usage "'enforce': unknown command; did you mean 'limit enforce'? 'ringfence help' lists the commands" enforce dns
+usage "'limit arm': this command is now 'limit enforce'" limit arm dns
 usage "'list': unknown command; did you mean 'limit list', 'allow list', 'deny list' or 'history list'? 'ringfence help' \
 lists the commands" list
 usage "'enable': unknown command; did you mean 'attach'? 'ringfence help' lists the commands" enable
 usage "'disable': unknown command; did you mean 'detach'? 'ringfence help' lists the commands" disable
-usage "'limit flush': unknown command; did you mean 'limit del'? 'limit' expects add, set, change, arm, shadow, \
+usage "'limit flush': unknown command; did you mean 'limit del'? 'limit' expects add, set, change, enforce, shadow, \
 del, list or try" limit flush
 usage "'deny reload': unknown command; did you mean 'deny load'? 'deny' expects add, del, list, load or flush" deny reload
 usage "'dev lo': doctor takes one interface, or none" doctor lo dev lo
@@ -139,7 +140,7 @@ usage "'dev': expects an interface or a fence" status dev
 usage "'frob': unknown command; run 'ringfence help'" help frob
 usage "'now': unexpected word; see 'ringfence help help'" help status now
 
-usage "'limit rm': unknown command; did you mean 'limit del'? 'limit' expects add, set, change, arm, shadow, \
+usage "'limit rm': unknown command; did you mean 'limit del'? 'limit' expects add, set, change, enforce, shadow, \
 del, list or try" limit rm all
 usage "'block': unknown command; did you mean 'deny'? 'ringfence help' lists the commands" block 192.0.2.1
 usage "'--jsno': unknown option; did you mean '--json'?" status --jsno
@@ -171,7 +172,7 @@ with='with a fence'
 refused "limit 'any': it exists already; to replace it, use 'limit set any …'" \
 	limit add any rate 1/1s
 refused "limit 'nay': it does not exist; did you mean 'any'?" limit del nay
-refused "limit 'nay': it does not exist; did you mean 'any'?" limit arm nay
+refused "limit 'nay': it does not exist; did you mean 'any'?" limit enforce nay
 refused "limit 'nay': it does not exist; did you mean 'any'?" top limit nay dev "${port[0]}"
 refused "limit 'more': it does not exist; 'limit list' lists the limits, 'limit add' makes one" \
 	limit set more rate 1/1s
@@ -289,7 +290,7 @@ maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 wind
 of_newcomers='{then: "string", rate: "number", window_ms: "number", admitted: "number", aggregated: "number",
 	passed: "number", dropped: "number", unnoted: "number", known: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number",
-	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", suits_mtu: "boolean"}], armed: "boolean", trial: "null",
+	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", suits_mtu: "boolean"}], enforced: "boolean", trial: "null",
 	limits: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",
 	length: "null", flags: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number", fleet: "number"},

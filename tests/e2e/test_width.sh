@@ -61,7 +61,7 @@ for words in 'deny list' 'allow list' bans stats top 'show 2001:db8:1234:5678:9a
 	fits "$words" $words
 done
 fits 'limit set' limit set "$network" rate 7654321/1234h bytes per /23 per6 /47 algorithm token burst 100k dport 1,3,5,7
-fits 'limit arm' limit arm all
+fits 'limit enforce' limit enforce all
 fits 'limit shadow' limit shadow "$network"
 ringfence save >"$scratch/rules"
 fits 'apply' apply "$scratch/rules" confirm 1h

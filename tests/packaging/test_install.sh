@@ -103,10 +103,10 @@ installs() { # PREFIX SBINDIR
 		fpath=('$root$1/share/zsh/site-functions' \$fpath)
 		_describe() { print -l \${(P)@[-1]} }
 		autoload -Uz compinit && compinit -D -u && words=(ringfence limit '') CURRENT=3 PREFIX='' &&
-		print \$_comps[ringfence] && _ringfence" | cut -d: -f1 | xargs)" '_ringfence add set change arm shadow del list try' \
+		print \$_comps[ringfence] && _ringfence" | cut -d: -f1 | xargs)" '_ringfence add set change enforce shadow del list try' \
 		"$1, $2: zsh reads the installed completion"
 	is "$(PATH=$root$1/$2:$PATH HOME=$scratch fish -N -c "source '$root$1/share/fish/vendor_completions.d/ringfence.fish'
-		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set change arm shadow del list try' "$1, $2: fish reads the installed completion"
+		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set change enforce shadow del list try' "$1, $2: fish reads the installed completion"
 
 	check "$1, $2: make uninstall works" make_quietly uninstall DESTDIR="$root" PREFIX="$1" SBINDIR="$2"
 	is "$(tree)" "$(<"$scratch/before")" "$1, $2: make uninstall removes nothing but what make install made"

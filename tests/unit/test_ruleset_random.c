@@ -368,8 +368,8 @@ static void check_pairs(const struct asked *asked, const struct rf_ruleset *rule
 	assert_memory_equal(&pairs, &expected, sizeof(pairs));
 }
 
-/* Arming a limit is never refused: it leaves other limits fewer packets, never more. */
-static void check_arming(struct rules *rules)
+/* Enforcing a limit is never refused: it leaves other limits fewer packets, never more. */
+static void check_enforcing(struct rules *rules)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		struct rf_limit *limit = &rules->ruleset.bank.limit[slot];
@@ -456,7 +456,7 @@ static bool check_ruleset(uint64_t *random)
 	}
 	check_pairs(&asked, &rules.ruleset);
 	if (!is_refused)
-		check_arming(&rules);
+		check_enforcing(&rules);
 	check_text(&rules);
 	rules_free(&rules);
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)

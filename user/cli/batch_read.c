@@ -7,9 +7,10 @@
 #include "cli/batch.h"
 
 #define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
-#define COMMANDS                                                                                  \
-	"a batch, which may have 'limit' with 'add', 'set', 'change', 'arm', 'shadow' or 'del', " \
-	"'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and "      \
+#define COMMANDS                                                                               \
+	"a batch, which may have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or " \
+	"'del', "                                                                              \
+	"'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and "   \
 	"'fleet hosts'"
 
 void rf_batch_free(struct rf_batch *batch)
@@ -263,7 +264,7 @@ static int read_definition(struct rf_batch *batch, struct rf_step *step, struct 
 static int read_names(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
 		      struct rf_error *error)
 {
-	struct rf_arm_text text = {};
+	struct rf_enforce_text text = {};
 	void *filled = step->command == RF_CMD_LIMIT_DEL ? (void *)&text.trial_ns : &text;
 	int err = rf_parse_names(step->command, words, &step->names, error);
 
@@ -311,7 +312,7 @@ static int read_newcomers(struct rf_batch *batch, struct rf_step *step, struct r
 static int (*const step_readers[RF_CMD_COUNT])(struct rf_batch *batch, struct rf_step *step,
 					       struct rf_words *words, struct rf_error *error) = {
 	[RF_CMD_LIMIT_ADD] = read_definition, [RF_CMD_LIMIT_SET] = read_definition,
-	[RF_CMD_LIMIT_CHANGE] = read_change,  [RF_CMD_LIMIT_ARM] = read_names,
+	[RF_CMD_LIMIT_CHANGE] = read_change,  [RF_CMD_LIMIT_ENFORCE] = read_names,
 	[RF_CMD_LIMIT_SHADOW] = read_names,   [RF_CMD_LIMIT_DEL] = read_names,
 	[RF_CMD_NEWCOMERS] = read_newcomers,  [RF_CMD_FLEET_HOSTS] = read_hosts,
 };
@@ -363,7 +364,7 @@ static int (*const readers[RF_CMD_COUNT])(struct rf_batch *batch, enum rf_comman
 					  size_t line, struct rf_words *words,
 					  struct rf_error *error) = {
 	[RF_CMD_LIMIT_ADD] = read_step,	   [RF_CMD_LIMIT_SET] = read_step,
-	[RF_CMD_LIMIT_CHANGE] = read_step, [RF_CMD_LIMIT_ARM] = read_step,
+	[RF_CMD_LIMIT_CHANGE] = read_step, [RF_CMD_LIMIT_ENFORCE] = read_step,
 	[RF_CMD_LIMIT_SHADOW] = read_step, [RF_CMD_LIMIT_DEL] = read_step,
 	[RF_CMD_NEWCOMERS] = read_step,	   [RF_CMD_FLEET_HOSTS] = read_step,
 	[RF_CMD_ALLOW_ADD] = read_list,	   [RF_CMD_ALLOW_DEL] = read_list,

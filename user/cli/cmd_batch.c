@@ -18,7 +18,7 @@
 static size_t names_of(const struct rf_step *step, const char *const **names)
 {
 	const bool has_many =
-		step->command == RF_CMD_LIMIT_ARM || step->command == RF_CMD_LIMIT_SHADOW;
+		step->command == RF_CMD_LIMIT_ENFORCE || step->command == RF_CMD_LIMIT_SHADOW;
 	const size_t count = step->words.count;
 
 	*names = step->words.word;
@@ -93,11 +93,11 @@ static int make_step(struct rf_batch *batch, struct rf_transaction *transaction,
 		return make_change(batch, transaction, step, error);
 	case RF_CMD_LIMIT_DEL:
 		return rf_limit_edit_del(transaction, step->names.name[0], error);
-	case RF_CMD_LIMIT_ARM:
+	case RF_CMD_LIMIT_ENFORCE:
 	case RF_CMD_LIMIT_SHADOW:
-		return rf_limit_edit_arm(transaction, &step->names,
-					 step->command == RF_CMD_LIMIT_SHADOW, &chosen, &changed,
-					 error);
+		return rf_limit_edit_enforce(transaction, &step->names,
+					     step->command == RF_CMD_LIMIT_SHADOW, &chosen,
+					     &changed, error);
 	case RF_CMD_FLEET_HOSTS:
 		rf_bank_set_hosts(&transaction->rules.bank, step->hosts);
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* limit add, set, change, del, list, arm and shadow; newcomers */
+/* limit add, set, change, del, list, enforce and shadow; newcomers */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -445,122 +445,123 @@ int rf_cmd_limit_list(const struct rf_options *options, struct rf_words *words,
 	return err;
 }
 
-/* ---- arm, shadow ---- */
+/* ---- enforce, shadow ---- */
 
-struct armed {
+struct enforced {
 	const char *name;
 	bool is_shadow, was_changed;
 };
 
 /* What to change, and what has changed. */
-struct arming {
+struct enforcing {
 	bool to_shadow;
 	uint32_t chosen, changed; /* bit sets of slots */
 	uint64_t trial_ns;
 	bool force;
-	struct armed limit[RF_LIMITS_MAX];
+	struct enforced limit[RF_LIMITS_MAX];
 	int limits;
 	struct rf_done done;
 };
 
-static const struct rf_field armed_fields[] = {
-	RF_FIELD("name", struct armed, name, "of the limit"),
-	RF_FIELD("shadow", struct armed, is_shadow, "drops nothing from now on"),
-	RF_FIELD("changed", struct armed, was_changed, "false: it was so before"),
+static const struct rf_field enforced_fields[] = {
+	RF_FIELD("name", struct enforced, name, "of the limit"),
+	RF_FIELD("shadow", struct enforced, is_shadow, "drops nothing from now on"),
+	RF_FIELD("changed", struct enforced, was_changed, "false: it was so before"),
 	{},
 };
 
-static const struct rf_field arming_fields[] = {
-	RF_FIELD_OBJECTS("limits", struct arming, limit, limits, armed_fields,
+static const struct rf_field enforcing_fields[] = {
+	RF_FIELD_OBJECTS("limits", struct enforcing, limit, limits, enforced_fields,
 			 "those that were named"),
-	RF_FIELDS_OF(struct arming, done, rf_done_fields),
+	RF_FIELDS_OF(struct enforcing, done, rf_done_fields),
 	{},
 };
 
-RF_RECORD(limit_arm, arming_fields);
+RF_RECORD(limit_enforce, enforcing_fields);
 
-static void finish_arming(const struct rf_ruleset *rules, struct arming *arming)
+static void finish_enforcing(const struct rf_ruleset *rules, struct enforcing *enforcing)
 {
 	int slots[RF_LIMITS_MAX];
 	const int count = rf_bank_slots(&rules->bank, slots);
 
 	for (int i = 0; i < count; i++)
-		if (arming->chosen >> slots[i] & 1)
-			arming->limit[arming->limits++] =
-				(struct armed){rules->bank.limit[slots[i]].name, arming->to_shadow,
-					       arming->changed >> slots[i] & 1};
-	arming->done =
-		(struct rf_done){arming->changed ? arming->trial_ns : 0, rules, arming->chosen};
+		if (enforcing->chosen >> slots[i] & 1)
+			enforcing->limit[enforcing->limits++] = (struct enforced){
+				rules->bank.limit[slots[i]].name, enforcing->to_shadow,
+				enforcing->changed >> slots[i] & 1};
+	enforcing->done = (struct rf_done){enforcing->changed ? enforcing->trial_ns : 0, rules,
+					   enforcing->chosen};
 }
 
-static void print_arming(const struct arming *arming)
+static void print_enforcing(const struct enforcing *enforcing)
 {
-	for (int i = 0; i < arming->limits; i++) {
-		const struct armed *limit = &arming->limit[i];
+	for (int i = 0; i < enforcing->limits; i++) {
+		const struct enforced *limit = &enforcing->limit[i];
 
 		if (!limit->was_changed)
 			rf_out_text("limit '%s': %s already\n", limit->name,
-				    limit->is_shadow ? "a shadow" : "in force");
+				    limit->is_shadow ? "a shadow" : "enforced");
 		else
 			rf_out_text("limit '%s': %s\n", limit->name,
-				    limit->is_shadow ? "in force → shadow" : "shadow → in force");
+				    limit->is_shadow ? "enforced → shadow" : "shadow → enforced");
 	}
-	rf_done_print("", &arming->done);
+	rf_done_print("", &enforcing->done);
 }
 
 static int run(const struct rf_options *options, const struct rf_names *names,
-	       struct arming *arming, struct rf_error *error)
+	       struct enforcing *enforcing, struct rf_error *error)
 {
-	const struct rf_trial trial = {.time_ns = arming->trial_ns};
+	const struct rf_trial trial = {.time_ns = enforcing->trial_ns};
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	int err = rf_transaction_begin(&transaction, options, error);
 
 	if (!err)
-		err = rf_limit_edit_arm(&transaction, names, arming->to_shadow, &arming->chosen,
-					&arming->changed, error);
-	if (!err && arming->changed && !arming->force)
-		err = rf_own_check_new_limits(&transaction, arming->changed, 0, error);
-	if (!err && arming->changed)
-		err = rf_transaction_commit(&transaction, arming->trial_ns ? &trial : NULL, error);
-	if (!err && !arming->trial_ns && !arming->force)
-		rf_own_check_note(&transaction, arming->changed);
+		err = rf_limit_edit_enforce(&transaction, names, enforcing->to_shadow,
+					    &enforcing->chosen, &enforcing->changed, error);
+	if (!err && enforcing->changed && !enforcing->force)
+		err = rf_own_check_new_limits(&transaction, enforcing->changed, 0, error);
+	if (!err && enforcing->changed)
+		err = rf_transaction_commit(&transaction, enforcing->trial_ns ? &trial : NULL,
+					    error);
+	if (!err && !enforcing->trial_ns && !enforcing->force)
+		rf_own_check_note(&transaction, enforcing->changed);
 	if (!err)
-		finish_arming(&transaction.rules, arming);
+		finish_enforcing(&transaction.rules, enforcing);
 	if (!err && options->json)
-		err = rf_out_record(arming_fields, arming, error);
+		err = rf_out_record(enforcing_fields, enforcing, error);
 	else if (!err)
-		print_arming(arming);
+		print_enforcing(enforcing);
 	rf_transaction_end(&transaction);
 	return err;
 }
 
-int rf_cmd_limit_arm(const struct rf_options *options, struct rf_words *words,
-		     struct rf_error *error)
+int rf_cmd_limit_enforce(const struct rf_options *options, struct rf_words *words,
+			 struct rf_error *error)
 {
-	struct arming arming = {};
-	struct rf_arm_text text;
+	struct enforcing enforcing = {};
+	struct rf_enforce_text text;
 	struct rf_names names;
-	int err = rf_parse_names(RF_CMD_LIMIT_ARM, words, &names, error);
+	int err = rf_parse_names(RF_CMD_LIMIT_ENFORCE, words, &names, error);
 
 	if (!err)
-		err = rf_parse_arguments(RF_CMD_LIMIT_ARM, words, &text, error);
+		err = rf_parse_arguments(RF_CMD_LIMIT_ENFORCE, words, &text, error);
 	if (!err) {
-		arming.trial_ns = text.trial_ns;
-		arming.force = text.force;
+		enforcing.trial_ns = text.trial_ns;
+		enforcing.force = text.force;
 	}
-	return err ? err : run(options, &names, &arming, error);
+	return err ? err : run(options, &names, &enforcing, error);
 }
 
 int rf_cmd_limit_shadow(const struct rf_options *options, struct rf_words *words,
 			struct rf_error *error)
 {
-	struct arming arming = {.to_shadow = true};
+	struct enforcing enforcing = {.to_shadow = true};
 	struct rf_names names;
 	int err = rf_parse_names(RF_CMD_LIMIT_SHADOW, words, &names, error);
 
 	if (!err)
 		err = rf_words_end(words, error);
-	return err ? err : run(options, &names, &arming, error);
+	return err ? err : run(options, &names, &enforcing, error);
 }
 
 /* ---- newcomers ---- */

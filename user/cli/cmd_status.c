@@ -334,7 +334,7 @@ static const struct rf_field limit_fields[] = {
 	{},
 };
 
-static json_t *make_armed(const void *of)
+static json_t *make_enforced(const void *of)
 {
 	const struct status *status = of;
 
@@ -445,7 +445,7 @@ static const struct rf_field status_fields[] = {
 	RF_FIELD_MADE("this_build", RF_FIELD_BOOL, make_builds,
 		      "the program on each interface is of this build", .has = knows_builds,
 		      .or_null = true),
-	RF_FIELD_MADE("armed", RF_FIELD_BOOL, make_armed, "some limit drops packets"),
+	RF_FIELD_MADE("enforced", RF_FIELD_BOOL, make_enforced, "some limit drops packets"),
 	RF_FIELD_OF_NS("paused_ms", struct status, seen.standing.paused_ns,
 		       "until a pause ends; 0: not paused"),
 	RF_FIELD_IN("trial", struct status, seen.standing, trial_fields, "null: none is running",
@@ -774,7 +774,7 @@ static void print_status(const struct status *status)
 	print_trial(&status->seen.standing);
 	if (!status->limits)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
-			    "'ringfence limit add any rate 20k/1s' arms it\n",
+			    "'ringfence limit add any rate 20k/1s' adds one\n",
 			    status->denied || status->denied_by_fleet ? " but what is denied" : "");
 	for (int i = 0; i < status->limits; i++)
 		print_limit(&status->seen.set, status->limit[i].slot);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -231,11 +232,14 @@ static int fail_first(const char *first, struct rf_error *error)
 
 int rf_fail_unknown(struct rf_words *words, struct rf_error *error)
 {
-	const char *first = rf_words_next(words);
-	const char *second = rf_words_next(words);
+	const char *first, *second;
 	char seconds[80], meant[160] = "";
 	struct rf_near near;
 
+	if (rf_fail_renamed_command(words, error))
+		return -EINVAL;
+	first = rf_words_next(words);
+	second = rf_words_next(words);
 	list_seconds(first, seconds, sizeof(seconds));
 	if (!*seconds)
 		return fail_first(first, error);

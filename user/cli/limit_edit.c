@@ -129,8 +129,9 @@ static int turn(struct rf_transaction *transaction, int slot, bool to_shadow,
 	return 0;
 }
 
-int rf_limit_edit_arm(struct rf_transaction *transaction, const struct rf_names *names,
-		      bool to_shadow, uint32_t *chosen, uint32_t *changed, struct rf_error *error)
+int rf_limit_edit_enforce(struct rf_transaction *transaction, const struct rf_names *names,
+			  bool to_shadow, uint32_t *chosen, uint32_t *changed,
+			  struct rf_error *error)
 {
 	int err;
 

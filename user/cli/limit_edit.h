@@ -24,11 +24,12 @@ int rf_limit_edit_del(struct rf_transaction *transaction, const char *name, stru
 int rf_limit_edit_read(const struct rf_ruleset *rules, const struct rf_change *change,
 		       struct rf_definition *definition, struct rf_error *error);
 /*
- * Arms the limits of those names, or makes them shadows. `chosen` and `changed` get bit sets of
+ * Enforces the limits of those names, or makes them shadows. `chosen` and `changed` get bit sets of
  * their slots; one that was so already is not changed.
  */
-int rf_limit_edit_arm(struct rf_transaction *transaction, const struct rf_names *names,
-		      bool to_shadow, uint32_t *chosen, uint32_t *changed, struct rf_error *error);
+int rf_limit_edit_enforce(struct rf_transaction *transaction, const struct rf_names *names,
+			  bool to_shadow, uint32_t *chosen, uint32_t *changed,
+			  struct rf_error *error);
 
 /* ---- what a new definition changes about a limit ---- */
 

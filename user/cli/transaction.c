@@ -190,12 +190,12 @@ static void warn(const char *shadow, const char *limit, bool is_exempt, json_t *
 	if (is_exempt)
 		snprintf(warning.text, sizeof(warning.text),
 			 "limit '%s' is a shadow, and exempts its sources from '%s' already: "
-			 "neither drops their packets until 'ringfence limit arm %s'",
+			 "neither drops their packets until 'ringfence limit enforce %s'",
 			 shadow, limit, shadow);
 	else
 		snprintf(warning.text, sizeof(warning.text),
 			 "limit '%s' is a shadow, and leaves its sources to '%s': until "
-			 "'ringfence limit arm %s', '%s' may drop what '%s' would pass",
+			 "'ringfence limit enforce %s', '%s' may drop what '%s' would pass",
 			 shadow, limit, shadow, limit, shadow);
 	if (list)
 		json_array_append_new(list, rf_record_json(warning_fields, &warning));

@@ -19,18 +19,17 @@
 static const struct {
 	const char *typed, *word;
 } others[] = {
-	{"remove", "del"},   {"rm", "del"},	     {"delete", "del"},	    {"create", "add"},
-	{"new", "add"},	     {"show", "list"},	     {"ls", "list"},	    {"print", "list"},
-	{"enable", "arm"},   {"enforce", "arm"},     {"disable", "shadow"}, {"modify", "change"},
-	{"edit", "change"},  {"update", "change"},   {"replace", "set"},    {"clear", "flush"},
-	{"block", "deny"},   {"ban", "deny"},	     {"drop", "deny"},	    {"permit", "allow"},
-	{"accept", "allow"}, {"whitelist", "allow"}, {"blacklist", "deny"}, {"load", "apply"},
-	{"start", "attach"}, {"stop", "detach"},     {"unload", "detach"},  {"restore", "apply"},
-	{"src", "from"},     {"source", "from"},     {"saddr", "from"},	    {"dst", "to"},
-	{"daddr", "to"},     {"port", "dport"},	     {"drop", "closed"},    {"pass", "open"},
-	{"rule", "limit"},   {"rules", "limit"},     {"reload", "apply"},   {"reload", "load"},
-	{"flush", "del"},    {"enable", "attach"},   {"disable", "detach"}, {"timeout", "for"},
-	{"timeout", "ban"},
+	{"remove", "del"},	{"rm", "del"},	       {"delete", "del"},    {"create", "add"},
+	{"new", "add"},		{"show", "list"},      {"ls", "list"},	     {"print", "list"},
+	{"enable", "enforce"},	{"disable", "shadow"}, {"modify", "change"}, {"edit", "change"},
+	{"update", "change"},	{"replace", "set"},    {"clear", "flush"},   {"block", "deny"},
+	{"ban", "deny"},	{"drop", "deny"},      {"permit", "allow"},  {"accept", "allow"},
+	{"whitelist", "allow"}, {"blacklist", "deny"}, {"load", "apply"},    {"start", "attach"},
+	{"stop", "detach"},	{"unload", "detach"},  {"restore", "apply"}, {"src", "from"},
+	{"source", "from"},	{"saddr", "from"},     {"dst", "to"},	     {"daddr", "to"},
+	{"port", "dport"},	{"drop", "closed"},    {"pass", "open"},     {"rule", "limit"},
+	{"rules", "limit"},	{"reload", "apply"},   {"reload", "load"},   {"flush", "del"},
+	{"enable", "attach"},	{"disable", "detach"}, {"timeout", "for"},   {"timeout", "ban"},
 };
 
 static bool is_other(const char *typed, const char *word)
@@ -191,6 +190,17 @@ static int fail_list(const struct rf_option *table, const struct rf_words *words
 			      before[0], table[row].word, before[-1], before[0]);
 }
 
+static bool is_option(const void *table, const char *word)
+{
+	return rf_option_find(table, word) >= 0;
+}
+
+int rf_fail_renamed_word(const struct rf_option *table, const struct rf_words *words,
+			 struct rf_error *error)
+{
+	return rf_fail_renamed(words, is_option, table, "word", error);
+}
+
 int rf_fail_near(const struct rf_option *table, const struct rf_words *words,
 		 struct rf_error *error)
 {
@@ -200,7 +210,9 @@ int rf_fail_near(const struct rf_option *table, const struct rf_words *words,
 
 	if (!word || !*word || rf_option_find(table, word) >= 0)
 		return 0;
-	err = fail_equals(table, word, error);
+	err = rf_fail_renamed_word(table, words, error);
+	if (!err)
+		err = fail_equals(table, word, error);
 	if (!err)
 		err = fail_list(table, words, error);
 	if (err)

@@ -62,12 +62,12 @@ bool rf_shapes_are_alike(const struct rf_ruleset *ruleset, int a, int b);
  *
  *   - it is in force, or
  *   - it is a shadow that allows at least as much: then it is an exception from the wider limit,
- * and is one before it is armed. A stricter shadow hides nothing, so it opens no hole in a limit in
- *     force; nor does a shadow whose prefix is as wide as no `from`, that is of length 0.
+ * and is one before it is enforced. A stricter shadow hides nothing, so it opens no hole in a limit
+ * in force; nor does a shadow whose prefix is as wide as no `from`, that is of length 0.
  *
- * So whether a limit applies in a place does not depend on its own state, and arming another limit
- * can only make it apply in fewer places. The limit that drops a packet, in whichever order the
- * limits were armed, is therefore one that counted it while all were shadows.
+ * So whether a limit applies in a place does not depend on its own state, and enforcing another
+ * limit can only make it apply in fewer places. The limit that drops a packet, in whichever order
+ * the limits were enforced, is therefore one that counted it while all were shadows.
  */
 
 #define RF_PLACES_DEPTH 130 /* nested prefixes, and the place that contains them all */

@@ -272,8 +272,8 @@ int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct 
 /* The words after `unban`: PREFIX or all. */
 int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 		   struct rf_error *error);
-/* [confirm TIME] [force], after `limit arm NAME…`. */
-struct rf_arm_text {
+/* [confirm TIME] [force], after `limit enforce NAME…`. */
+struct rf_enforce_text {
 	uint64_t trial_ns; /* 0: not given */
 	bool force;
 };

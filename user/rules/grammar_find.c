@@ -2,6 +2,8 @@
 /* Finds the rows of words in the tables of commands and options. */
 #include <string.h>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "rules/grammar.h"
 #include "rules/grammar_table.h"
 
@@ -70,16 +72,16 @@ bool rf_word_is_reserved(const char *word)
 	return false;
 }
 
-/* Takes the one or two words of `command`, if they come next. */
-static bool take_command(struct rf_words *words, const char *command)
+/* Takes the one or two words of `name`, if they come next. */
+static bool take_words(struct rf_words *words, const char *name)
 {
-	const size_t length = strcspn(command, " ");
+	const size_t length = strcspn(name, " ");
 	struct rf_words rest = *words;
 	const char *first = rf_words_next(&rest);
 
-	if (!first || strlen(first) != length || memcmp(first, command, length) != 0)
+	if (!first || strlen(first) != length || memcmp(first, name, length) != 0)
 		return false;
-	if (command[length] && !rf_words_take(&rest, command + length + 1))
+	if (name[length] && !rf_words_take(&rest, name + length + 1))
 		return false;
 	*words = rest;
 	return true;
@@ -88,7 +90,44 @@ static bool take_command(struct rf_words *words, const char *command)
 int rf_command_find(struct rf_words *words)
 {
 	for (int i = 0; i < RF_CMD_COUNT; i++)
-		if (take_command(words, rf_syntax[i].words))
+		if (take_words(words, rf_syntax[i].words))
 			return i;
 	return -1;
+}
+
+/* ---- renamed words ---- */
+
+static const struct {
+	const char *old, *now;
+} renamed[] = {
+#define RENAMED(old, now) {old, now},
+#include "schema/renamed.def"
+#undef RENAMED
+};
+
+int rf_fail_renamed(const struct rf_words *words, rf_has_word *has, const void *table,
+		    const char *what, struct rf_error *error)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(renamed); i++) {
+		struct rf_words rest = *words;
+
+		if (take_words(&rest, renamed[i].old) && has(table, renamed[i].now))
+			return rf_error_usage(error, "'%s': this %s is now '%s'", renamed[i].old,
+					      what, renamed[i].now);
+	}
+	return 0;
+}
+
+static bool is_command(const void *table, const char *word)
+{
+	(void)table;
+	for (int i = 0; i < RF_CMD_COUNT; i++)
+		if (strcmp(rf_syntax[i].words, word) == 0)
+			return true;
+	return false;
+}
+
+int rf_fail_renamed_command(const struct rf_words *words, struct rf_error *error)
+{
+	return rf_fail_renamed(words, is_command, NULL, "command", error);
 }

@@ -400,6 +400,10 @@ static int parse_value(const struct rf_option *option, const char *value, struct
 	const int row = option->words && value ? find_word(option->words, value, words) : -1;
 	const struct rf_option *word = row < 0 ? NULL : &option->words[row];
 
+	if (!word && value &&
+	    rf_fail_renamed_word(option->words, &(struct rf_words){.word = &value, .count = 1},
+				 error))
+		return -EINVAL;
 	if (option->kind == RF_KIND_WORD && word)
 		store(option, option->min + row, into);
 	if (word && has_more(word))
@@ -491,9 +495,12 @@ static bool has_second(const char *word)
 int rf_refuse_command(struct rf_words *words, int command, const char *where,
 		      struct rf_error *error)
 {
-	const char *first = command < 0 ? rf_words_next(words) : rf_syntax[command].words;
-	const char *second = command < 0 && has_second(first) ? rf_words_next(words) : NULL;
+	const char *first, *second;
 
+	if (command < 0 && rf_fail_renamed_command(words, error))
+		return -EINVAL;
+	first = command < 0 ? rf_words_next(words) : rf_syntax[command].words;
+	second = command < 0 && has_second(first) ? rf_words_next(words) : NULL;
 	return rf_error_failed(error, -EINVAL, "'%s%s%s': not a command of %s", first,
 			       second ? " " : "", second ? second : "", where);
 }

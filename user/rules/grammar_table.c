@@ -736,9 +736,9 @@ static const struct rf_option trial_options[] = {
 	{},
 };
 
-static const struct rf_option arm_options[] = {
-	{CONFIRM_RULES, INTO(struct rf_arm_text, trial_ns)},
-	{"force", .summary = RF_FORCE_LIMIT, INTO(struct rf_arm_text, force)},
+static const struct rf_option enforce_options[] = {
+	{CONFIRM_RULES, INTO(struct rf_enforce_text, trial_ns)},
+	{"force", .summary = RF_FORCE_LIMIT, INTO(struct rf_enforce_text, force)},
 	{},
 };
 

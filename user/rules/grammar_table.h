@@ -151,6 +151,14 @@ bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *
 /* Takes the words of a command, which come next, and returns the command; -1: none. */
 struct rf_words;
 int rf_command_find(struct rf_words *words);
+/*
+ * An error that names the new word if the next words were renamed (schema/renamed.def) and `has`
+ * finds the new word in `table`; else 0. `what` is the noun in the message. Takes no word.
+ */
+typedef bool rf_has_word(const void *table, const char *word);
+int rf_fail_renamed(const struct rf_words *words, rf_has_word *has, const void *table,
+		    const char *what, struct rf_error *error);
+int rf_fail_renamed_command(const struct rf_words *words, struct rf_error *error);
 /* Is it a word of the grammar that may stand in the place of a name? */
 bool rf_word_is_reserved(const char *word);
 

@@ -54,6 +54,9 @@ int rf_fail_value(const struct rf_option *option, const char *value, struct rf_e
 /* An error where the next word, no option of the table, shows what was meant; else 0. (advice.c) */
 int rf_fail_near(const struct rf_option *table, const struct rf_words *words,
 		 struct rf_error *error);
+/* An error if the next word was renamed to an option or value of the table; else 0. (advice.c) */
+int rf_fail_renamed_word(const struct rf_option *table, const struct rf_words *words,
+			 struct rf_error *error);
 /* The word behind `word`, which comes later than it should; NULL: it does not come. (advice.c) */
 const char *rf_words_later(const struct rf_words *words, const char *word);
 /* Do they begin with the words of this command? (advice.c) */

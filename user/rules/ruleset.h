@@ -181,8 +181,8 @@ struct rf_pairs {
 	/* They do not apply to its sources already: the shadow allows at least as much. */
 	uint32_t exempts[RF_LIMITS_MAX];
 	/*
-	 * They apply to its sources until it is armed, although it is not stricter: they may drop
-	 * what it would pass.
+	 * They apply to its sources until it is enforced, although it is not stricter: they may
+	 * drop what it would pass.
 	 */
 	uint32_t leaves[RF_LIMITS_MAX];
 };

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "rules/advice.h"
 #include "rules/file.h"
+#include "rules/grammar_table.h"
 #include "rules/settings.h"
 #include "schema/settings.h"
 
@@ -148,13 +149,25 @@ static int matches(const char *name, const struct rf_words *words)
 		       : 0;
 }
 
-/* The word is no setting: it may be near to the first word of one. */
+static bool has_setting(const void *of, const char *word)
+{
+	const struct rf_setting_table *table = of;
+
+	for (int i = 0; i < table->count; i++)
+		if (strcmp(table->row[i].word, word) == 0)
+			return true;
+	return false;
+}
+
+/* The word is not a setting: it was renamed, or it may be near to the first word of one. */
 static int fail_unknown(const struct rf_setting_table *table, const struct rf_words *words,
 			struct rf_error *error)
 {
 	const char *word = rf_words_peek(words);
 	struct rf_near near = rf_near_begin(word);
 
+	if (rf_fail_renamed(words, has_setting, table, "setting", error))
+		return -EINVAL;
 	for (int i = 0; i < table->count; i++) {
 		const char *name = table->row[i].word;
 		const size_t length = strcspn(name, " ");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a shadow run says of arming, for random limits that differ in `from` alone: whether a limit
- * applies does not depend on its own state; arming another makes it apply in fewer places, never in
- * more; and in a replay of random traffic, with any of the limits armed, so in every order of
- * arming and of taking back, each packet dropped was counted by the limit that drops it while all
- * were shadows.
+ * What a shadow run says of enforcing, for random limits that differ in `from` alone: whether a
+ * limit applies does not depend on its own state; enforcing another makes it apply in fewer places,
+ * never in more; and in a replay of random traffic, with any of the limits enforced, so in every
+ * order of enforcing and of taking back, each packet dropped was counted by the limit that drops it
+ * while all were shadows.
  */
 #include "charged.h"
 #include "random_prefix.h"
@@ -16,7 +16,7 @@
 
 #define ROUNDS 1000
 #define LIMITS 4
-#define STATES (1 << LIMITS) /* bit sets of the limits that are armed */
+#define STATES (1 << LIMITS) /* bit sets of the limits that are enforced */
 #define PREFIXES_MOST 3
 #define SOURCES 24
 #define PACKETS 1200
@@ -71,14 +71,14 @@ static void random_limits(uint64_t *random, struct limits *limits)
 	limits->has_ties = find_ties(limits);
 }
 
-/* The rules with the limits of `armed` in force. */
-static void rules_of(const struct limits *limits, int armed, struct rules *rules)
+/* The rules with the limits of `enforced` in force. */
+static void rules_of(const struct limits *limits, int enforced, struct rules *rules)
 {
 	*rules = RULES_NEW;
 	for (int i = 0; i < LIMITS; i++) {
 		char line[600];
 		int length = sprintf(line, "l%d rate %s per6 /128%s", i, limits->rate[i],
-				     armed >> i & 1 ? "" : " shadow");
+				     enforced >> i & 1 ? "" : " shadow");
 
 		for (int j = 0; j < limits->prefixes[i]; j++)
 			length += sprintf(line + length, "%s%s", j ? "," : " from ",
@@ -103,10 +103,10 @@ static void check_places(const struct rules rules[STATES], const struct rf_prefi
 		applied[state] = applied_to(&rules[state], source);
 	for (int state = 0; state < STATES; state++)
 		for (int limit = 0; limit < LIMITS; limit++) {
-			const uint32_t bit = 1U << limit, armed = applied[state | bit];
+			const uint32_t bit = 1U << limit, enforced = applied[state | bit];
 
-			assert_int_equal(armed & bit, applied[state] & bit);
-			assert_int_equal(armed & ~applied[state], 0);
+			assert_int_equal(enforced & bit, applied[state] & bit);
+			assert_int_equal(enforced & ~applied[state], 0);
 		}
 }
 
@@ -267,5 +267,5 @@ static const struct CMUnitTest tests[] = {
 
 int main(void)
 {
-	return cmocka_run_group_tests_name("ruleset, arming", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ruleset, enforcing", tests, NULL, NULL);
 }

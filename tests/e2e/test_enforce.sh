@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `limit arm` and `limit shadow`: what they change and what they keep, on trial as well, and what
+# `limit enforce` and `limit shadow`: what they change and what they keep, on trial as well, and what
 # they say of a shadow whose sources a limit in force has. `limit set`: what it says.
 #
 #   outside                               inside
@@ -28,42 +28,42 @@ rules <<-'END'
 	limit add net rate 100/1h per /24
 END
 deliver 0 src=192.0.2.1,dport=53,count=8
-does 'limit arm puts a shadow limit in force' "limit 'dns': shadow → in force" ringfence limit arm dns
-is "$(standing)" 'dns force, net force, syn shadow' 'limit arm changes no other limit'
+does 'limit enforce puts a shadow limit in force' "limit 'dns': shadow → enforced" ringfence limit enforce dns
+is "$(standing)" 'dns force, net force, syn shadow' 'limit enforce changes no other limit'
 deliver 0 src=192.0.2.1,dport=53,count=8
-is "$(came)" '192.0.2.1 2' 'an armed limit goes on with the windows of its shadow'
-is "$(stats 0 '.limits[] | select(.name == "dns") | .passed')" 10 'an armed limit goes on with its counters'
-does 'limit arm of a limit in force changes nothing' "limit 'dns': in force already" ringfence limit arm dns
-does 'limit shadow lets a limit only count' "limit 'dns': in force → shadow" ringfence limit shadow dns
+is "$(came)" '192.0.2.1 2' 'a limit that is enforced goes on with the windows of its shadow'
+is "$(stats 0 '.limits[] | select(.name == "dns") | .passed')" 10 'a limit that is enforced goes on with its counters'
+does 'limit enforce of a limit in force changes nothing' "limit 'dns': enforced already" ringfence limit enforce dns
+does 'limit shadow lets a limit only count' "limit 'dns': enforced → shadow" ringfence limit shadow dns
 deliver 0 src=192.0.2.1,dport=53,count=8
 is "$(came)" '192.0.2.1 8' 'a limit that was made a shadow drops nothing'
 does 'limit shadow takes several names' "limit 'syn': a shadow already
-limit 'net': in force → shadow" ringfence limit shadow syn net
+limit 'net': enforced → shadow" ringfence limit shadow syn net
 is "$(standing)" 'dns shadow, net shadow, syn shadow' 'limit shadow of two limits changes both'
-does 'limit arm all arms every limit' "limit 'dns': shadow → in force
-limit 'syn': shadow → in force
-limit 'net': shadow → in force" ringfence limit arm all
+does 'limit enforce all enforces every limit' "limit 'dns': shadow → enforced
+limit 'syn': shadow → enforced
+limit 'net': shadow → enforced" ringfence limit enforce all
 is "$(ringfence limit shadow net net dns --json | command jq -c 'del(.schema)')" '{"limits":[{"name":"dns","shadow":true,'\
 '"changed":true},{"name":"net","shadow":true,"changed":true}],"warnings":[]}' 'limit shadow --json says what changed'
 
 # ---- on trial ----
 
 is "$(standing)" 'dns shadow, net shadow, syn force' 'before the trial two limits are shadows'
-does 'limit arm … confirm puts limits on trial' "limit 'dns': shadow → in force
-limit 'net': shadow → in force
-on trial for 1h: 'ringfence confirm' keeps it" ringfence limit arm dns net confirm 1h
+does 'limit enforce … confirm puts limits on trial' "limit 'dns': shadow → enforced
+limit 'net': shadow → enforced
+on trial for 1h: 'ringfence confirm' keeps it" ringfence limit enforce dns net confirm 1h
 is "$(standing)" 'dns force, net force, syn force' 'limits on trial are in force'
-is "$(ringfence limit arm syn 2>&1 | sed 's/another [0-9a-z ]*;/another TIME;/')" "ringfence: rules are on trial for \
+is "$(ringfence limit enforce syn 2>&1 | sed 's/another [0-9a-z ]*;/another TIME;/')" "ringfence: rules are on trial for \
 another TIME; 'ringfence confirm' keeps them, 'ringfence revert' brings the old ones back" 'limits on trial are not changed'
 ringfence revert >"$scratch/log"
 stand_as_before() {
 	[ "$(standing)" = 'dns shadow, net shadow, syn force' ]
 }
-ringfence limit arm dns net confirm 1s >"$scratch/log"
+ringfence limit enforce dns net confirm 1s >"$scratch/log"
 check 'after a trial without confirm the limits are shadows again' eventually stand_as_before
-is "$(ringfence limit arm dns confirm 1h --json | command jq -c 'del(.schema)')" \
+is "$(ringfence limit enforce dns confirm 1h --json | command jq -c 'del(.schema)')" \
 	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":3600000,"warnings":[]}' \
-	'limit arm … confirm --json has the trial'
+	'limit enforce … confirm --json has the trial'
 ringfence confirm >"$scratch/log"
 is "$(standing)" 'dns force, net shadow, syn force' 'a confirmed limit stays in force'
 
@@ -76,12 +76,12 @@ warns() {
 
 exempts() { # SHADOW LIMIT
 	echo "limit '$1' is a shadow, and exempts its sources from '$2' already: neither \
-drops their packets until 'ringfence limit arm $1'"
+drops their packets until 'ringfence limit enforce $1'"
 }
 
 leaves() { # SHADOW LIMIT
 	echo "limit '$1' is a shadow, and leaves its sources to '$2': until 'ringfence \
-limit arm $1', '$2' may drop what '$1' would pass"
+limit enforce $1', '$2' may drop what '$1' would pass"
 }
 
 # Sends what a partner and anybody else send; 20 packets of the partner's are more than 'dns' allows.
@@ -100,14 +100,14 @@ rules <<-'END'
 END
 send_both
 is "$(would_drop dns) $(would_drop partner)" '10 0' 'the shadow run of a pair counts the partner under its own limit'
-warns 'limit arm says that the exception is a shadow' "$(exempts partner dns)" ringfence limit arm dns
+warns 'limit enforce says that the exception is a shadow' "$(exempts partner dns)" ringfence limit enforce dns
 send_both
-is "$(came)" '192.0.2.9 20' 'a limit armed before its exception drops nothing of the partner'
+is "$(came)" '192.0.2.9 20' 'a limit enforced before its exception drops nothing of the partner'
 is "$(would_drop partner)" 10 'the exception counts what it would drop'
-does 'limit arm of the exception says nothing more' "limit 'partner': shadow → in force" \
-	ringfence limit arm partner
+does 'limit enforce of the exception says nothing more' "limit 'partner': shadow → enforced" \
+	ringfence limit enforce partner
 send_both
-is "$(came)" '' 'an armed exception drops what its shadow run said, as the limit does'
+is "$(came)" '' 'an exception that is enforced drops what its shadow run said, as the limit does'
 rules <<-'END'
 	limit add dns rate 10/1h exact match udp dport 53
 	limit add partner rate 1k/1h exact match udp dport 53 from 192.0.2.0/24
@@ -131,17 +131,17 @@ rules <<-'END'
 	limit add one rate 10/1h exact from 192.0.2.0/24 shadow
 	limit add two rate 10/1h exact from 192.0.2.0/24 shadow
 END
-does 'limit arm says nothing of a shadow with the same prefix' "limit 'one': shadow → in force" \
-	ringfence limit arm one
+does 'limit enforce says nothing of a shadow with the same prefix' "limit 'one': shadow → enforced" \
+	ringfence limit enforce one
 rules <<-'END'
 	limit add east rate 10/1h exact from 192.0.2.0/25,198.51.100.0/24 shadow
 	limit add west rate 10/1h exact from 192.0.2.128/25,203.0.113.0/24 shadow
 	limit add desk rate 10/1h exact from 192.0.2.200 shadow
 END
-does 'limit arm says nothing of shadows whose sources are others' "limit 'east': shadow → in force" \
-	ringfence limit arm east
-warns 'limit arm says which shadow has sources within those of the limit' "$(exempts desk west)" \
-	ringfence limit arm west
+does 'limit enforce says nothing of shadows whose sources are others' "limit 'east': shadow → enforced" \
+	ringfence limit enforce east
+warns 'limit enforce says which shadow has sources within those of the limit' "$(exempts desk west)" \
+	ringfence limit enforce west
 pair="limit add dns rate 10/1h
 limit add partner rate 1k/1h from 192.0.2.0/24 shadow"
 echo "$pair" >"$scratch/pair"
@@ -161,27 +161,34 @@ END
 before=$(ringfence save | grep -v "^#")
 fails 'limit shadow … confirm is wrong usage' 2 "ringfence: 'confirm': unexpected word; names of limits come \
 here" ringfence limit shadow any confirm 5s
-fails 'limit arm of a missing limit is refused' 1 \
-	"ringfence: limit 'dns': it does not exist; 'limit list' lists the limits" ringfence limit arm any dns
+fails 'limit enforce of a missing limit is refused' 1 \
+	"ringfence: limit 'dns': it does not exist; 'limit list' lists the limits" ringfence limit enforce any dns
 fails 'limit shadow of a limit that bans is refused' 1 "ringfence: limit 'login': it bans, and a shadow \
 limit bans nobody; first run 'ringfence limit change login no ban'" ringfence limit shadow login
 fails "'all' is refused beside names" 2 "ringfence: 'all': it means every limit; write it without names" \
-	ringfence limit arm all any
+	ringfence limit enforce all any
 fails 'nor in a file of rules' 1 "ringfence: standard input:2: 'all': invalid name of a limit: it means every limit; \
 choose another name, such as 'any'
 ringfence: standard input: 1 mistake; nothing was changed" bash -c "printf 'limit add any rate 5k/1h\nlimit add all rate \
 5k/1h\n' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
-is "$(ringfence save | grep -v "^#")" "$before" 'a refused limit arm or limit shadow changes nothing'
-does "'all' arms every limit, whatever their names" "limit 'login': in force already
-limit 'any': shadow → in force" ringfence limit arm all
-fails 'a rule file has no limit arm' 1 "ringfence: standard input:1: 'limit arm': not a command of \
+is "$(ringfence save | grep -v "^#")" "$before" 'a refused limit enforce or limit shadow changes nothing'
+does "'all' enforces every limit, whatever their names" "limit 'login': enforced already
+limit 'any': shadow → enforced" ringfence limit enforce all
+fails 'a rule file has no limit enforce' 1 "ringfence: standard input:1: 'limit enforce': not a command of \
 a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'
 ringfence: standard input: 1 mistake; nothing was changed" \
-	bash -c "echo 'limit arm dns' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
+	bash -c "echo 'limit enforce dns' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
+fails 'an old word in a rule file is named with its line' 1 "ringfence: standard input:2: 'limit arm': this command is \
+now 'limit enforce'
+ringfence: standard input: 1 mistake; nothing was changed" bash -c "printf 'newcomers off\nlimit arm dns\n' | \
+nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
+fails 'and in a batch' 1 "ringfence: standard input:2: 'limit arm': this command is now 'limit enforce'
+ringfence: standard input: 1 mistake; nothing was changed" bash -c "printf 'newcomers off\nlimit arm dns\n' | \
+nsenter --net=/run/netns/rf-test-$$-inside build/ringfence batch -"
 ringfence limit del any
 ringfence limit del login
-fails 'limit arm all without a limit is refused' 1 "ringfence: no limits; 'limit add' makes one" \
-	ringfence limit arm all
+fails 'limit enforce all without a limit is refused' 1 "ringfence: no limits; 'limit add' makes one" \
+	ringfence limit enforce all
 
 # ---- what limit set says ----
 
@@ -189,7 +196,7 @@ rules <<-'END'
 	limit add dns rate 500/1s match udp dport 53 from 198.51.100.0/24 shadow
 END
 does 'limit set names each part that a new definition changes, and the windows' "limit 'dns': rate \
-500/1s → 1k/1m; dport 53 → any; from 198.51.100.0/24 → any; shadow → in force; its windows start afresh" \
+500/1s → 1k/1m; dport 53 → any; from 198.51.100.0/24 → any; shadow → enforced; its windows start afresh" \
 	ringfence limit set dns rate 1k/1m match udp
 does 'limit set of the same definition says that nothing changed' "limit 'dns': nothing changed" \
 	ringfence limit set dns rate 1k/1m match udp
@@ -311,8 +318,8 @@ deliver 0 src=192.0.2.1,count=1
 named() { # COMMAND…: the limits in the order in which they are printed
 	ringfence "$@" | grep -oE "\\<(second|third|last)\\>" | uniq | xargs
 }
-for words in save 'limit list' status 'status --json' stats 'stats --json' 'limit arm all' \
-	'limit shadow last third second' 'limit arm all --json'; do
+for words in save 'limit list' status 'status --json' stats 'stats --json' 'limit enforce all' \
+	'limit shadow last third second' 'limit enforce all --json'; do
 	# shellcheck disable=SC2086 # words
 	is "$(named $words)" 'second third last' "$words has the limits in the order in which they were given"
 done
