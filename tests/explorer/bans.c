@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs every interleaving of a few CPUs through one set of the bans: each of them bans a source,
- * asks for it, or ends its ban as the command line does, operation by operation; the clock ticks on
- * at any time. All sources have the same tag but in one row. The last source is half the first and
- * half the second, and no CPU bans it.
+ * Runs every interleaving of a few CPUs through one set of the ban table: each CPU bans a source,
+ * looks it up, or lifts its ban as the command line does, operation by operation; the clock can
+ * tick at any time. In all rows but one, all sources have the same tag. The last source combines
+ * the first half of source 1 with the second half of source 2, and no CPU bans it.
  *
- * What must hold:
- *   a source is banned only if somebody banned it, and until then, and not once that was ended;
- *   a ban that was made stands until its time, or until somebody ends it;
- *   CPUs that do nothing but ban a source ban it in one place;
- *   there is no room only if each place was taken, if not all the while.
+ * Invariants:
  *
- * Speaks TAP. A failure prints the schedule that leads to it.
+ *   a source is banned only if a CPU banned it, until the expiry, and not after it was lifted;
+ *   a ban is active until its expiry, or until it is lifted;
+ *   CPUs that only ban a source ban it in one place;
+ *   a set is full only if each place was used, though not necessarily all the time.
+ *
+ * Prints TAP. A failure prints the schedule that leads to it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +28,12 @@ struct row {
 	const char *title;
 	int ticks;
 	int errands[CPUS_MAX];
-	int sources; /* that are asked for */
+	int sources; /* that are looked up */
 	int banned;  /* places that are taken at first, by the first source and by the second */
-	bool roles;  /* the first CPU only bans, the second bans and lifts, the third only asks */
-	bool bans;   /* all of them only ban */
-	bool tags;   /* each source has a tag of its own */
+	bool roles;  /* the first CPU only bans, the second bans and lifts, the third only looks up
+		      */
+	bool bans;   /* all CPUs only ban */
+	bool tags;   /* each source has a different tag */
 };
 
 static const struct row rows[] = {
@@ -48,12 +50,12 @@ static const struct row rows[] = {
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
-/* What is known of a source, by errands that are over but for `begun`. */
+/* The history of a source, by completed errands, except for `begun`. */
 struct facts {
-	__u64 until;  /* of the ban that was made last, and that nobody has begun to end; 0: none */
+	__u64 until;  /* of the last ban that no CPU has started to lift; 0: none */
 	__u32 made;   /* how many times `until` was set */
-	__u32 begun;  /* so many bans were begun */
-	__u32 lifted; /* what `begun` was when it was lifted, and nobody banned it meanwhile, plus 1
+	__u32 begun;  /* bans started */
+	__u32 lifted; /* `begun` at the time it was lifted, if no CPU banned it concurrently, plus 1
 		       */
 };
 
@@ -355,7 +357,7 @@ static void print_path(void)
 
 static void start_row(void)
 {
-	/* Where the clock stands, that of all bans to come: they differ in nothing but whose. */
+	/* The time of the clock, for all later bans: they differ only in their source. */
 	const __u64 until = START + (row->ticks ? 1 : LASTS);
 
 	failure = NULL;

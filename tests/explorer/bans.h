@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of bans.c know of each other: the bans that the CPUs share, and what each CPU has
- * to do there.
+ * Shared by the parts of bans.c: the bans that the CPUs share, and the errand of each CPU.
  *
- *   bans.c         the search, and what must hold
- *   bans_actors.c  what a CPU does, operation by operation
+ *   bans.c         the search and the invariants
+ *   bans_actors.c  the steps of a CPU, operation by operation
  */
 #ifndef RINGFENCE_EXPLORER_BANS_H
 #define RINGFENCE_EXPLORER_BANS_H
@@ -39,8 +38,8 @@ struct local {
 	enum errand errand;
 	int source;
 	__u64 now;    /* as it was read */
-	__u64 answer; /* of BANS and ASKS */
-	/* When it began: */
+	__u64 answer; /* result of BANS and ASKS */
+	/* At its start: */
 	__u32 made, lifted; /* of its source, see below */
 	__u32 begun;
 	__u32 places; /* bit set: places that were free since then */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a CPU of bans.c does. Mutants change ban_table.h, which is used here alone. */
+/* The steps of a CPU of bans.c. Mutants change ban_table.h, which only this file uses. */
 #include "bans.h"
 
 struct rf_ban ban_of(int source, __u64 since)
@@ -20,7 +20,7 @@ __u32 tag_of(int source)
 	return tags_differ ? TAG + source : TAG;
 }
 
-/* As the command line ends the bans that it finds. */
+/* As the command line lifts the bans that it finds. */
 static void lift(struct rf_ban_set *set, const struct rf_ban *whom, __u64 time)
 {
 	for (int i = 0; i < RF_BAN_WAYS; i++) {

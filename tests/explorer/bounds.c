@@ -21,7 +21,7 @@ static const __u8 *counted(void)
 	return rf_counts_rejected(&policy) || row->leases ? state.offered : state.admitted;
 }
 
-/* What a flood has left in the ledger's first two epochs. */
+/* A flood's remains in the first two epochs of the ledger. */
 static __u64 flood_in(int epoch)
 {
 	const __u64 closed = (__u64)RF_HALF_MAX << policy.used_shift;
@@ -46,8 +46,8 @@ static __u64 units_in(const __u8 *ledger, int first, int last)
 /* ---- windows of cells: sliding, weighted, fixed ---- */
 
 /*
- * What a cell counts while the head is in `epoch`: a closed one is rounded up to a unit of the
- * ring, up to half of a word.
+ * A cell's count while the head is in `epoch`: a closed cell is rounded up to a unit of the ring,
+ * up to half of a word.
  */
 static __u64 counted_in(int cell, int epoch)
 {
@@ -166,7 +166,7 @@ static void cells_record(int time, int cost, bool admitted)
 		fail("more than L admitted, with its part of the edge");
 }
 
-/* A reader's answer now and until all of it is too old. A sum of cells stops at the largest L. */
+/* A reader's result from now until all of it has expired. A sum of cells stops at the largest L. */
 static void cells_check_rest(void)
 {
 	const int from = at_least(head_epoch(), 0), to = from + policy.cells + 1;
@@ -181,7 +181,7 @@ static void cells_check_rest(void)
 		full = counted_in_full(epoch);
 		part = counted_of_edge(epoch, time);
 		used = explored_used(&state.window, &policy, clock_at(time));
-		/* Rounded up, they may be more than L. */
+		/* Rounded up, they can exceed L. */
 		least = up_to(full, row->used_shift ? policy.clip : RF_LIMIT_MAX);
 		if (used < up_to(least, RF_LIMIT_MAX) + part)
 			fail("admitted, and not counted");
@@ -221,7 +221,7 @@ static void log_record(int time, bool admitted)
 static void log_check_rest(void)
 {
 	for (int time = 0; time <= span + (int)policy.cell + 1; time++) {
-		/* No slot is for more: that many are never asked for. */
+		/* The ring has no slots for more, and no row uses more. */
 		__u64 expected = up_to(log_used(counted(), log_now(time)), ring_cells);
 		__u64 used = explored_used(&state.window, &policy, clock_at(time));
 
@@ -241,7 +241,7 @@ static int tokens_at(int time)
 	return level < (int)policy.depth ? level : (int)policy.depth;
 }
 
-/* What `cost` takes, and what a whole burst is, in 1/16 ns; parts of one count. */
+/* The duration of `cost` and of a whole burst, in 1/16 ns; parts of one count. */
 static int tokens_of(int cost)
 {
 	int parts = cost * (int)policy.cell;
@@ -293,7 +293,7 @@ static void bucket_check_rest(void)
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- all algorithms ---- */
 
 static bool has_room(int time, int cost)
 {

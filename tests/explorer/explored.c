@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls into the explored code: for a mutant this file alone is compiled again. */
+/* The calls into the explored code: only this file is recompiled for a mutant. */
 #include "explored.h"
 
 static enum rf_verdict attempt(struct rf_window *window, const struct rf_policy *policy,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The explored code as explorer.c has it: limiter.h and lease.h with a short ring and few retries,
- * each atomic operation of theirs a scheduling point. What a mutant may change is called by the
- * functions below, so that explored.c alone is compiled for each mutant.
+ * The explored code as explorer.c uses it: limiter.h and lease.h with a short ring and few retries,
+ * each of their atomic operations a scheduling point. Everything that a mutant can change is called
+ * through the functions below, so only explored.c is compiled for each mutant.
  */
 #ifndef RINGFENCE_EXPLORER_EXPLORED_H
 #define RINGFENCE_EXPLORER_EXPLORED_H
@@ -24,7 +24,7 @@ void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
 #include "ringfence/atomic.h"
 
-/* Called where the limiter begins an attempt: it knows nothing of the attempts before. */
+/* Called when the limiter starts an attempt, which does not depend on earlier attempts. */
 void begin_attempt(void);
 
 /* For mutants of the limiter only: the limiter stores nothing plainly. */

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs every interleaving of a few CPUs through the limiter. Each atomic operation of limiter.h is
- * a scheduling point; a row of `rows` says how many CPUs take how often, by which algorithm, from
- * which window, at which times. The search is depth first, and a state that was seen already is not
- * searched again: it is the window, the ledger of what was admitted, and of each CPU the packets it
- * has taken and the values that its operations returned since the last one.
+ * a scheduling point; a row of `rows` defines the number of CPUs, how often each takes, the
+ * algorithm, the initial window and the times. The search is depth first, and a state that was
+ * already seen is not searched again. A state consists of the window, the ledger of admissions, and
+ * for each CPU the packets it has taken and the values that its operations have returned since the
+ * last one.
  *
- * The clock: every packet may come at any time of the row's, whatever came before. That is a CPU
- * that read the clock then and stalled up to its first operation; so a clock that advances
- * anywhere, stands still or goes back, and CPUs that disagree, are all among the schedules.
+ * The clock: every packet can arrive at any time of the row, independently of earlier packets. This
+ * models a CPU that read the clock then and stalled until its first operation; a clock that
+ * advances anywhere, stops or goes back, and CPUs that disagree, are therefore all among the
+ * schedules.
  *
- * In a row with leases each CPU has one: a packet asks it first, and then the window, after which
- * the lease is renewed, operation by operation as well. Between packets another source may take its
- * place.
+ * In a row with leases each CPU has one: a packet tries the lease first, and then the window, after
+ * which the lease is renewed, also operation by operation. Between packets a different source can
+ * take its place.
  *
- * Speaks TAP. A failure prints the schedule that leads to it.
+ * Prints TAP. A failure prints the schedule that leads to it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +75,7 @@ static double explore_step(int index)
 	return schedules;
 }
 
-/* A packet that its CPU's lease answers. */
+/* A packet that its CPU's lease handles. */
 static double explore_answer(int index)
 {
 	struct cpu *cpu = &state.cpu[index];
@@ -210,12 +212,15 @@ static void start_policy(int cells, int limit)
 	limit_least = limit;
 	limit_most = at_least(limit, row->other_limit);
 	set_limit(limit);
-	/* Those who lose the last room leave their costs, and a clip for another L keeps them. */
+	/*
+	 * CPUs that lose the last room leave their costs, and a clip for a different L preserves
+	 * them.
+	 */
 	exact = !bound_only && !row->lapped;
 	if (!rf_is_weighted(&policy) && !rf_is_log(&policy) && !rf_is_bucket(&policy) &&
 	    !row->flags)
 		exact &= cost_of(0) == 1 && cost_of(1) == 1 && !row->other_limit;
-	/* Loads of each slot twice, the swap, and those of a head that is closed before. */
+	/* Two loads of each slot, the swap, and the operations that close an earlier head. */
 	if (rf_is_bucket(&policy))
 		operations_bound = retries * 2;
 	else if (rf_is_log(&policy))
@@ -224,7 +229,7 @@ static void start_policy(int cells, int limit)
 		operations_bound = retries * (2 * ring_cells + 11);
 }
 
-/* Epochs 0 and 1 have counted what was refused, until no more fitted; see flood_in(). */
+/* Epochs 0 and 1 have counted refused packets up to their capacity; see flood_in(). */
 static void flood(void)
 {
 	const __u64 epoch = row->origin / policy.cell;
@@ -234,7 +239,7 @@ static void flood(void)
 	state.window.cell[rf_ring_index(epoch)] = rf_word_with(0, epoch, RF_HALF_MAX);
 }
 
-/* A word of 2^32 cells ago, which nothing has written over since. */
+/* A word of 2^32 cells ago that has not been overwritten. */
 static void leave_over(void)
 {
 	const __u64 epoch = row->origin / policy.cell + row->left_over;
@@ -247,7 +252,7 @@ static void start(int cells, int limit)
 	start_policy(cells, limit);
 	path_length = 0;
 	state = (struct state){0};
-	state.tokens.level = TOKENS_MOST; /* full for whatever burst */
+	state.tokens.level = TOKENS_MOST; /* full for any burst */
 	if (!row->zeroed)
 		rf_window_start(&state.window, &policy, row->origin);
 	if (row->flooded)
@@ -258,7 +263,7 @@ static void start(int cells, int limit)
 		for (int j = 0; j < row->start[i].packets; j++) {
 			struct cpu cpu = {.time = row->start[i].time, .taken = 1, .limit = limit};
 
-			cpu.was_full = true; /* perhaps: this is not what the row is about */
+			cpu.was_full = true; /* possibly: the row does not test this */
 			judge(&cpu, explored_take(&state.window, &policy,
 						  &(struct rf_ask){.time = clock_at(cpu.time),
 								   .cost = 1}));
@@ -387,8 +392,8 @@ static bool finds(const void *choice)
 }
 
 /*
- * -a NAME: the rows of one algorithm. -x: hunts, until a row fails. -b: only what a limiter that
- * admits too much does wrong, and not what a too strict one does. A number: that row alone.
+ * -a NAME: the rows of one algorithm. -x: searches until a row fails. -b: report only excess
+ * admissions, not excess refusals. A number: only that row.
  */
 int main(int argc, char **argv)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What makes a state of explorer.c another one. */
+/* The components that distinguish states of explorer.c. */
 #ifndef RINGFENCE_EXPLORER_HASH_H
 #define RINGFENCE_EXPLORER_HASH_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "leases.h"
 
-/* ---- what a CPU has in hand ---- */
+/* ---- the call of a CPU ---- */
 
 bool is_busy(const struct cpu *cpu)
 {
@@ -45,7 +45,7 @@ static bool start_renewal(struct cpu *cpu, enum rf_verdict verdict)
 	cpu->operations = 0;
 	cpu->history = 0;
 	cpu->charged = false;
-	cpu->was_full = true; /* it was judged */
+	cpu->was_full = true; /* it was evaluated */
 	return !ends_at_once(cpu);
 }
 
@@ -91,8 +91,8 @@ static void judge_credit(struct cpu *cpu, int cost)
 /* ---- refusals ---- */
 
 /*
- * Is the window in a cell, or the newest admission at a time, that is later than the caller's
- * clock? Then the caller stalled since it read that, and the window no longer tells of then.
+ * Is the window's cell, or its last admission, later than the caller's clock? Then the caller
+ * stalled after reading its clock, and the window no longer shows its state at that time.
  */
 static bool window_is_ahead(int time)
 {
@@ -110,7 +110,7 @@ static void judge_refusal(const struct cpu *cpu, int cost)
 		fail("refused, and there was room: by a lease");
 }
 
-/* ---- answers ---- */
+/* ---- verdicts ---- */
 
 enum rf_verdict lease_verdict(const struct rf_lease *lease)
 {
@@ -135,7 +135,7 @@ void judge_answer(struct cpu *cpu)
 {
 	const int cost = cost_of(cpu->taken);
 
-	/* What was charged under one L stays so, whatever was admitted under a larger one since. */
+	/* Charges under one L remain, even after admissions under a larger one. */
 	set_limit(lease_verdict(&cpu->lease) == RF_UNDER ? limit_most : cpu->limit);
 	if (lease_verdict(&cpu->lease) == RF_UNDER)
 		judge_credit(cpu, cost);

@@ -16,7 +16,7 @@ int operations_bound;
 bool bound_only;
 const char *failure;
 
-/* What each operation so far has returned. */
+/* The result of each operation so far. */
 static __u64 returned[CPUS_MAX][TAKES_MAX][CALLS][OPERATIONS_MAX];
 
 int at_least(int number, int least)
@@ -89,7 +89,7 @@ void yield(__u64 *word)
 	}
 }
 
-/* How the window is asked for a packet. */
+/* The parameters of a packet's request to the window. */
 static struct rf_ask ask_of(const struct cpu *cpu)
 {
 	const __u64 time = clock_at(cpu->time);
@@ -102,7 +102,7 @@ static struct rf_ask ask_of(const struct cpu *cpu)
 	};
 }
 
-/* -1: stopped before the end. */
+/* -1: stopped early. */
 static __attribute__((noinline)) int call_scratch(const struct cpu *cpu)
 {
 	const struct rf_ask ask = ask_of(cpu);
@@ -130,8 +130,8 @@ bool ends_at_once(const struct cpu *cpu)
 }
 
 /*
- * What rf_take_log() says of itself: where its compare-and-swap succeeds, no slot has changed since
- * it read them. A try is a load of each slot, again a load of each, and the swap.
+ * The claim of rf_take_log(): if its compare-and-swap succeeds, no slot has changed since it read
+ * them. An attempt is a load of each slot, a second load of each, and the swap.
  */
 static void check_slots_unchanged(const struct cpu *cpu, const __u64 *log)
 {
@@ -169,7 +169,7 @@ int operate(int index)
 	if (rf_is_log(&policy) && !bound_only && cpu->call == TAKES && verdict >= 0 &&
 	    verdict != RF_LOST_RACES && cpu->operations % (2 * ring_cells + 1) == 2 * ring_cells)
 		check_slots_unchanged(cpu, log);
-	/* A window of cells is charged in its head; whoever loses may have closed a cell. */
+	/* A window of cells is charged in its head; a CPU that loses can have closed a cell. */
 	cpu->charged |=
 		rf_is_log(&policy) ? *live_word != live_value : scratch.head != state.window.head;
 	state.window = scratch;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The state that the search of explorer.c moves through, and how a CPU moves it by one atomic
+ * The state through which the search of explorer.c moves, and how a CPU advances it by one atomic
  * operation.
  *
- * No coroutine: what a CPU does next depends on nothing but what its operations returned. To move
- * it by one operation, its packet is taken again from the start in a window of its own, fed the
- * values of the past, and stopped one operation later.
+ * There are no coroutines: a CPU's next step depends only on the results of its operations. To
+ * advance it by one operation, its packet is taken again from the start in a private window, with
+ * the recorded results as input, and stopped one operation later.
  */
 #ifndef RINGFENCE_EXPLORER_MACHINE_H
 #define RINGFENCE_EXPLORER_MACHINE_H
@@ -15,10 +15,10 @@
 
 #define STEPS_MAX 4096
 
-/* What a CPU has in hand, each from its first operation to its last. */
+/* The call of a CPU, from its first operation to its last. */
 enum call {
 	TAKES,
-	RENEWS, /* the lease of the packet that was judged just now */
+	RENEWS, /* the lease of the packet that was just evaluated */
 	CALLS
 };
 
@@ -27,18 +27,18 @@ struct cpu {
 	int operations;	 /* of the packet in hand; 0: none is */
 	int time, limit; /* of the packet in hand: when it came, and the L that it found */
 	bool charged;	 /* by the packet in hand */
-	bool was_full;	 /* since its first operation there was a moment without room for it */
+	bool was_full;	 /* at some instant since its first operation there was no room for it */
 	__u64 history;	 /* hash of what its operations returned */
 
 	/* Of a row with leases. */
 	enum call call;	       /* in hand */
 	enum rf_verdict given; /* to the packet that RENEWS the lease */
 	struct rf_lease lease; /* as it was before the call in hand */
-	int credits;	       /* that were charged and are not spent, by the head alone */
+	int credits;	       /* that were charged and not spent, derived from the head */
 	int credits_epoch;
 };
 
-/* A token bucket as textbooks have it, in 1/16 ns: what was in it when it was last taken from. */
+/* A textbook token bucket, in 1/16 ns: its level when it was last taken from. */
 struct tokens {
 	int level, last;
 };
@@ -47,7 +47,7 @@ struct state {
 	struct rf_window window;
 	/* Units by epoch; by time for log, token and leaky. What refused packets cost: see below */
 	__u8 admitted[LEDGER_SIZE];
-	/* That and what was refused, where it counts; with leases, and the credits not spent */
+	/* The same plus counted refusals; with leases, also unspent credits */
 	__u8 offered[LEDGER_SIZE];
 	struct tokens tokens;
 	int displaced; /* leases */
@@ -78,12 +78,12 @@ extern const char *failure; /* NULL: none yet */
 int at_least(int number, int least);
 void fail(const char *what);
 
-/* ---- what the row says ---- */
+/* ---- parameters of the row ---- */
 
 int cost_of(int taken);
 __u64 clock_at(int time);  /* the clock's reading at `time` of the row */
 __u32 row_tick(void);	   /* the length of a jiffy, in units of the policy's clock */
-void set_limit(int limit); /* another L, and with it another burst; the rate of a bucket stays */
+void set_limit(int limit); /* sets L, and with it the burst; the rate of a bucket is unchanged */
 
 /* ---- one operation of one CPU ---- */
 

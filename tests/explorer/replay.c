@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * As machine.c has it for windows: what a CPU has in hand is called again from the start on memory
- * of its own, fed the values of the past, and stopped one operation later. Compiled for each
- * program, whose struct memory and struct local are in SCENE.
+ * As machine.c for windows: the call of a CPU is repeated from the start on private memory, with
+ * the recorded results as input, and stopped one operation later. Compiled for each program, whose
+ * struct memory and struct local are in SCENE.
  */
 #include <setjmp.h>
 #include <stdbool.h>

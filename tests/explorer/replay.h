@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the CPUs of a program have in hand, and the memory they share, moved one operation at a time
- * for any code that works on a struct memory by the operations of atomic.h. The including header
- * defines struct memory, CPUS_MAX, and struct local: what the code knows so far, without pointers.
+ * The calls of a program's CPUs, and the memory they share, advanced one operation at a time, for
+ * any code that accesses a struct memory by the operations of atomic.h. The including header
+ * defines struct memory, CPUS_MAX, and struct local: the local variables of the code, without
+ * pointers.
  */
 #ifndef RINGFENCE_EXPLORER_REPLAY_H
 #define RINGFENCE_EXPLORER_REPLAY_H
 
 #include <stdbool.h>
 
-/* What a CPU has in hand. */
+/* The call of a CPU. */
 struct hand {
 	int packet;		   /* its number */
-	int operations;		   /* so far; 0: none is in hand, or it has not begun */
-	__u64 history;		   /* hash of what they returned */
-	struct local begun, local; /* at its beginning, and so far */
+	int operations;		   /* so far; 0: no call, or not started */
+	__u64 history;		   /* hash of their results */
+	struct local begun, local; /* at its start, and so far */
 };
 
 extern struct memory shared;
@@ -31,7 +32,7 @@ void pick_up(int index, const struct local *begun);
 /* Moves a CPU by one operation; true when that was the last one of its call. */
 bool operate(int index);
 
-/* The packet in hand is over. */
+/* The packet in hand is complete. */
 void put_down(int index);
 
 #endif /* RINGFENCE_EXPLORER_REPLAY_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The rows of a program of its own (slots, several, bans): runs them, and speaks TAP. */
+/* Runs the rows of a separate program (slots, several, bans), and prints TAP. */
 #ifndef RINGFENCE_EXPLORER_ROWS_H
 #define RINGFENCE_EXPLORER_ROWS_H
 
@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-/* What the search of a row found. */
+/* The result of the search of a row. */
 struct found {
 	const char *failure; /* NULL: none */
 	double schedules;
@@ -23,7 +23,10 @@ struct rows {
 	void (*print_path)(void); /* the schedule that leads to a failure */
 };
 
-/* Until a row fails. An argument is a number: that row alone; -x hunts. Returns the exit status. */
+/*
+ * Stops at the first failed row. A number as the argument: only that row; -x searches. Returns the
+ * exit status.
+ */
 int rows_run(const struct rows *rows, int argc, char **argv);
 
 #endif /* RINGFENCE_EXPLORER_ROWS_H */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The states that were seen, by their hash, and how many schedules lead from each to the end.
- */
+/* The states that were seen, by their hash, and the number of schedules from each to completion. */
 #ifndef RINGFENCE_EXPLORER_SEEN_H
 #define RINGFENCE_EXPLORER_SEEN_H
 
@@ -13,7 +11,7 @@
 
 struct seen {
 	__u64 hash[2];	  /* both 0: free */
-	double schedules; /* from this state to the end */
+	double schedules; /* from this state to completion */
 };
 
 extern __u64 seen_count;
@@ -59,9 +57,9 @@ void seen_add(const __u64 hash[2], double schedules);
 bool seen_enough(void);
 
 /*
- * Runs `finds`, which searches one row after the other, again and again until it returns true: at
- * first with few states for each search, the last time with all. A mistake shows in few states of
- * some row, and nobody knows of which.
+ * Runs `finds`, which searches one row after the other, repeatedly until it returns true: at first
+ * with few states for each search, the last time with all. A bug shows within few states of some
+ * row, but it is unknown which.
  */
 bool hunt(bool (*finds)(const void *rows), const void *rows);
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs every interleaving of two CPUs through two limits that a packet must both pass, as
- * bpf/limits_known.h and limits.h ask them: peek at both, and then charge one after the other, or
- * charge at once where both heads have room. In some rows each CPU has a lease whose credits are of
+ * Runs every interleaving of two CPUs through two limits that a packet must both pass, as in
+ * bpf/limits_known.h and limits.h: peek at both, and then charge one after the other, or charge
+ * immediately if both heads have room. In some rows each CPU has a lease whose credits are from
  * both windows.
  *
- * What must hold, of each limit: no more than L is charged in its N cells; what a reader sees is
- * what was charged to packets that passed, to those that the other limit refused (which is counted
- * as forfeited), and as credits. No packet is charged to one and refused by the other while nobody
- * else writes, nor refused then where both have room. Credits are spent in the cells that they were
- * charged in.
+ * Invariants, for each limit: no more than L is charged in its N cells; a reader sees the charges
+ * of packets that passed, of packets that the other limit refused (which are counted as forfeited),
+ * and of credits. No packet is charged to one limit and refused by the other while no other CPU
+ * writes, nor refused then if both have room. Credits are spent in the cells in which they were
+ * charged.
  *
- * Speaks TAP. A failure prints the schedule that leads to it.
+ * Prints TAP. A failure prints the schedule that leads to it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,12 +40,13 @@ struct rf_policy policy[LIMITS];
 static const char *failure;
 static int forfeits, answers; /* in all schedules: there must be some */
 
-/* What was charged, and what remains beside the windows. */
+/* The charges, and state outside of the windows. */
 static struct books {
 	__u8 charged[LIMITS][LEDGER_SIZE]; /* by epoch */
 	struct {
 		struct rf_lease lease;
-		int credits[LIMITS], epoch[LIMITS]; /* charged and not spent, by the heads alone */
+		int credits[LIMITS],
+			epoch[LIMITS]; /* charged and not spent, derived from the heads */
 		bool disturbed; /* another CPU has written, since its packet's first operation */
 	} cpu[CPUS_MAX];
 } books;
@@ -99,7 +100,7 @@ static void charge(int limit, int epoch, int units)
 		fail("more than L charged in N consecutive epochs");
 }
 
-/* What a CPU's operation charged as credits. */
+/* The credits that a CPU's operation charged. */
 static void note_credits(int index, const struct memory *before)
 {
 	for (int i = 0; i < LIMITS; i++) {
@@ -165,7 +166,7 @@ static void check_rest(void)
 	}
 }
 
-/* As the data path asks. Then it has answered, and without an operation. */
+/* As the data path does. If true, it has handled the packet without an atomic operation. */
 static bool lease_answers(int index, int time)
 {
 	struct rf_lease *lease = &books.cpu[index].lease;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of several.c know of each other: the windows that the CPUs share, and what each
- * CPU has to do there.
+ * Shared by the parts of several.c: the windows that the CPUs share, and the call of each CPU.
  *
- *   several.c         the search, and what must hold
- *   several_actors.c  what a CPU does, operation by operation
+ *   several.c         the search and the invariants
+ *   several_actors.c  the steps of a CPU, operation by operation
  */
 #ifndef RINGFENCE_EXPLORER_SEVERAL_H
 #define RINGFENCE_EXPLORER_SEVERAL_H

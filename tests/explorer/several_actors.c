@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a CPU of several.c does. Mutants change the limiter and the leases, which are called here.
+/*
+ * The steps of a CPU of several.c. Mutants change the limiter and the leases, which are called
+ * here.
  */
 #include "several.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of shares.c know of each other: the window that the CPUs share, and what each of
- * them, and the agent of the fleet, has to do there.
+ * Shared by the parts of shares.c: the window that the CPUs share, and the steps of each CPU and of
+ * the fleet's agent.
  *
- *   shares.c         the search, and what must hold
- *   shares_rows.c    where it begins
- *   shares_actors.c  what a CPU and the agent do, operation by operation
+ *   shares.c         the search and the invariants
+ *   shares_rows.c    the initial states
+ *   shares_actors.c  the steps of a CPU and of the agent, operation by operation
  */
 #ifndef RINGFENCE_EXPLORER_SHARES_H
 #define RINGFENCE_EXPLORER_SHARES_H
@@ -54,10 +54,10 @@ void yield(__u64 *word);
 enum kind {
 	TAKES, /* of a CPU; all others are the agent's */
 	WRITES,
-	READS, /* what was used, after all programs have ended that ran at the last write */
+	READS, /* the usage, after all programs that ran at the last write have completed */
 	SWITCHES,
 	HEARS,
-	SUMS, /* what was received; with what others received, it may be over the limit */
+	SUMS, /* the received units; together with other hosts', they can exceed the limit */
 };
 
 struct memory {
@@ -74,21 +74,21 @@ struct local {
 	enum kind kind;
 	int time;
 	int tag, share; /* of WRITES; HEARS: the deadline is `share` */
-	/* What has come of it. */
+	/* The result. */
 	int definition; /* that the packet found */
 	bool has_begun, charged, bans;
 	bool is_banned; /* it found a ban */
-	bool is_over;	/* of SUMS: and it bans, where it wins the race for that */
+	bool is_over;	/* of SUMS: and it bans, if it wins the race for that */
 	int result, used;
 	struct rf_lease lease;
 };
 
 #include "replay.h"
 
-/* What the one who is moved works on, and its clock. */
+/* The state of the actor that advances, and its clock. */
 extern struct memory *current;
 extern __u64 current_time;
-extern bool reads_clock; /* while CPUs go on */
+extern bool reads_clock; /* while CPUs continue */
 
 RF_INLINE struct rf_hearing *rf_hearing_of(__u32 incarnation)
 {
@@ -110,7 +110,7 @@ struct row {
 	const char *title;
 	int cells;
 	int limit, first[DEFINITIONS];
-	int share; /* at the start, under the first definition; and what is used */
+	int share; /* at the start, under the first definition; and the usage */
 	int used;
 	int deadline;
 	int packets[TAKERS];
@@ -118,11 +118,11 @@ struct row {
 	struct action action[ACTIONS_MAX];
 	int actions;
 	int times[TIMES_MAX]; /* up to -1 */
-	bool reads_clock;     /* packets do, for their limit, while others go on */
+	bool reads_clock;     /* packets do, for their limit, while others continue */
 	bool adds;	      /* they do, as where several limits have room */
 	bool bans;	      /* the limit bans, see share_ban.h */
 	bool sums;	      /* as does the agent, by the sum over all hosts, */
-	int elsewhere;	      /* of which others have received so much */
+	int elsewhere;	      /* of which other hosts have received this much */
 };
 
 extern const struct row share_rows[];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a CPU and the agent do in shares.c. Mutants change the limiter and shares, called here. */
+/*
+ * The steps of a CPU and the agent in shares.c. Mutants change the limiter and shares, called here.
+ */
 #include "shares.h"
 
 struct memory *current;
@@ -17,7 +19,7 @@ bool waits_before_reading(void)
 	return waits();
 }
 
-/* As bpf/take.h: where the tag alone shows a present head, by the packet's own time. */
+/* As bpf/take.h: if the tag is sufficient to show a present head, by the packet's own time. */
 static enum rf_verdict take_at_once(struct rf_window *window, const struct rf_policy *in_force)
 {
 	const __u64 now = rf_epoch(in_force, current_time), head = rf_load(&window->head);

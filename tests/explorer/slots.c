@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs every interleaving of a few CPUs through the slots and the known filter, operation by
- * operation. Each CPU touches the slot of a source, makes a window for a newcomer or for a known
- * source, or asks the filter for a source, in the order that bpf/new_window.h has. The hash map of
+ * operation. Each CPU touches the slot of a source, creates a window for a newcomer or for a known
+ * source, or looks a source up in the filter, in the order of bpf/new_window.h. The hash map of
  * windows is a model: a look-up, an insert and a delete are one operation each, an insert or a
- * delete may fail once, and the memory of a deleted window goes to the next one at once, as in the
- * kernel. Time ticks on at any moment, and a CPU may have read the tick before.
+ * delete can fail once, and the memory of a deleted window is reused immediately, as in the kernel.
+ * Time ticks at any instant, and a CPU can have read the tick before.
  *
- * What must hold is in slots_checks.c. Speaks TAP. A failure prints the schedule that leads to it.
+ * The invariants are in slots_checks.c. Prints TAP. A failure prints the schedule that leads to it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static void note(int index)
 	path[path_length++].memory = shared;
 }
 
-/* An errand is over: nothing of it tells one state from another. */
+/* A completed errand does not distinguish states. */
 static void forget(int index)
 {
 	put_down(index);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of slots.c know of each other: the slots, the windows and the filter that the CPUs
- * share, and what each CPU has to do there.
+ * Shared by the parts of slots.c: the slots, the windows and the filter that the CPUs share, and
+ * the errand of each CPU.
  *
  *   slots.c         the search
- *   slots_rows.c    what is explored
- *   slots_actors.c  what a CPU does, operation by operation
- *   slots_checks.c  what must hold
+ *   slots_rows.c    the rows
+ *   slots_actors.c  the steps of a CPU, operation by operation
+ *   slots_checks.c  the invariants
  */
 #ifndef RINGFENCE_EXPLORER_SLOTS_H
 #define RINGFENCE_EXPLORER_SLOTS_H
@@ -17,7 +17,7 @@
 
 void yield(__u64 *word);
 #define RF_ATOMIC_YIELD() yield((__u64 *)(word))
-#define RF_SLOT_TRIES 2 /* so that few CPUs use them up */
+#define RF_SLOT_TRIES 2 /* small enough for a few CPUs to use them up */
 
 #include "ringfence/atomic.h"
 
@@ -28,7 +28,7 @@ void yield(__u64 *word);
 #define SLOTS_MAX 3
 #define SOURCES 4
 #define KEYS (2 * SOURCES) /* of each source: 2 * source, and that + 1 under a former limit */
-#define ELEMENTS (SLOTS_MAX + CPUS_MAX) /* more than there may be windows */
+#define ELEMENTS (SLOTS_MAX + CPUS_MAX) /* more than the maximum number of windows */
 
 enum errand { TOUCHES, NEWCOMES, IS_KNOWN, TAKES_OVER, ASKS, MEETS, RESTS, ERRANDS };
 enum fault { NO_FAULT, NOT_DELETED, NOT_INSERTED, FAULTS };
@@ -56,9 +56,9 @@ struct local {
 	bool has_seat; /* the following two were read */
 	int element;
 	__u64 seat;
-	bool is_noted;		  /* a touch: in the slot, as far as its CPU can tell */
+	bool is_noted;		  /* a touch: in the slot, as far as its CPU can determine */
 	enum rf_slot_state state; /* … which is in that state, or RF_SLOT_FREE for "as it is" */
-	bool is_absent;		  /* the answer */
+	bool is_absent;		  /* the result */
 	bool is_there;		  /* its window, though it was missing before */
 	bool has_kin;		  /* … and its source has another window, */
 	bool has_resident_kin;	  /* … a resident's */
@@ -66,14 +66,14 @@ struct local {
 
 #include "replay.h"
 
-/* What the checks need beside the state of the machine. */
+/* State for the checks, in addition to the state of the machine. */
 struct ghost {
 	bool is_stale[CPUS_MAX]; /* the window whose seat it has read was deleted */
-	bool lacked[CPUS_MAX];	 /* its source had no window at some time since it began */
+	bool lacked[CPUS_MAX];	 /* its source lacked a window at some time since the start */
 	__u8 owned[CPUS_MAX];	 /* bit set of slots that it has claimed */
-	__u8 rested;		 /* … of those whose resident is none any more: its seat lags */
+	__u8 rested;		 /* … whose slot is no longer a resident's: its seat lags */
 	__u32 arrived[SLOTS_MAX];
-	__u32 seen[SLOTS_MAX]; /* by a touch that is over, or that had nothing to write */
+	__u32 seen[SLOTS_MAX]; /* by a completed touch, or by one without a write */
 };
 
 /* A slot at the start; times are ticks ago. */
@@ -82,7 +82,7 @@ struct sitting {
 	int key, arrived, idle;
 };
 
-/* What a CPU may have to do: bit sets. */
+/* The possible errands of a CPU: bit sets. */
 struct work {
 	int errands;
 	__u32 kinds, keys, slots;
@@ -111,7 +111,7 @@ extern const char *failure;
 /* ---- the map of windows, and the filter's hashes ---- */
 
 __u64 hash_of(int key);
-int element_of(const struct memory *memory, int key); /* -1: it has no window */
+int element_of(const struct memory *memory, int key); /* -1: no window */
 
 /* ---- what must hold ---- */
 

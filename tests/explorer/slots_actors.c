@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a CPU of slots.c does. The order in which it uses slot.h and known_filter.h is that of
- * bpf/new_window.h; mutants change it.
+ * The steps of a CPU of slots.c. The order in which it uses slot.h and known_filter.h is the order
+ * of bpf/new_window.h; mutants change it.
  */
 #include "slots.h"
 
-/* Counters of a line in octal: some sources share one, and one source has one twice. */
+/* Counters of a line in octal: some sources share one, and one source uses one twice. */
 __u64 hash_of(int key)
 {
 	static const __u64 hashes[SOURCES] = {0211003, 0341103, 0452121, 0564730};
@@ -35,7 +35,7 @@ static int find_window(struct memory *memory, int key)
 	return element_of(memory, key);
 }
 
-/* False: it stays. */
+/* False: it was not deleted. */
 static bool delete_window(struct memory *memory, int key, bool fails)
 {
 	yield(&memory->map);
@@ -59,7 +59,7 @@ static bool insert_window(struct memory *memory, int key, __u64 seat, bool fails
 	return true;
 }
 
-/* ---- what a CPU does, in the order of bpf/new_window.h ---- */
+/* ---- the steps of a CPU, in the order of bpf/new_window.h ---- */
 
 static bool read_seat(struct memory *memory, struct local *local, int key)
 {
@@ -92,7 +92,7 @@ static void touch(struct memory *memory, struct local *local)
 		       rf_seat(slot, generation, local->state == RF_SLOT_RESIDENT, local->tick));
 }
 
-/* A window of a source that has another one, and which is made without the guard. */
+/* A window, created without the guard, of a source that has a second window. */
 static bool is_sibling(const struct local *local)
 {
 	return !row->is_eager && (local->errand == IS_KNOWN || local->has_kin);
@@ -106,8 +106,8 @@ static enum rf_slot_eager eager_of(const struct local *local)
 }
 
 /*
- * Is a window to be made? Another CPU may have made it since this one did not find it; as what
- * makes its source known, that is the window itself, and not another one.
+ * Should a window be created? Another CPU could have created it since this one did not find it; the
+ * kin of the source is then the window itself, and not a different one.
  */
 static bool meets(struct memory *memory, struct local *local)
 {
@@ -123,7 +123,10 @@ static bool meets(struct memory *memory, struct local *local)
 	return !local->is_there;
 }
 
-/* Does that slot hold the window of `key`? The seat that was read may be another's by now. */
+/*
+ * Does that slot hold the window of `key`? The seat that was read might belong to a different
+ * window by now.
+ */
 static bool slot_holds(struct memory *memory, __u64 seat, int key)
 {
 	struct slot *slot = &memory->slot[rf_seat_slot(seat)];
@@ -150,7 +153,7 @@ static bool choose_slot(struct memory *memory, struct local *local, __u64 *old)
 	       rf_slot_state(*old) >= RF_SLOT_NEW;
 }
 
-/* Takes the window out of a slot that was claimed. False: it stays, and the slot as it was. */
+/* Deletes the window of a claimed slot. False: the deletion failed, and the slot is unchanged. */
 static bool evict(struct memory *memory, const struct local *local, __u64 old)
 {
 	struct slot *slot = &memory->slot[local->slot];

@@ -74,7 +74,7 @@ static int check_slot(int index)
 	return state == RF_SLOT_RESIDENT;
 }
 
-/* Nobody is at work. */
+/* No CPU has an errand. */
 static void check_quiet(__u64 residents)
 {
 	struct rf_known_filter line;
@@ -122,13 +122,13 @@ void check_state(void)
 
 /* ---- what must hold of each step ---- */
 
-/* A window of a source that has another one, of no resident. */
+/* A non-resident's window of a source that has a second window. */
 static bool is_young_sibling(const struct local *local)
 {
 	return local->errand == MEETS && local->has_kin && !local->has_resident_kin;
 }
 
-/* A window of a source that has another one: the guard does not count it. */
+/* A window of a source that has a second window: the guard does not count it. */
 static bool is_unguarded(const struct local *local)
 {
 	return !row->is_eager && (local->errand == IS_KNOWN || local->has_kin);
@@ -157,8 +157,8 @@ static bool may_claim(const struct local *local, __u64 old)
 }
 
 /*
- * A resident that was seen stays for as long as may be between its packet and the last touch, less
- * than it may be idle.
+ * A resident that was seen is retained for as long as the maximum time between its packet and the
+ * last touch, which is less than its permitted idle time.
  */
 static bool was_seen(const struct local *local, int index, __u64 old)
 {
@@ -214,7 +214,7 @@ static void check_claim(int cpu, int index, __u64 old)
 	ghost.owned[cpu] |= 1 << index;
 }
 
-/* What no guard has counted is born so that newcomers may evict it. */
+/* A window that no guard has counted is created evictable by newcomers. */
 static void check_publish(const struct local *local, int index, __u64 new)
 {
 	ghost.arrived[index] = rf_slot_last(new);
@@ -223,7 +223,7 @@ static void check_publish(const struct local *local, int index, __u64 new)
 		failure = "settled: a new window that is protected from newcomers";
 }
 
-/* A CPU gives its slot up: published with its new window, free, or as it was. */
+/* A CPU releases its slot: published with its new window, free, or unchanged. */
 static void check_release(int cpu, int index, __u64 new)
 {
 	const struct local *local = &hands[cpu].local;

@@ -9,7 +9,7 @@
 #define OLD(source) (2U << 2 * (source))
 #define AT(slot) (1U << (slot))
 
-/* The longest rows stand last, so that most mutants fail before them. */
+/* The longest rows are last: most mutants fail before them. */
 const struct row slots_rows[] = {
 	{.title = "2 CPUs, a new source that settles, whose slot another wants",
 	 .slots = 1,

@@ -5,7 +5,7 @@
 
 #include "bounds.h"
 
-/* What a word of the window says, by the algorithm. */
+/* Prints a word of the window, by the algorithm. */
 static void print_word(__u64 word)
 {
 	if (rf_is_log(&policy) && !word)
