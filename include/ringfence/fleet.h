@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The figures of a limit that many hosts hold together: L in W, over at most N hosts. docs/fleet.md
- * has the proof.
+ * The figures of a limit that many hosts hold together: L in W, over at most N hosts.
+ * docs/fleet-proof.md has the proof.
  *
  *   first  f = max(1, L / (64 N))        what each host passes unasked, unless the limit says it
  *   pool   P = L - min(N f, L / 64)      what the ledger gives away as claims

@@ -7,7 +7,7 @@
 #   FAULTS=all tests/e2e/test_fleet_faults.sh       'make faults-fleet'; a few minutes
 #   FAULTS='flushall oom' tests/e2e/test_fleet_faults.sh
 #
-# It prints the table of docs/fleet.md behind the results.
+# It prints the table of docs/fleet-proof.md behind the results.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh

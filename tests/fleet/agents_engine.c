@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An engine that follows tests/fleet/model/ledger.c, keeps records for as long as docs/fleet.md
- * says, and forgets; and the network to it.
+ * An engine that follows tests/fleet/model/ledger.c, keeps records for as long as
+ * docs/fleet-proof.md says, and forgets; and the network to it.
  */
 #include <string.h>
 

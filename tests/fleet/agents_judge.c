@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Decides by the times of packets whether the bound holds in the W that ends now. Excused is what
- * docs/fleet.md says: hosts that were alone, windows that were lost, definitions that differed.
+ * docs/fleet-proof.md says: hosts that were alone, windows that were lost, definitions that
+ * differed.
  */
 #include <stdio.h>
 #include <stdlib.h>

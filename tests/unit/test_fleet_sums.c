@@ -95,7 +95,7 @@ static void late_asks(void **state)
 
 /*
  * Of each host a sum may lack a cell, twice the time between two readings, which is 200 ms at most
- * here, and how long a report is collected and under way: docs/fleet.md.
+ * here, and how long a report is collected and under way: docs/fleet-proof.md.
  */
 static void evenly(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bans that a host tells the others, and what it takes of theirs. Pure. docs/fleet.md says what
- * they are worth.
+ * Bans that a host tells the others, and what it takes of theirs. Pure. docs/fleet-proof.md says
+ * what they are worth.
  *
  *   FCALL rf_ban  2 SLOT-KEY BANS-KEY  SLOT u32, time u32 (0: the ban ends), prefix
  *   FCALL rf_bans 1 BANS-KEY           STAMP u64

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a host and the engine say to each other: names of keys, calls of the functions rf_beat,
- * rf_report and rf_sums, and their answers. Pure. docs/fleet.md has the layout, user/fleet/library/
- * the other end.
+ * rf_report and rf_sums, and their answers. Pure. docs/fleet-proof.md has the layout,
+ * user/fleet/library/ the other end.
  *
  *   FCALL rf_beat   2 SLOT-KEY HOSTS-KEY            CALL+BEAT
  *   FCALL rf_report N SLOT-KEY HOSTS-KEY RECORD-KEY…  CALL REPORT…

@@ -1,7 +1,7 @@
 #!lua name=ringfence
 -- SPDX-License-Identifier: GPL-2.0
 -- The ledger of a fleet, as a library of functions of Redis 7 or Valkey: its rules, one bucket of
--- sources at a time. docs/fleet.md has the scheme, the proof, what is kept and for how long;
+-- sources at a time. docs/fleet-proof.md has the scheme, the proof, what is kept and for how long;
 -- user/fleet/wire.h the calls. tests/fleet/model/ has the same rules in C, for walks and searches,
 -- and tests/engine compares both call by call.
 --
