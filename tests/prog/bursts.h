@@ -11,7 +11,7 @@
 static inline int bursts_setup(void **state)
 {
 	program_setup_at_start(state);
-	program_fix_key(*state); /* so that no two networks share a window */
+	program_fix_key(*state); /* apart enough that no two networks share a window */
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives the command line the injected clock, if there is one: the linker wraps the functions of the
- * command line's clock with these.
+ * Gives the command line the injected clock, if the program has one: the linker wraps the functions
+ * of the command line's clock with these.
  */
 #include "program.h"
 

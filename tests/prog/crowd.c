@@ -19,7 +19,7 @@ void crowd_run_on(int cpu)
 
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one); /* where there is such a CPU */
+	sched_setaffinity(0, sizeof(one), &one); /* if such a CPU exists */
 }
 
 /* The program that the tests share; NULL before it is loaded. */
@@ -112,7 +112,9 @@ static __be32 crowd_word4(const struct scene *scene, uint32_t number)
 	return htonl(number + (number >> 31 ? scene->block * 0x20000 : scene->block << 24));
 }
 
-/* The lower half of a /64 prefix. Sources below 128.0.0.0 share one /47, the others another one. */
+/*
+ * The lower half of a /64 prefix. Sources below 128.0.0.0 share one /47, the others a second one.
+ */
 static __be32 crowd_word6(const struct scene *scene, uint32_t number)
 {
 	return htonl(0x0db80000 + (scene->block * 2 + (number >> 31)) * CROWD_NETS6 +
@@ -179,7 +181,7 @@ static uint32_t random_source(const struct crowd *crowd, uint64_t n)
 
 	if (times > 1)
 		n = n / (block * times) * block + n % block;
-	/* An odd factor, so that none of 2^24 comes twice. */
+	/* An odd factor: none of 2^24 results repeats. */
 	return crowd->first + (uint32_t)(n * 0x9e3779b1 & 0xffffff);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Crowds of sources, each with its pace, that send through a loaded program in simulated time: a
  * minute of ten thousand frames a second takes half a second. For watched sources, every packet is
- * followed; at the end their windows are compared with what they sent.
+ * tracked; finally their windows are compared with the packets they sent.
  */
 #ifndef RINGFENCE_TESTS_CROWD_H
 #define RINGFENCE_TESTS_CROWD_H
@@ -20,7 +20,7 @@
 
 enum crowd_family {
 	CROWD_IPV4,
-	CROWD_IPV6,  /* /64s of one /47, so that random ones come again */
+	CROWD_IPV6,  /* /64s of one /47, small enough for random ones to repeat */
 	CROWD_MIXED, /* every other one */
 	CROWD_FAMILIES,
 };
@@ -30,7 +30,7 @@ struct member {
 	uint32_t sent;
 	uint32_t tries;	  /* packets refused as a newcomer's, before the first other verdict */
 	uint32_t lost;	  /* later packets that were refused as a newcomer's, or dropped */
-	uint32_t windows; /* under limits in force that group by source */
+	uint32_t windows; /* under enforced limits that group by source */
 	uint32_t unlike;  /* windows that did not count all later packets as passed */
 	bool is_in;
 };
@@ -40,7 +40,7 @@ struct crowd {
 	uint32_t first;	     /* the number of the first source */
 	uint32_t sources;    /* sources that take turns; 0: random sources */
 	uint32_t times;	     /* packets of each random source; 0: one */
-	uint32_t ramp_per_s; /* new sources each second, up to `sources`; 0: all at once */
+	uint32_t ramp_per_s; /* new sources each second, up to `sources`; 0: all immediately */
 	uint64_t apart_ns;   /* from one packet of a source to its next */
 	uint64_t rate;	     /* random: packets a second */
 	uint64_t from_ns;    /* since the start, like until_ns */
@@ -56,8 +56,8 @@ struct crowd {
 
 /*
  * One test. Loading the program takes longer than most tests, so tests share one program. Each test
- * begins an hour after the test before it, with the maps full of that test's leftovers, and has
- * addresses of its own.
+ * starts an hour after the previous one, with the maps full of that test's leftovers, and uses
+ * different addresses.
  */
 struct scene {
 	struct program *program;
@@ -66,7 +66,7 @@ struct scene {
 	struct crowd crowd[CROWDS_MAX];
 	size_t crowds;
 	uint64_t now_ns; /* since the start */
-	bool is_shared;	 /* two CPUs send at once, and refusals are not counted by packet */
+	bool is_shared;	 /* two CPUs send concurrently, and refusals are not counted by packet */
 	bool follows;	 /* another scene drives the clock */
 };
 

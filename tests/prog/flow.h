@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tells on any kernel whether Linux 6.1 accepts a program's loops. The verifier of Linux 6.1
- * follows the code depth first; only a jump may lead back to an instruction that it has not
- * finished. If the compiler lays out a loop so that its last instruction falls through to an
- * instruction that was reached by a jump, it refuses the program for a "back-edge". Newer kernels
- * accept that.
+ * Determines on any kernel whether Linux 6.1 accepts a program's loops. The verifier of Linux 6.1
+ * walks the code depth first; only a jump can lead back to an instruction that it has not finished.
+ * If the compiler lays out a loop such that its last instruction falls through to an instruction
+ * that was reached by a jump, it rejects the program for a "back-edge". Newer kernels accept that.
  */
 #ifndef RINGFENCE_TESTS_FLOW_H
 #define RINGFENCE_TESTS_FLOW_H
@@ -22,7 +21,8 @@ struct flow_edge {
 };
 
 /*
- * As check_cfg() in kernel/bpf/verifier.c of that kernel: where each instruction may go, in order.
+ * As check_cfg() in kernel/bpf/verifier.c of that kernel: the successors of each instruction, in
+ * order.
  */
 static inline int flow_edges(const struct bpf_insn *insn, long at,
 			     struct flow_edge edge[FLOW_EDGES_MAX])

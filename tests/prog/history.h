@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the tests of the writer of history share: a directory in memory, and made-up scans. */
+/* Shared by the tests of the history writer: a directory in memory, and synthetic scans. */
 #ifndef RINGFENCE_TESTS_HISTORY_H
 #define RINGFENCE_TESTS_HISTORY_H
 

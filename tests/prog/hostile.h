@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A fence whose maps another user owns, for the tests of maps that this user has changed: the
- * command line opens the program of `program_id`, for any interface that it is asked about.
+ * A fence whose maps belong to a different user, for the tests of maps that this user has changed:
+ * the command line opens the program of `program_id` for every interface.
  */
 #ifndef RINGFENCE_TESTS_HOSTILE_H
 #define RINGFENCE_TESTS_HOSTILE_H

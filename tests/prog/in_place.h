@@ -47,7 +47,7 @@ static inline struct rf_list_change change_of(enum rf_list list, const char *pre
 	return change;
 }
 
-/* Makes one change. Returns what it took. */
+/* Makes one change. Returns its cost. */
 static inline struct rf_lists_outcome change(struct program *program, enum rf_list list,
 					     const char *prefix, uint64_t until)
 {
@@ -61,9 +61,9 @@ static inline struct rf_lists_outcome change(struct program *program, enum rf_li
 	return outcome;
 }
 
-/* ---- as compiled anew ---- */
+/* ---- as compiled from scratch ---- */
 
-/* A prefix of few, so that they nest, and are changed again. */
+/* A prefix out of few, to make prefixes nest and change repeatedly. */
 static inline struct rf_prefix random_prefix(uint64_t *random)
 {
 	static const unsigned int lengths4[] = {8, 15, 16, 22, 24, 30, 31, 32, 32, 32};

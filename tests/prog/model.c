@@ -72,7 +72,7 @@ static enum rf_verdict model_take(struct model *model, const struct sent *sent, 
 		       model_time(model, policy), rf_cost(policy, sent->frame.length));
 }
 
-/* This one refuses, and is the only one that is told; `is_told`: it was asked by taking. */
+/* Only this one refuses and is reported; `is_told`: it was evaluated by taking. */
 static enum rf_reason model_refuse(struct model *model, const struct sent *sent, int slot,
 				   bool is_told)
 {
@@ -91,7 +91,7 @@ static enum rf_reason model_refuse(struct model *model, const struct sent *sent,
 	return RF_OVER_LIMIT;
 }
 
-/* The only one is not peeked at: where it refuses, it may still enter a new cell. */
+/* A single limit is not peeked at: if it refuses, it can still enter a new cell. */
 static bool model_refuses_alone(struct model *model, const struct sent *sent, int slot)
 {
 	const struct rf_policy *policy = &model->bank.policy[slot];
@@ -102,7 +102,7 @@ static bool model_refuses_alone(struct model *model, const struct sent *sent, in
 		return true;
 	if (model_take(model, sent, slot) != RF_UNDER)
 		return true;
-	*state = before; /* it is charged by the one who asked */
+	*state = before; /* it is charged by the caller */
 	return false;
 }
 
@@ -144,7 +144,7 @@ static enum rf_reason model_answer_windows(struct model *model, const struct sen
 	return model_charge(model, sent);
 }
 
-/* Limits of rate 0 have no windows: one in force drops the packet, a shadow counts what passes. */
+/* Limits of rate 0 have no windows: an enforced one drops the packet, a shadow counts it. */
 static enum rf_reason model_answer(struct model *model, const struct sent *sent)
 {
 	const uint32_t rate0 = sent->limits & model->bank.rate0;

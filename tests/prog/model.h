@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A model of several limits on one packet, too simple to be wrong: it asks all of them, and then
- * charges all. No leases, one CPU, a window for every source.
+ * A model of several limits on one packet, too simple to be wrong: it evaluates all of them, and
+ * then charges all. No leases, one CPU, a window for every source.
  */
 #ifndef RINGFENCE_TESTS_MODEL_H
 #define RINGFENCE_TESTS_MODEL_H

@@ -48,7 +48,7 @@
 
 struct program {
 	struct ringfence_bpf *object;
-	struct rf_fence fence;	  /* what the command line would have of it */
+	struct rf_fence fence;	  /* the view of the command line */
 	struct rf_config *config; /* the fence's */
 };
 
@@ -65,7 +65,7 @@ static inline void program_set_time(struct program *program, uint64_t now_ns)
 	__atomic_store_n(&program->config->injected_ns, now_ns, __ATOMIC_RELAXED);
 }
 
-/* Opens the object without loading it, so that a test may change a map first. With both entries. */
+/* Opens the object without loading it, to let a test change a map first. With both entries. */
 static inline void program_open_both(struct program *program)
 {
 	*program = (struct program){.object = ringfence_bpf__open(), .fence = RF_FENCE_NONE};
@@ -107,7 +107,7 @@ static inline void program_adopt(struct program *program)
 	program->config = program->fence.config;
 }
 
-/* Loads the program, or takes one that a test has left, and opens its fence. */
+/* Loads the program, or reuses one from an earlier test, and opens its fence. */
 static inline void program_load_only(struct program *program)
 {
 	struct ringfence_bpf *spare = spare_take(program->object->obj);
@@ -121,7 +121,7 @@ static inline void program_load_only(struct program *program)
 	program_adopt(program);
 }
 
-/* The same, and gives it the state of an armed fence whose clock stands at one second. */
+/* The same, in the state of an enforced fence whose clock is at one second. */
 static inline void program_load(struct program *program)
 {
 	struct rf_error error = {};
@@ -155,7 +155,7 @@ static inline struct program *program_new(void (*open)(struct program *))
 	return program;
 }
 
-/* For a test that has a program of its own as its state. */
+/* For a test whose state is a separate program. */
 static inline int program_setup(void **state)
 {
 	*state = program_new(program_open);
@@ -175,7 +175,7 @@ static inline int program_teardown(void **state)
 	return 0;
 }
 
-/* Keeps to one CPU, so that a source's lease stays in the same place. */
+/* Pins the process to one CPU, which fixes the place of a source's lease. */
 static inline void program_run_on(int cpu)
 {
 	cpu_set_t one;
@@ -204,7 +204,7 @@ static inline void program_set_leases(struct program *program, uint32_t leases)
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.lease_tags, places), 0);
 }
 
-/* Always the same key, so that always the same sources meet in a place. */
+/* Always the same key: the same sources always share a place. */
 static inline void program_fix_key(struct program *program)
 {
 	static const uint64_t key[] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
@@ -230,7 +230,7 @@ static inline uint32_t program_next_id(const struct program *program)
 	return program->config->next_limit_id ? program->config->next_limit_id : 1;
 }
 
-/* The rules in force, as they are read back. */
+/* The active rules, as read back. */
 static inline struct rf_ruleset program_rules(const struct program *program)
 {
 	struct rf_ruleset rules = RF_RULESET_NONE;
@@ -241,7 +241,7 @@ static inline struct rf_ruleset program_rules(const struct program *program)
 }
 
 /*
- * Puts a limit into slot 0, beside the others there are. A test that wants another tick than
+ * Puts a limit into slot 0, in addition to the existing ones. A test that needs a tick other than
  * TICK_NS writes it into the configuration before.
  */
 static inline void program_set_limit(struct program *program, const struct rf_limit *limit)
@@ -266,7 +266,7 @@ static inline int program_read_no_file(const char *path, struct rf_prefixes *pre
 	return rf_error_failed(error, -EINVAL, "%s: a test reads no file", path);
 }
 
-/* What a rule file says, in place of all rules; the caller commits or frees it. */
+/* The contents of a rules file, in place of all rules; the caller commits or frees it. */
 static inline struct rf_ruleset program_rules_of(const struct program *program, const char *text,
 						 bool on_trial, uint32_t *next_id)
 {
@@ -336,7 +336,7 @@ static inline uint64_t program_epoch_ns(const struct rf_policy *policy, uint64_t
 	return rf_epoch_start(policy, epoch) * TICK_NS;
 }
 
-/* The bank in force, by the injected clock. */
+/* The active bank, by the injected clock. */
 static inline const struct rf_bank *program_bank(const struct program *program)
 {
 	return &program->config->bank[rf_fence_standing(&program->fence).in_force & 1];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A fence with shares, as its agent has it: the calls by their pins, and what sources ask for. */
+/*
+ * A fence with shares, as its agent uses it: the calls by their pins, and the requests of sources.
+ */
 #ifndef PROG_SHARES_H
 #define PROG_SHARES_H
 
@@ -39,7 +41,7 @@ static inline int note_ask(void *context, void *data, size_t size)
 	return 0;
 }
 
-/* The asks since the last call. */
+/* The requests since the last call. */
 static inline int read_asks(void)
 {
 	asks_count = 0;
@@ -105,7 +107,7 @@ static inline int teardown(void **state)
 	return program_teardown(state);
 }
 
-/* Makes the limit of that name one of the fleet, in the bank in force. */
+/* Makes the limit of that name one of the fleet, in the active bank. */
 static inline struct rf_policy *join(struct program *program, const char *name)
 {
 	struct rf_policy *policy = (struct rf_policy *)program_policy_of(program, name);
@@ -117,7 +119,7 @@ static inline struct rf_policy *join(struct program *program, const char *name)
 	return policy;
 }
 
-/* Nothing was heard since long, unless a test says so. */
+/* No message has arrived for long, unless the test sets one. */
 static inline void hear_until(uint64_t until_ns)
 {
 	struct rf_error error = {};
@@ -172,8 +174,8 @@ static inline int burst6(const struct program *program, const char *source, int 
 /* ---- calls ---- */
 
 /*
- * The share is given to the window that asked last, or taken back from it, as an agent does it: the
- * window is read once more when no program uses an older share.
+ * The share is granted to the window of the last request, or taken back from it, as an agent does:
+ * the window is read once more when no program uses an older share.
  */
 static inline struct rf_fleet_record *give(const struct rf_fleet_ask *ask, uint32_t share)
 {
@@ -201,7 +203,7 @@ static inline struct rf_fleet_record *give(const struct rf_fleet_ask *ask, uint3
 	return record;
 }
 
-/* Fills a window up to `first`, and returns what its source asked. */
+/* Fills a window up to `first`, and returns its source's request. */
 static inline struct rf_fleet_ask ask_of(const struct program *program, const char *source)
 {
 	read_asks();
@@ -210,7 +212,7 @@ static inline struct rf_fleet_ask ask_of(const struct program *program, const ch
 	return asks[asks_count - 1];
 }
 
-/* The shares of the buckets end. */
+/* The shares of the buckets expire. */
 static inline void end_shares(void)
 {
 	struct rf_error error = {};

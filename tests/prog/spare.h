@@ -9,10 +9,10 @@
 
 #include <bpf/libbpf.h>
 
-/* The skeleton whose object was loaded in the way that `wanted` is to be; NULL: there is none. */
+/* The skeleton whose object was loaded in the same way as `wanted`; NULL if not found. */
 void *spare_take(const struct bpf_object *wanted);
 
-/* Wipes the maps of a loaded object, and keeps its skeleton; else destroys it. */
+/* Wipes the maps of a loaded object, and retains its skeleton; else destroys it. */
 void spare_put(void *skeleton, struct bpf_object *object, void (*destroy)(void *skeleton));
 
 #endif /* RINGFENCE_TESTS_SPARE_H */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every algorithm through the loaded program, in the parts that the known answers leave out: bytes,
- * refused packets that count, and shadow limits. Each row runs through both entries and both
- * families.
+ * Every algorithm through the loaded program, in the parts that the known answers omit: bytes,
+ * counted refusals, and shadow limits. Each row runs through both entries and both families.
  */
 #include "program.h"
 
@@ -38,7 +37,7 @@ struct row {
 
 static struct program program;
 
-/* The path of a row: an entry, and a source that has no window yet. */
+/* The path of a row: an entry, and a source without a window. */
 struct path {
 	const struct bpf_program *entry;
 	union {
@@ -129,7 +128,7 @@ static void through_every_path(void **state)
 	struct rf_limit limit = row->limit;
 	struct path path;
 
-	limit.flags |= RF_EXACT; /* what counts is told to the unit */
+	limit.flags |= RF_EXACT; /* the use is exact to the unit */
 	program_set_limit(&program, &limit);
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(entries); i++) {
 		start_path4(&path, entries[i], number);

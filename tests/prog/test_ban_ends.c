@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bans: which sources a limit bans, for which packets, and when a ban ends. test_bans.c tests what
- * bans outlive.
+ * Bans: which sources a limit bans, for which packets, and when a ban expires. test_bans.c tests
+ * what bans outlive.
  */
 #include "bursts.h"
 
@@ -112,7 +112,9 @@ static void a_ban_ends_with_its_limit(void **state)
 	assert_int_equal(burst(program, 1, 20), 5);
 }
 
-/* Bans belong to both sides of a trial: one that is ended does not come back with the old rules. */
+/*
+ * Bans belong to both sides of unconfirmed rules: a lifted ban does not return with the old rules.
+ */
 static void unban_on_trial_holds_after_it(void **state)
 {
 	struct rf_unban all = {.prefix.version = 4};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bans: what they outlive, what they drop, and what ends them. */
+/* Bans: which events they outlive, which packets they drop, and what lifts them. */
 #include "program.h"
 
 #include <linux/bpf.h>
@@ -50,7 +50,7 @@ static uint64_t reason_of(const struct program *program, enum rf_reason reason)
 	return program_counters(program).reason[reason].packets;
 }
 
-/* Sends from so many other sources that no window and no lease remains unless it is in use. */
+/* Sends from enough other sources that only windows and leases in use remain. */
 static void fill_windows(struct program *program, uint64_t now_ns)
 {
 	program_set_time(program, now_ns);
@@ -86,7 +86,7 @@ static int burst6(const struct program *program, const char *source, int protoco
 	return passed;
 }
 
-/* Ends bans like 'ringfence unban', and returns how many. */
+/* Lifts bans like 'ringfence unban', and returns how many. */
 static int unban(const struct program *program, const char *text)
 {
 	struct rf_unban unban = {.all = strcmp(text, "all") == 0};
@@ -110,7 +110,7 @@ static size_t count_bans(const struct program *program)
 	return count;
 }
 
-/* Words of the table that are not free, whatever they contain. */
+/* Words of the table that are not free, with any contents. */
 static int count_words(const struct program *program)
 {
 	int count = 0;
@@ -120,7 +120,7 @@ static int count_words(const struct program *program)
 	return count;
 }
 
-/* ---- what a ban outlives ---- */
+/* ---- events that a ban outlives ---- */
 
 static void an_evicted_source_is_still_banned(void **state)
 {
@@ -265,7 +265,7 @@ static void allow_wins_over_all_bans(void **state)
 	assert_int_equal(burst(program, BANNED, IPPROTO_TCP, 20), 0);
 }
 
-/* ---- within 50 ms, on every CPU, whatever its leases say ---- */
+/* ---- within 50 ms, on every CPU, regardless of its leases ---- */
 
 #define SOON_NS (50 * NS_PER_MS)
 
@@ -280,7 +280,7 @@ static void ban_all_ends_leases(struct program *program, const char *rules, int 
 	program_apply(program, rules);
 	program_run_on(1);
 	assert_int_equal(burst(program, BANNED, IPPROTO_TCP, packets), packets);
-	if (of_credits) { /* it holds some: what it spends is not charged any more */
+	if (of_credits) { /* it holds some: spending them charges nothing */
 		before = program_source(program, "tcp", "192.0.2.1");
 		assert_int_not_equal(before.window.head % (1ULL << 32), packets);
 	}
@@ -422,7 +422,7 @@ static void a_full_table_makes_no_new_ban_and_counts_it(void **state)
 	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	fill_table(program, (START_NS + 100 * NS_PER_S) / TICK_NS);
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
-	/* The source stays over its limit, and is not refused for longer than that. */
+	/* The source remains over its limit, but is not refused for longer. */
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 15);
 	assert_int_equal(reason_of(program, RF_BANNED), 0);
 	assert_int_equal(program_counters(program).bans_refused, 1); /* the others by its lease */

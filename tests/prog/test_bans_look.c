@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which of the bans that an agent has taken are in force in its fence. */
+/* Which of an agent's accepted bans are active in its fence. */
 #include "in_place.h"
 
 #include "agent/bans.h"
@@ -28,7 +28,7 @@ static void a_ban_is_there_by_itself_or_by_what_is_around_it(void **state)
 	assert_false(is_there(program, "2001:db9::/64"));
 }
 
-/* An entry of the first address within says nothing of the others. */
+/* An entry of the first address inside implies nothing about the others. */
 static void a_ban_is_not_there_by_what_is_within_it(void **state)
 {
 	struct program *program = *state;

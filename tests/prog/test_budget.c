@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The verifier's result for each program, compared with tests/prog/budget: walked instructions,
- * stack, size, and the calls of helpers that remain in the whole program, since those cost time.
+ * stack, size, and the calls of helpers that remain in the whole program, because those cost time.
  * The verifier's time is only printed. The budget is about a tenth above the values at the last
  * change, and exact for the calls. A commit that needs more raises the budget and says so in its
  * message. The test also checks whether the oldest supported kernel accepts the loops.
  *
  * The budget applies to the program that $(CLANG) builds. Other compilers turn a condition into a
- * branch where $(CLANG) makes a mask, or the other way round, and the verifier walks twice as much,
- * or ten times as much. For the programs of each other clang, in build/compilers/, there are these
- * bounds: the program without shares leaves room for changes, in the stack and to the verifier,
- * with every compiler and kernel; for one with shares the test only requires what kernels do.
+ * branch where $(CLANG) creates a mask, or the other way round, and the verifier walks twice as
+ * much, or ten times as much. For the programs of each other clang, in build/compilers/, there are
+ * these bounds: the program without shares leaves room for changes, in the stack and to the
+ * verifier, with every compiler and kernel; for the program with shares the test only requires the
+ * kernels' limits.
  */
 #include "program.h"
 
@@ -34,7 +35,7 @@
 #define INSNS_MOST 300000	 /* walked, of the 1,000,000 that kernels allow */
 #define INSNS_WITH_SHARES 700000 /* the same */
 #define LOG_STATS 4		 /* BPF_LOG_STATS of the kernel: the closing lines only */
-#define LOG_SIZE 65536		 /* what the verifier takes back again counts as well */
+#define LOG_SIZE 65536		 /* includes paths that the verifier abandons */
 #define PROGRAMS_MAX 20
 #define FUNCTIONS_MAX 256
 #define FRAME_ALIGN 32 /* of kernels before 6.8 */
@@ -48,8 +49,8 @@ struct cost {
 	uint32_t insns;	       /* that the verifier walked, a path at a time */
 	uint32_t stack;	       /* of the chain of calls that takes most */
 	uint32_t stack_6_8;    /* the same since Linux 6.8 */
-	uint32_t xlated_bytes; /* what the verifier made of it */
-	uint32_t jited_bytes;  /* what the JIT made of that, on x86-64; else it is not judged */
+	uint32_t xlated_bytes; /* the verifier's figures */
+	uint32_t jited_bytes;  /* the JIT's figures, on x86-64; otherwise not checked */
 	uint32_t calls;	       /* places that call a helper; inlined ones are none any more */
 	uint32_t verify_us;
 	long back_edge; /* -1: none */
@@ -79,7 +80,7 @@ static bool is_own_call(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
 }
 
-/* The instruction that tells a helper which function to call back. */
+/* The instruction that passes a callback to a helper. */
 static bool is_callback(const struct bpf_insn *insn)
 {
 	return insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg == BPF_PSEUDO_FUNC;
@@ -90,11 +91,11 @@ static bool leads_to_own(const struct bpf_insn *insn)
 	return is_own_call(insn) || is_callback(insn);
 }
 
-/* The program after the verifier's changes, and where its functions begin. */
+/* The program after the verifier's changes, and the offsets of its functions. */
 struct code {
 	struct bpf_insn *insn;
 	size_t count;
-	size_t start[FUNCTIONS_MAX + 1]; /* of each, the entry first, then the end */
+	size_t start[FUNCTIONS_MAX + 1]; /* of each function, the entry first, then the total */
 	uint32_t stack[FUNCTIONS_MAX];
 	size_t functions;
 };
@@ -141,7 +142,7 @@ static size_t called_at(const struct code *code, size_t i)
 	return i + 1 + (is_callback(insn) ? insn->imm : insn->off);
 }
 
-/* A function begins where a call leads to. */
+/* A function starts at the target of a call. */
 static void find_functions(struct code *code)
 {
 	size_t *target = calloc(code->count + 1, sizeof(*target)), targets = 1;
@@ -327,7 +328,7 @@ static int setup(void **state)
 
 /* ---- judging ---- */
 
-/* Finds the program's line; false if there is none. */
+/* Finds the program's line; false if not found. */
 static bool find_budget(const char *name, struct cost *budget)
 {
 	FILE *file = fopen(BUDGET_FILE, "r");
@@ -427,7 +428,7 @@ static void no_loop_has_a_conditional_back_edge(void **state)
 	assert_true(takes);
 }
 
-/* Frames are those of kernels before 6.8, which take more. */
+/* Frames are measured as by kernels before 6.8, which need more. */
 static bool fits_kernels(const struct cost *cost, const char *path)
 {
 	const bool has_room = strstr(path, "/ringfence.") != NULL;
@@ -440,7 +441,7 @@ static bool fits_kernels(const struct cost *cost, const char *path)
 	return cost->insns <= insns && cost->stack <= stack;
 }
 
-/* The program of this build has the same bounds, whatever its budget says. */
+/* The program of this build has the same bounds, regardless of its budget. */
 static void the_program_leaves_room_for_changes(void **state)
 {
 	bool fits = true;
@@ -456,7 +457,7 @@ static void the_program_leaves_room_for_changes(void **state)
 	assert_true(fits);
 }
 
-/* Judges only the objects that exist: the Makefile builds them. */
+/* Checks only existing objects: the Makefile builds them. */
 static bool other_keeps_to_budget(const char *path)
 {
 	const size_t first = cost_count;

@@ -37,7 +37,7 @@ static void set_time(void *context, uint64_t time_ns)
 	program_set_time(&program, time_ns);
 }
 
-/* Each row has a source of its own, so that no row meets another row's window. */
+/* Each row has a different source, and so a different window. */
 struct source {
 	struct frame4 four;
 	struct frame6 six;

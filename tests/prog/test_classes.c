@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The shape of a frame lets nothing get past a limit: packets whose class is hidden, or cannot be
- * told at all, through the loaded program.
+ * No shape of a frame bypasses a limit: packets whose class is hidden, or cannot be determined,
+ * through the loaded program.
  */
 #include "program.h"
 
@@ -37,7 +37,8 @@ static int open_program(void **state)
 /* ---- padding of the frame ---- */
 
 /*
- * A server reassembles these two fragments and answers. The zeros of padded fragments are no flags.
+ * A server reassembles these two fragments and replies. The zeros of padded fragments are not
+ * flags.
  */
 static void a_syn_in_two_fragments_is_a_syn(void **state)
 {
@@ -176,10 +177,10 @@ static void match_other_limits_packets_without_source(void **state)
 	counters = program_limit_counters_of(program, "link");
 	assert_int_equal(counters.passed.packets, 300);
 	assert_int_equal(counters.dropped.packets, 3 * SENT - 300);
-	/* This limit applies to nothing else, and no other limit applies to these frames. */
+	/* This limit applies only to these frames, and no other limit does. */
 	assert_int_equal(PASS(program, ETH, IP4, UDP(53)), 1);
 	assert_int_equal(program_limit_counters_of(program, "link").passed.packets, 300);
-	/* The window stays with its limit, and reopens with time. */
+	/* The window remains with its limit, and reopens with time. */
 	program_apply(program, "limit add link rate 310/1h match other\n");
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), 10);
 	program_set_time(program, (1000 + 2 * 3600) * NS_PER_S);
@@ -215,7 +216,7 @@ static void match_other_ends_with_its_trial(void **state)
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
 }
 
-/* ---- without a limit in force ---- */
+/* ---- without an enforced limit ---- */
 
 static void all_pass(struct program *program, enum rf_reason with_source, enum rf_reason without)
 {
@@ -244,7 +245,7 @@ static void without_a_limit_in_force_nothing_is_dropped(void **state)
 	all_pass(program, RF_UNDER_LIMIT, RF_NO_LIMIT);
 }
 
-/* Under the rules of a trial, and under the rules that are back in force. */
+/* Under unconfirmed rules, and under the rules that are restored. */
 static void packets_of_unknown_class_pass_when_a_trial_ends(void **state)
 {
 	struct program *program = *state;

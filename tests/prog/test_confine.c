@@ -17,7 +17,7 @@
 
 #include "daemon/confine.h"
 
-/* Each returns 0, or the errno of what was refused. */
+/* Each returns 0, or the errno of the refused call. */
 
 static int open_a_file(void)
 {
@@ -101,7 +101,7 @@ static int write_to_a_pipe(void)
 
 #define IN_CHILD_FAILED 200
 
-/* Runs it in a process of its own, confined. Returns its errno. */
+/* Runs it in a separate, confined process. Returns its errno. */
 static int confined(int (*what)(void))
 {
 	int status;
@@ -131,7 +131,7 @@ static void is_allowed(void **state)
 	assert_int_equal(confined(what), 0);
 }
 
-/* getuid is not among the calls of a server, so /proc says it, read by the parent. */
+/* getuid is not among the calls of a server, so the parent reads it from /proc. */
 static void leaves_root_and_its_groups(void **state)
 {
 	char path[64], text[4096] = "";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The known filter of a loaded program. Whatever floods come and go, it counts exactly the present
- * windows, so it takes only a few percent of strangers for known. tests/unit/test_known_filter.c
- * tests the filter by itself.
+ * The known filter of a loaded program. During any floods, it counts exactly the present windows,
+ * so it mistakes only a few percent of strangers for known. tests/unit/test_known_filter.c tests
+ * the filter separately.
  */
 #include "crowd.h"
 
@@ -19,7 +19,7 @@
 
 static struct rf_known_filter wanted[LINES], found[LINES];
 static uint32_t windows[2]; /* of IPv4 and IPv6 */
-static uint32_t attackers;  /* those of IPv4 that are the first flood's */
+static uint32_t attackers;  /* the IPv4 part of the first flood */
 
 static struct rf_known_filter *line_of(struct rf_known_filter *lines, uint64_t hash, int is_ipv6)
 {
@@ -36,7 +36,7 @@ static uint64_t hash_of(const __be32 word[4], int is_ipv6)
 	return rf_known_filter_hash(source, is_ipv6, scene.program->config->lease_key);
 }
 
-/* Counts each window once; a key begins with its source, as the limit groups it. */
+/* Counts each window once; a key starts with its source, as the limit groups it. */
 static void count_windows(const struct bpf_map *map, int is_ipv6)
 {
 	const int fd = bpf_map__fd(map);
@@ -68,7 +68,7 @@ static void read_filter(void)
 struct share {		    /* in hundredths of a percent */
 	uint32_t in_use;    /* counters of one family's half */
 	uint32_t mistaken;  /* strangers that it takes for known */
-	uint32_t different; /* counters that are not what the windows make them: a number */
+	uint32_t different; /* number of counters that do not match the windows */
 };
 
 static uint32_t counters_in_use(int is_ipv6)
@@ -97,7 +97,7 @@ static uint32_t mistaken_of(const struct rf_policy *policy, int is_ipv6)
 	uint32_t mistaken = 0;
 
 	for (uint32_t i = 0; i < ASKED; i++) {
-		/* Far apart, for a limit that groups them. */
+		/* Addresses that a limit groups separately. */
 		const uint32_t number = STRANGERS_FIRST + (i * 0x9e3779b1 & 0xfffffff);
 		const __be32 source4[4] = {htonl(number) & policy->mask4};
 		const __be32 source6[4] = {htonl(0x20020000) & policy->mask6[0],
@@ -109,7 +109,7 @@ static uint32_t mistaken_of(const struct rf_policy *policy, int is_ipv6)
 	return mistaken;
 }
 
-/* The shares of the family and the limit where they are worst. */
+/* The worst shares of the family and the limit. */
 static struct share measure(const char *when)
 {
 	const struct rf_bank *bank = program_bank(scene.program);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cells that are recorded of the sources that matter most: in which cell each packet is, that
- * none is missing between two readings, and that the data says where one may be.
+ * The recorded cells of the most important sources: in which cell each packet is, that none is
+ * missing between two readings, and that the data marks possible gaps.
  */
 #include "pinned.h"
 
@@ -20,7 +20,7 @@
 
 static struct rf_scanner scanner;
 
-/* What was sent of one source, and what was recorded, by the cell. */
+/* The packets sent by one source, and the recorded ones, by cell. */
 struct cells {
 	uint64_t first; /* number of the first one */
 	uint64_t least[CELLS], most[CELLS], told[CELLS];
@@ -31,7 +31,9 @@ struct cells {
 
 static struct cells cells;
 
-/* When the last reading began, and the longest time from there to the end of the next one. */
+/*
+ * When the last reading started, and the longest time from there to the completion of the next one.
+ */
 static uint64_t reading_ns, longest_ns;
 
 static const __u64 sample_key[3] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb};
@@ -65,8 +67,8 @@ static void note_reading(uint64_t began_ns)
 }
 
 /*
- * Runs a part of a row until no reading came later than a ring keeps cells: a busy machine may hold
- * this process up for seconds. What was recorded at last is left.
+ * Repeats a part of a row until no reading was later than a ring's cells last: a busy machine can
+ * delay this process for seconds. The records of the last attempt remain.
  */
 static void until_in_time(void **state, uint64_t kept_ms, void (*part)(struct program *program))
 {
@@ -82,7 +84,7 @@ static void until_in_time(void **state, uint64_t kept_ms, void (*part)(struct pr
 	fail_msg("this machine is too busy to read cells in time");
 }
 
-/* ---- what was recorded ---- */
+/* ---- recorded ---- */
 
 static uint64_t cell_at(const struct rf_policy *policy, uint64_t wall_ns)
 {
@@ -156,7 +158,7 @@ static void read_and_take(const struct program *program)
 	note_reading(began_ns);
 }
 
-/* ---- what was sent ---- */
+/* ---- sent ---- */
 
 static void begin(struct program *program, const char *rules)
 {
@@ -169,8 +171,8 @@ static void begin(struct program *program, const char *rules)
 }
 
 /*
- * The data path's jiffies may lag behind the computed ones, or be a tick ahead, where these were
- * measured under load. And a cell may end meanwhile: then either may have the packets.
+ * The data path's jiffies can lag behind the computed ones, or be a tick ahead, if these were
+ * measured under load. A cell can also expire concurrently: then either cell can have the packets.
  */
 static void send_packets(struct program *program, int packets)
 {
@@ -326,7 +328,7 @@ static void scan_soon(struct program *program)
 	scan_and_take(program);
 }
 
-/* Two readings so far apart that they miss cells: the data says so. */
+/* Two readings with a distance that misses cells: the data marks it. */
 static void what_is_missing_is_said(void **state)
 {
 	struct program *program;
@@ -349,7 +351,7 @@ static void send_and_scan_once(struct program *program)
 	scan_and_take(program);
 }
 
-/* What the window had since the last reading went with it. */
+/* The window's counts since the last reading were lost with it. */
 static void an_evicted_window_leaves_a_gap(void **state)
 {
 	struct program *program;

@@ -11,7 +11,7 @@
 
 #include "tests/frames.h"
 
-#define LEASES 256 /* few, since each look at the counters reads all of them */
+#define LEASES 256 /* few, because each reading of the counters reads all of them */
 
 static struct program program;
 
@@ -35,13 +35,13 @@ static int unload(void **state)
 	return 0;
 }
 
-/* Another window length takes another limit id, so that no earlier window is in the way. */
+/* Another window length needs another limit id: no earlier window interferes. */
 static void start_afresh(void)
 {
 	static uint64_t window_ns = 3600 * NS_PER_S;
 	struct rf_limit limit = limit_of(1000000, window_ns += NS_PER_S);
 
-	limit.flags = RF_EXACT; /* so that what passed is in the window, and not pending */
+	limit.flags = RF_EXACT; /* passed packets are then in the window, and not pending */
 	program_set_limit(&program, &limit);
 }
 
@@ -62,7 +62,7 @@ static enum rf_reason reason_since(const struct rf_counters *before, size_t leng
 	return reason;
 }
 
-/* Counts the windows of the limit in force; `passed` is that of the window of `source`. */
+/* Counts the windows of the enforced limit; `passed` is the count of the window of `source`. */
 static int count_windows(int version, const unsigned char *source, uint64_t *passed)
 {
 	const struct bpf_map *map =
@@ -105,7 +105,7 @@ static void assert_only_source(const struct frame *frame, uint64_t charged)
 	assert_int_equal(count_windows(version == 4 ? 6 : 4, source, &passed), 0);
 }
 
-/* The parser's result for the frame's first `length` bytes; the parser has tests of its own. */
+/* The parser's result for the frame's first `length` bytes; the parser has separate tests. */
 static enum rf_reason parse_cut(const struct frame *frame, size_t length)
 {
 	unsigned char *block = malloc(2 + length);

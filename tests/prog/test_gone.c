@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the daemon keeps of fences that are gone: enough, and not ever more. */
+/* The daemon's state of removed fences: enough, and bounded. */
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
