@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The writer of history: what it stores of made-up scans, and what it keeps of them. */
+/* The history writer: which parts of synthetic scans it stores, and which it retains. */
 #include "history.h"
 
 #include "watch/reader.h"
@@ -32,7 +32,7 @@ static void store_differences(void **state)
 	made_end(&made);
 }
 
-/* A count that a lease holds back may be missing in one scan: it is not counted twice. */
+/* A count that a lease holds back can be missing in one scan: it is not counted twice. */
 static void never_step_back(void **state)
 {
 	struct rf_history *history = open_history();
@@ -109,7 +109,7 @@ static int read_at(uint64_t time_ns, struct rf_recorded *recorded)
 	return err;
 }
 
-/* Also one that begins after a gap and ends, all between two whole seconds. */
+/* Also one that starts after a gap and stops, all between two whole seconds. */
 static void interval_is_found_by_its_second(void **state)
 {
 	struct rf_history *history = open_history();
@@ -139,7 +139,7 @@ static void interval_is_found_by_its_second(void **state)
 	made_end(&made);
 }
 
-/* Then it is attached anew, and what it counted meanwhile is nobody's. */
+/* Then it is attached again, and its counts in between belong to no fence. */
 static void gap_of_a_detached_fence(void **state)
 {
 	struct rf_history *history = open_history();
@@ -182,7 +182,7 @@ static void clock_steps(void **state)
 	made.snapshot.time_ns += 7200 * SECOND;
 	record_seconds(&made, history, 90, 100);
 	assert_int_equal(ask("SELECT count(*) FROM gaps WHERE why = 'slept'"), 1);
-	made.snapshot.time_ns += 365ULL * 86400 * SECOND; /* and far off, for a moment */
+	made.snapshot.time_ns += 365ULL * 86400 * SECOND; /* and far off, briefly */
 	record_seconds(&made, history, 1, 100);
 	made.snapshot.time_ns -= 365ULL * 86400 * SECOND;
 	record_seconds(&made, history, 90, 100);
@@ -389,7 +389,7 @@ static void record_quarters(struct rf_cells_row *row, size_t count)
 	made_end(&made);
 }
 
-/* Also if a row begins and ends between two whole seconds. */
+/* Also if a row starts and stops between two whole seconds. */
 static void cells_are_found_by_their_second(void **state)
 {
 	static struct rf_cells_row row[24];
@@ -481,7 +481,7 @@ static void restart_keeps_the_sample(void **state)
 	"SELECT sum(share) AS n FROM sources JOIN samples ON scan = id >> 16 WHERE why & 4 " \
 	"AND dropped = 0 GROUP BY scan"
 
-/* What the file may take decides on the size of the sample: `most` sources. */
+/* The permitted file size determines the size of the sample: `most` sources. */
 static void sample_fits_the_file(uint64_t at_most, int64_t most)
 {
 	struct rf_history *history;
@@ -500,7 +500,7 @@ static void sample_fits_the_file(uint64_t at_most, int64_t most)
 	assert_in_range(ask("SELECT max(n) FROM (SELECT count(*) AS n FROM sources WHERE why & 4 "
 			    "GROUP BY id >> 16)"),
 			most / 3, most);
-	/* It stands for all of them, those without drops, too. */
+	/* It represents all sources, including those without drops. */
 	assert_in_range(ask("SELECT min(n) FROM (" WITHOUT_DROPS ")"), 15000, 72000);
 	assert_in_range(ask("SELECT max(n) FROM (" WITHOUT_DROPS ")"), 15000, 72000);
 }
@@ -577,7 +577,7 @@ static void cap_is_kept(void **state)
 	made_end(&made);
 }
 
-/* By age: seconds for 48 hours, cells for two, minutes and the rest as long as told. */
+/* By age: seconds for 48 hours, cells for two, minutes and the rest as configured. */
 static void ages_are_kept(void **state)
 {
 	struct rf_history *history;
@@ -612,7 +612,7 @@ static void ages_are_kept(void **state)
 	made_end(&made);
 }
 
-/* A statement whose columns are not those of its row, or with an unknown parameter, fails. */
+/* A statement whose columns do not match its row, or with an unknown parameter, fails. */
 static void each_question_has_an_answer(void **state)
 {
 	struct rf_history *history = open_history();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The writer of history: the file, and what it survives. */
+/* The history writer: the file, and the faults that it survives. */
 #include "history.h"
 
 #include <fcntl.h>
@@ -91,7 +91,7 @@ static int count_damaged(void)
 	return count;
 }
 
-/* Damages a history, and has it opened; so many that are older stay. */
+/* Damages a history, and opens it; this many older ones remain. */
 static void damage_at_the_start(long at, int older)
 {
 	struct rf_history *history = open_history();
@@ -157,7 +157,7 @@ static void make_file(const char *name)
 	fclose(file);
 }
 
-/* The newest two stay; what has only a similar name is none of them. */
+/* The latest two remain; a file with a merely similar name is not counted. */
 static void old_damaged_are_deleted(void **state)
 {
 	static const struct {
@@ -234,7 +234,7 @@ static int count_files(const char *pattern)
 	return count;
 }
 
-/* Histories of earlier builds, and what is none: refused by readers, put aside by the writer. */
+/* Histories of earlier builds, and foreign files: refused by readers, set aside by the writer. */
 static void other_format(void **state)
 {
 	static const char *const changes[] = {
@@ -360,7 +360,7 @@ static void restarted_at_once(void **state)
 
 #define KILLS 100
 
-/* Records for ever, and writes what it has counted into a pipe after each commit. */
+/* Records for ever, and writes its counts into a pipe after each commit. */
 static void write_until_killed(int pipe_fd)
 {
 	struct rf_history *history = open_history();
@@ -459,7 +459,7 @@ static void any_number_of_statements(void **state)
 	rf_db_close(&db);
 }
 
-/* The disk is full at once, in the middle of a transaction: nothing but those scans is lost. */
+/* The disk is immediately full, in the middle of a transaction: only those scans are lost. */
 static void disk_fills_at_once(void **state)
 {
 	struct rf_history *history;
@@ -507,7 +507,7 @@ static bool has_note(struct rf_history *history, const char *text)
 	return found;
 }
 
-/* A reader that does not end: the log stays short, and what is missing is a gap. */
+/* A reader that does not finish: the log remains short, and missing data is a gap. */
 static void reader_that_stays(void **state)
 {
 	struct rf_history *history;
@@ -539,7 +539,7 @@ static void reader_that_stays(void **state)
 	made_end(&made);
 }
 
-/* By another process: to close the file here would end the writer's locks. */
+/* In a separate process: closing the file here would drop the writer's locks. */
 static void empty_index(void)
 {
 	static const char nothing[136];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A range of the history, point by point: a point lacks a value only where no scan covers it. */
+/* A range of the history, point by point: a point lacks a value only if no scan covers it. */
 #include "history.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static uint64_t record_slowly(struct made *made)
 	return from_ns;
 }
 
-/* The packets of a second that begins so many ms after the first scan. */
+/* The packets of a second that starts this many ms after the first scan. */
 static double sent_at(int ms)
 {
 	double packets = 0;
@@ -62,7 +62,7 @@ static double packets_at(const struct rf_graph *graph, int point)
 	return packets;
 }
 
-/* Each point of a graph that begins so many ms after the first scan has its packets. */
+/* Each point of a graph that starts this many ms after the first scan has its packets. */
 static void assert_points(const struct rf_graph *graph, int from_ms)
 {
 	assert_int_equal(graph->step_ns, SECOND);
@@ -89,7 +89,7 @@ static void cover_each_second(void **state)
 	made_end(&made);
 }
 
-/* The first scan began before the range, and the last one ended after it. */
+/* The first scan started before the range, and the last one finished after it. */
 static void cover_the_edges(void **state)
 {
 	struct rf_graph graph;
@@ -104,7 +104,7 @@ static void cover_the_edges(void **state)
 	made_end(&made);
 }
 
-/* What was not seen stays a gap, and a single scan between two gaps is as long as it was. */
+/* Time without a scan remains a gap, and a single scan between two gaps retains its length. */
 static void leave_gaps(void **state)
 {
 	struct rf_history *history = open_history();

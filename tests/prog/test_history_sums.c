@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sums of sources by the hour: a report that reads them says what one of all rows says. */
+/* Sums of sources by the hour: a report that reads them equals a report from all rows. */
 #include "history.h"
 
 #include <arpa/inet.h>
@@ -126,7 +126,7 @@ static void assert_same(const struct rf_recorded_source *a, const struct rf_reco
 	assert_int_equal(a->is_banned, b->is_banned);
 }
 
-/* The rows of one source are those that it has among all. */
+/* The rows of one source are its rows among all. */
 static void compare_one(uint64_t from, uint64_t to, const struct rf_recorded_sources *all)
 {
 	const struct rf_recorded_source *one = &all->row[below(all->count)];
@@ -143,7 +143,7 @@ static void compare_one(uint64_t from, uint64_t to, const struct rf_recorded_sou
 	rf_recorded_sources_free(&its);
 }
 
-/* With sums, and from a file that has none. */
+/* With sums, and from a file without them. */
 static size_t compare_range(uint64_t from, uint64_t to, size_t most)
 {
 	struct rf_recorded_sources rows, read;
@@ -164,7 +164,7 @@ static size_t compare_range(uint64_t from, uint64_t to, size_t most)
 	return count;
 }
 
-/* A time in the history: an hour, the end of an interval, one next to these, or any. */
+/* A time in the history: an hour, the limit of an interval, one next to these, or any. */
 static uint64_t draw_time(int64_t first, int64_t last)
 {
 	const int64_t any = first + below(last - first + 1);
@@ -270,7 +270,7 @@ static void a_file_gets_them_hour_by_hour(void **state)
 	assert_fine();
 }
 
-/* What a range has whose oldest samples are gone is what is left. */
+/* A range whose oldest samples were deleted has the remaining ones. */
 static void what_goes_is_not_summed(void **state)
 {
 	struct rf_history *history;
@@ -295,7 +295,7 @@ static void what_goes_is_not_summed(void **state)
 	assert_fine();
 }
 
-/* They count in what a history may take. */
+/* They count towards the permitted size of the history. */
 static void sums_keep_to_the_cap(void **state)
 {
 	struct rf_history *history;
@@ -355,7 +355,7 @@ static void record_until_killed(int pipe_fd)
 	_exit(1);
 }
 
-/* After a number of steps, so that a slow machine records as many hours. */
+/* After a number of steps: a slow machine records as many hours. */
 static void killed_between(void **state)
 {
 	(void)state;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fence whose maps another user owns, who may write anything into them: every reader reports that
- * in one line, or shows harmless text. The tests run the commands themselves, each in a process of
- * its own, built with the address sanitizer. test_hostile_maps.c tests maps of other sizes.
+ * A fence whose maps belong to a different user, who can write anything into them: every reader
+ * reports that in one line, or shows harmless text. The tests run the commands themselves, each in
+ * a separate process, built with the address sanitizer. test_hostile_maps.c tests maps of other
+ * sizes.
  */
 #include "hostile.h"
 
@@ -163,7 +164,7 @@ static struct rf_bank *bank(void)
 	return &program.config->bank[program.config->active & 1];
 }
 
-/* Everything that a fence's owner can write at once. */
+/* Everything that a fence's owner can write at the same time. */
 struct memory {
 	struct rf_config config;
 	struct rf_ports ports[2];
@@ -429,7 +430,7 @@ static void random_bytes_in_maps_crash_no_reader(void **state)
 	for (int round = 0; round < rounds; round++) {
 		random_state = seed ? strtoul(seed, NULL, 10) : (unsigned int)round;
 		snprintf(name, sizeof(name), "SEED=%llu", (unsigned long long)random_state);
-		/* The bank in force more often than its size would have it. */
+		/* The active bank more often than its size suggests. */
 		for (int i = draw(4); i >= 0; i--)
 			scribble(draw(2) ? (void *)&bank()->newcomers : (void *)program.config,
 				 sizeof(*bank()) - offsetof(struct rf_bank, newcomers));

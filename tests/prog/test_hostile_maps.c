@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fence whose maps another user owns, who may give them any size and any type: the fence is
- * refused when it is opened, or the maps are asked only for what they can answer.
+ * A fence whose maps belong to a different user, who can create them with any size and any type:
+ * the fence is refused when it is opened, or the maps are accessed only within their bounds.
  */
 #include "hostile.h"
 
@@ -25,7 +25,7 @@ static struct shape shape_of(int fd)
 			      info.map_flags & ~(BPF_F_RDONLY_PROG | BPF_F_WRONLY_PROG)};
 }
 
-/* What is in the place of a trie: as long as this, and at the index that a prefix begins with. */
+/* A replacement for a trie: of this length, and at the index at which a prefix starts. */
 #define INNER_VALUE 4096
 #define INNER_ENTRIES 129
 
@@ -53,7 +53,7 @@ static int make_map(int map, const struct shape *shape)
 	return fd;
 }
 
-static uint64_t layout = RF_ABI_LAYOUT; /* as the read-only data says */
+static uint64_t layout = RF_ABI_LAYOUT; /* as the read-only data specifies */
 
 /* A program that has maps of these shapes, as `ip` would load it from an object of anybody's. */
 static int make_program(const struct shape shapes[SHAPES], int fds[SHAPES])
@@ -106,7 +106,7 @@ static int open_shapes(const struct shape shapes[SHAPES], struct rf_fence *fence
 	return err;
 }
 
-/* What of a shape is wrong. */
+/* The wrong part of a shape. */
 static void make_longer(struct shape *shape)
 {
 	shape->value_size += 4096;
@@ -250,7 +250,7 @@ static void a_map_that_is_no_trie_is_not_looked_up(void **state)
 	rf_fence_close(&fence);
 }
 
-/* The kernel gives a value for each CPU, whatever room there is. */
+/* The kernel returns a value for each CPU, regardless of the buffer's size. */
 static void read_only_data_in_a_per_cpu_map_is_refused(void **state)
 {
 	struct shape shapes[SHAPES];

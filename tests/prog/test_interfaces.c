@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counters by interface. Frames of BPF_PROG_TEST_RUN come from the loopback interface, whose index
- * is 1; the other interfaces exist only in what the command line has of the fence.
+ * is 1; the other interfaces exist only in the command line's view of the fence.
  */
 #include "program.h"
 
@@ -207,7 +207,7 @@ static void a_member_counts_for_its_bond(void **state)
 	assert_int_equal(program->config->baseline[1].interface[BOND].passed.packets, 2 * ADMITTED);
 }
 
-/* The bond keeps what the member counted before; the member begins at 0. */
+/* The bond retains the member's earlier counts; the member starts at 0. */
 static void a_member_that_joins_by_itself_begins_at_0(void **state)
 {
 	struct program *program = *state;
@@ -237,7 +237,7 @@ static void a_bond_keeps_what_a_member_counted_that_lost_its_place(void **state)
 	assert_counts(program, BOND, 1);
 }
 
-/* Of an index that several namespaces have, the member may be of another one. */
+/* If several namespaces use an index, the member can be in a different one. */
 static void a_member_of_another_namespace_does_not_count_for_the_bond(void **state)
 {
 	struct program *program = *state;
@@ -264,7 +264,7 @@ static void an_index_of_two_namespaces_counts_for_neither(void **state)
 	struct rf_interface_counters counters;
 
 	join(program, LO);
-	program->config->interface[LO].namespace = 1; /* of another one */
+	program->config->interface[LO].namespace = 1; /* of another interface */
 	assert_false(read_interface(program, LO, &counters));
 	join(program, LO);
 	assert_int_equal(program->config->interface[LO].namespace, 0);
@@ -285,7 +285,7 @@ static void the_rest_is_what_no_interface_has(void **state)
 	rest = rf_by_interface_rest(&program->fence, &sums, &totals);
 	assert_int_equal(rest.passed.packets, 1);
 	assert_int_equal(rest.passed.bytes, 10);
-	assert_int_equal(rest.dropped.packets, 0); /* read later, they may have more */
+	assert_int_equal(rest.dropped.packets, 0); /* read later, they can be larger */
 	assert_int_equal(rest.dropped.bytes, 0);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Windows that have used half of COUNT are kept, and those that have used less give way after
- * others, so no source gets rid of its own window by a flood of newcomers with forged addresses. In
- * simulated time, in a fence of 4,096 windows.
+ * Windows that have used half of COUNT are protected, and windows that have used less are evicted
+ * after others, so no source can remove its own window by a flood of newcomers with forged
+ * addresses. In simulated time, in a fence of 4,096 windows.
  */
 #include "crowd.h"
 
@@ -73,7 +73,7 @@ static const struct shed sheds[] = {
 };
 
 /*
- * A flood of newcomers fills the room, and goes on. The most packets of one shedder that pass in
+ * A flood of newcomers fills the room, and continues. The most packets of one shedder that pass in
  * any `time_s`.
  */
 static int most_of_shedders(const char *rules, const struct shed *shed)
@@ -122,7 +122,7 @@ static void a_source_that_would_shed_its_window_is_banned(void **state)
 	}
 }
 
-/* Windows are kept for ten minutes, so that those of a long TIME do not fill the room. */
+/* Windows are protected for ten minutes: windows of a long TIME do not fill the room. */
 static void a_window_is_kept_for_ten_minutes_at_most(void **state)
 {
 	struct shedder *shedder = &shedders[0];
@@ -146,7 +146,7 @@ static void a_window_is_kept_for_ten_minutes_at_most(void **state)
 	assert_int_equal(shedder->passed, 7);
 }
 
-/* ---- what it costs newcomers ---- */
+/* ---- the cost to newcomers ---- */
 
 /* Packets that 100 honest newcomers lose, which come once that flood has run for three minutes. */
 static uint64_t losses_in(struct crowd flood, const char *limit)
@@ -171,8 +171,9 @@ static uint64_t losses_in(struct crowd flood, const char *limit)
 }
 
 /*
- * Each source of the flood sends `times` packets; half of COUNT keeps its window. If no window were
- * kept, the newcomers would lose 0 beside sources of one packet, 67 of three, and 242 of fifteen.
+ * Each source of the flood sends `times` packets; half of COUNT protects its window. If no window
+ * were protected, the newcomers would lose 0 among sources of one packet, 67 of three, and 242 of
+ * fifteen.
  */
 static void assert_costs_newcomers(uint32_t times, const char *limit, uint64_t most)
 {

@@ -96,7 +96,7 @@ static uint64_t count_admitted(void)
 	return program_counters(scene.program).newcomers_admitted;
 }
 
-/* Also checks that the guard admitted no more than it should: each new guard begins anew. */
+/* Also checks that the guard admitted no more than it should: each new guard starts from zero. */
 static void assert_known_lost_nothing(const struct known *known, uint64_t since_ns,
 				      uint64_t admitted)
 {
@@ -173,7 +173,7 @@ static void the_first_syn_of_a_known_client_is_no_newcomer(void **state)
 	assert_nothing_lost(&losses, "clients' SYNs");
 }
 
-/* ---- sources that stay newcomers ---- */
+/* ---- sources that remain newcomers ---- */
 
 static uint64_t count_windows(void)
 {
@@ -182,7 +182,9 @@ static uint64_t count_windows(void)
 	return counters.inserts[0] + counters.inserts[1];
 }
 
-/* The strangers have no window of the limit `each`, so the guard alone says how many get one. */
+/*
+ * The strangers have no window of the limit `each`, so only the guard determines how many get one.
+ */
 static void assert_new(struct crowd strangers, uint32_t rate)
 {
 	const uint64_t before = count_windows(), seconds = 15;
@@ -233,7 +235,7 @@ static void the_window_of_everybody_makes_nobody_known(void **state)
 	others_of_a_network_are_new("per /0 per6 /0", 2000);
 }
 
-/* A shadow has a guard of its own, so a source gets a shadow's window for nothing. */
+/* A shadow has a separate guard, so a source gets a shadow's window for free. */
 static void the_window_of_a_shadow_makes_nobody_known(void **state)
 {
 	const struct crowd strangers = {.family = CROWD_MIXED,
@@ -339,7 +341,7 @@ static int most_within(enum crowd_family family, uint64_t time_ns, uint64_t for_
 }
 
 /*
- * The guard is used up when the source comes, so the source begins in its network's window; soon
+ * The guard is used up when the source arrives, so the source starts in its network's window; soon
  * afterwards the guard has room again.
  */
 static void a_source_passes_at_most(int count, const char *rules, enum crowd_family family)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All that builds share by the maps of a fence, compared with tests/prog/layout: the maps that a
- * fence keeps, each member of their keys and values, the structures, enumerators and constants of
- * abi.h. Maps that a program creates for itself at each load are not part of it. A fence may
- * outlive the build that attached it, and another build decides by the numbers of the map ABI alone
- * whether it may read the maps. So each change of these takes a new number, also between releases;
- * tests/prog/layouts has one line for each number that ever was. The names of the present numbers
- * are RF_ABI_VERSION and RF_ABI_LAYOUT. RF_LAYOUT_WRITE=1 build/tests/prog/test_layout writes the
- * record of a new number.
+ * Everything that builds share by the maps of a fence, compared with tests/prog/layout: the
+ * retained maps of a fence, each member of their keys and values, the structures, enumerators and
+ * constants of abi.h. Maps that a program creates privately at each load are not part of it. A
+ * fence can outlive the build that attached it, and other builds decide only by the numbers of the
+ * map ABI whether they can read the maps. Each change of these therefore gets a new number, also
+ * between releases; tests/prog/layouts has one line for each number ever used. The present numbers
+ * are named RF_ABI_VERSION and RF_ABI_LAYOUT. RF_LAYOUT_WRITE=1 build/tests/prog/test_layout writes
+ * the record of a new number.
  */
 #include "program.h"
 
@@ -28,7 +28,7 @@
 
 static void print_members(FILE *to, const struct btf *btf, const char *path, __u32 bits, __u32 id);
 
-/* What is there, with all that is in it; `bits` from the start of the key or value. */
+/* A member, with all its parts; `bits` from the start of the key or value. */
 static void print_type(FILE *to, const struct btf *btf, const char *path, __u32 bits, __u32 id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
@@ -84,7 +84,7 @@ static void print_section(FILE *to, const struct btf *btf, const char *map, __u3
 	}
 }
 
-/* `attach` chooses how many values these have; readers ask the kernel. */
+/* `attach` chooses the number of these values; readers query the kernel. */
 static bool has_any_size(const char *name)
 {
 	static const char *const names[] = {"windows4", "windows6", "slots4",	 "slots6",
@@ -151,7 +151,7 @@ static char *text_of_map(const struct bpf_object *object, const struct bpf_map *
 	return text;
 }
 
-/* The shared maps of `object`, without those that are the same in `beside`. */
+/* The shared maps of `object`, without the maps that are equal in `beside`. */
 static void print_maps(FILE *to, const struct bpf_object *object, const struct bpf_object *beside)
 {
 	const struct bpf_map *map;
@@ -207,7 +207,7 @@ static uint64_t hash_of(const char *text)
 
 static uint64_t ours; /* the hash of print_layout() */
 
-/* Ends with the line that the number has in NUMBERS_FILE. Returns that line. */
+/* Appends the line of the number in NUMBERS_FILE. Returns that line. */
 static const char *print_layout(FILE *to)
 {
 	static char text[TEXT_SIZE], last[PATH_SIZE];
@@ -276,8 +276,8 @@ static void the_header_has_the_hash_of_the_layout(void **state)
 }
 
 /*
- * Otherwise a change of what one packet leaves for the next step would stop an upgrade in place. By
- * number: each map that a fence keeps, and the read-only data.
+ * Otherwise a change of the data that one packet leaves for the next step would stop an upgrade in
+ * place. By number: each retained map of a fence, and the read-only data.
  */
 static void the_layout_has_the_maps_of_a_fence_and_no_others(void **state)
 {
@@ -294,7 +294,7 @@ static void the_layout_has_the_maps_of_a_fence_and_no_others(void **state)
 	assert_int_equal(maps, RF_MAP_COUNT + 1);
 }
 
-/* What is recorded of the present number; "": nothing yet. Fails unless the numbers rise. */
+/* The record of the present number; "": none yet. Fails unless the numbers rise. */
 static void read_number(char found[PATH_SIZE])
 {
 	FILE *numbers = fopen(NUMBERS_FILE, "r");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases in the loaded program, with an injected clock: when a CPU answers by itself, that its
- * answer is the one that the window would give, and that no counter misses a packet.
+ * Leases in the loaded program, with an injected clock: when a CPU uses a cached verdict, that this
+ * is the verdict that the window would return, and that no counter misses a packet.
  */
 #include "program.h"
 
@@ -44,7 +44,7 @@ static int send_from(const struct program *program, uint32_t source, int count)
 	return passed;
 }
 
-/* The window alone, without what leases have pending. */
+/* Only the window, without the pending counts of leases. */
 static int find_window(const struct program *program, uint32_t source, struct rf_source *state)
 {
 	struct rf_key4 key = {htonl(source), program_policy(program)->id};
@@ -177,10 +177,10 @@ static void credits_end_with_their_cell(void **state)
 	assert_int_equal(send_from(program, 1, 1), 1);
 	assert_int_equal(find_window(program, 1, &window), 0);
 	assert_int_equal(rf_word_epoch(window.window.head), epoch + 1);
-	assert_true(window.passed == 5001); /* what was pending is counted, this one by itself */
+	assert_true(window.passed == 5001); /* pending counts are included, this one separately */
 }
 
-/* ---- what ends a lease ---- */
+/* ---- expiry of a lease ---- */
 
 static void a_changed_limit_is_in_force_at_once(void **state)
 {
@@ -215,9 +215,8 @@ static void a_new_limit_in_a_slot_does_not_get_pending_counts(void **state)
 	set_limit(program, 5, 10 * NS_PER_S, 0);
 	assert_int_equal(send_from(program, 1, 100), 5);
 	program_apply(program, "newcomers off\n");
-	program_apply(
-		program,
-		"newcomers off\n"); /* so that no rules are left that have a limit in the slot */
+	program_apply(program,
+		      "newcomers off\n"); /* no remaining rules then have a limit in the slot */
 	program_apply(program, "limit add other rate 7/10s");
 	assert_int_equal(program_slot(program, "other"), 0);
 	assert_int_equal(program_limit_counters(program).dropped.packets, 0);
@@ -227,7 +226,7 @@ static void a_new_limit_in_a_slot_does_not_get_pending_counts(void **state)
 	assert_int_equal(program_counters(program).reason[RF_OVER_LIMIT].packets, 95 + 93);
 }
 
-/* A lease answers for the source, so its window would seem the first for the LRU to evict. */
+/* A lease handles the source, so its window would be the first that the LRU evicts. */
 static void a_flood_of_newcomers_does_not_renew_a_used_up_window(void **state)
 {
 	struct program *program = *state;
@@ -260,7 +259,7 @@ struct reading {
 	uint64_t dropped6;
 };
 
-/* At an IPv4 source, which comes first, the IPv6 source's lease hands over what is pending. */
+/* The IPv4 source, which comes first, makes the IPv6 source's lease flush its pending counts. */
 static int hand_over_meanwhile(const struct rf_address *source, uint32_t limit_id,
 			       const struct rf_source *state, void *context)
 {

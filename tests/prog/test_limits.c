@@ -60,7 +60,7 @@ static void start_frame(struct made *made, unsigned int ipv4_fragment)
 	frame_set_source(&made->frame, (const unsigned char *)made->source.word);
 }
 
-/* Adds layer 4, as `made` says; in a later fragment these bytes are no header. */
+/* Adds layer 4, as `made` specifies; in a later fragment these bytes are no header. */
 static void add_transport(struct made *made, unsigned int port)
 {
 	switch (made->protocol) {
@@ -124,9 +124,7 @@ static const char *const sources[] = {
 	"2001:db8:0:1::1", "2001:db8:1::1", "2001:db9::1", "2001:db8:0:1::99",
 };
 
-/*
- * Adds headers between IPv6 and layer 4. Returns true for a later fragment, which has no layer 4.
- */
+/* Adds headers between IPv6 and layer 4. Returns true for a later fragment, without layer 4. */
 static bool add_extensions(uint64_t *random, struct frame *frame)
 {
 	static const unsigned int types[] = {0, 43, 60, 60};
@@ -373,7 +371,7 @@ static void four_limits_are_charged_and_each_may_refuse(void **state)
 		assert_int_equal(program_limit_counters_of(program, names[i]).forfeited.packets, 0);
 }
 
-/* The limit is charged for packets that it refuses itself, not for those that others refuse. */
+/* The limit is charged only for packets that it refuses itself. */
 static void one_of_several_limits_counts_what_it_rejects(void **state)
 {
 	struct program *program = *state;
@@ -506,7 +504,7 @@ static void each_limit_groups_ipv6_by_its_own_prefix(void **state)
 	assert_int_equal(program_source(program, "site", "2001:db8:1::").passed, 5);
 }
 
-/* IPv4 and IPv6 never share a window, whatever the grouping. */
+/* IPv4 and IPv6 never share a window, for any grouping. */
 static void ipv4_and_ipv6_have_windows_of_their_own(void **state)
 {
 	struct program *program = *state;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Frames in several buffers whose headers are not, or not all, in the first of them: the linear
- * part. A program can read only that directly, and some drivers leave it empty. Whatever its size,
- * a frame must be judged, charged and sampled as if all of it were linear. Linux 6.18 and newer run
- * a program with a linear part of any size.
+ * part. A program can read only that directly, and some drivers leave it empty. For any size of it,
+ * a frame must be evaluated, charged and sampled as if all of it were linear. Linux 6.18 and newer
+ * run a program with a linear part of any size.
  */
 #include "program.h"
 
@@ -18,7 +18,7 @@
 
 #define JUMBO 9000
 #define LINEAR 2000	 /* enough for all headers of the jumbo frames */
-#define LINEAR_MOST 2900 /* what a page has room for */
+#define LINEAR_MOST 2900 /* the capacity of a page */
 #define LIMITS 9
 
 static bool takes_linear = true;
@@ -129,7 +129,7 @@ static void frame_is_judged_as_if_linear(void **state)
 	}
 }
 
-/* ---- jumbo frames: what their limits ask for ---- */
+/* ---- jumbo frames: fields that their limits match ---- */
 
 enum { UDP_, DNS_, TCP_, SYN_, ACK_, FROM_, TO_, LONG_, OTHER_ };
 
@@ -313,7 +313,7 @@ static void sources_keep_to_their_limit(void **state)
 		int passed = 0;
 
 		build_jumbo(&jumbos[linear % 4 / 2], bytes);
-		bytes[14 + (linear % 4 ? 13 : 14)] = linear; /* of the source: another one */
+		bytes[14 + (linear % 4 ? 13 : 14)] = linear; /* of the source: a different one */
 		for (int i = 0; i < 30; i++)
 			passed += run(program, bytes, JUMBO, linear) == XDP_PASS;
 		assert_int_equal(passed, 10);

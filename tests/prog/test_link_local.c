@@ -15,7 +15,7 @@ static struct rf_address address_of(const char *text)
 	return address;
 }
 
-/* The window that the readers of the fence find, and as what they show it. */
+/* The window that the readers of the fence find, and how they print it. */
 static struct rf_source shown(const struct program *program, const char *limit, const char *source,
 			      const char *as)
 {
@@ -98,7 +98,9 @@ static void a_ban_is_of_one_neighbour(void **state)
 	rf_bans_free(&bans);
 }
 
-/* Known neighbours keep their windows; those past the newcomers rate share one, so all are bounded.
+/*
+ * Known neighbours retain their windows; those past the newcomers rate share one, so all are
+ * bounded.
  */
 static void newcomers_share_the_window_of_their_48(void **state)
 {

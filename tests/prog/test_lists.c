@@ -39,7 +39,7 @@ static uint64_t reason_of(const struct program *program, enum rf_reason reason)
 	return program_counters(program).reason[reason].packets;
 }
 
-/* The single reason of three packets: the lists or a limit answer first, then a lease. */
+/* The single reason of three packets: the lists or a limit decide first, then a lease. */
 static enum rf_reason reason_for(const struct program *program, const char *source)
 {
 	const struct rf_counters before = program_counters(program);
@@ -109,7 +109,7 @@ static void a_prefix_of_length_0_matches_every_source(void **state)
 	assert_int_equal(reason_for(program, "192.0.2.2"), RF_NO_LIMIT);
 }
 
-/* Lists are asked first, and their verdicts are charged to no limit. */
+/* Lists are evaluated first, and their verdicts are charged to no limit. */
 static void a_listed_source_is_charged_to_no_limit(void **state)
 {
 	struct program *program = *state;
@@ -159,7 +159,7 @@ static void an_entry_ends_on_time_and_no_lease_outlives_it(void **state)
 	assert_ends(program, "2001:db8::1", RF_DENIED, RF_NO_LIMIT, end_of(30));
 }
 
-/* A prefix that an entry hid, longer or shorter, applies again when the entry ends. */
+/* A prefix that an entry hid, longer or shorter, applies again when the entry expires. */
 static void nested_entries_end_each_at_its_time(void **state)
 {
 	struct program *program = *state;
@@ -182,7 +182,7 @@ static void nested_entries_end_each_at_its_time(void **state)
 	assert_ends(program, "10.1.1.1", RF_DENIED, RF_UNDER_LIMIT, end_of(30));
 }
 
-/* A denied flood is answered by leases, which end with the entry to the jiffy. */
+/* A denied flood is handled by leases, which expire with the entry to the jiffy. */
 static void packets_denied_by_a_lease_are_all_counted(void **state)
 {
 	struct program *program = *state;
@@ -275,7 +275,7 @@ static void a_limit_applies_to_ten_thousand_prefixes(void **state)
 		bool is_named = number % 2 == 0 && number < 2 * MANY;
 		int passed = burst(program, inet_ntoa(address), 4);
 
-		/* It may have been asked before. */
+		/* It might have been requested before. */
 		if (passed)
 			assert_int_equal(passed, is_named ? 3 : 2);
 	}
@@ -306,7 +306,7 @@ static void leases_end_with_the_rules_they_followed_from(void **state)
 
 /* ---- deadlines ---- */
 
-/* Pending counts go to the limits that they belong to, whichever rules are in force. */
+/* Pending counts go to the limits that they belong to, regardless of the active rules. */
 static void a_trial_falls_back_at_its_deadline(void **state)
 {
 	struct program *program = *state;
@@ -331,7 +331,7 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 	program_set_time(program, deadline * TICK_NS);
 	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
 	assert_int_equal(reason_for(program, "192.0.2.9"), RF_UNDER_LIMIT);
-	assert_int_equal(burst(program, "192.0.2.1", 5), 0); /* its window is kept */
+	assert_int_equal(burst(program, "192.0.2.1", 5), 0); /* its window is retained */
 	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 23);
 	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 44);
 	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 7);
@@ -345,7 +345,7 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 	assert_int_equal(burst(program, "192.0.2.1", 1), 0);
 }
 
-/* Credits of the rules on trial are void; packets that passed on them are not lost. */
+/* Credits of unconfirmed rules are void; packets that passed on them are not lost. */
 static void credits_end_at_the_deadline_of_a_trial(void **state)
 {
 	struct program *program = *state;
@@ -365,7 +365,9 @@ static void credits_end_at_the_deadline_of_a_trial(void **state)
 	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 10000);
 }
 
-/* On trial the limit has other windows; their refusals do not reach the old windows. */
+/*
+ * Under unconfirmed rules the limit has other windows; their refusals do not reach the old windows.
+ */
 static void windows_of_a_trial_leave_the_old_ones_alone(void **state)
 {
 	struct program *program = *state;
@@ -407,7 +409,7 @@ static void windows_of_a_trial_are_not_used_by_later_rules(void **state)
 	assert_int_equal(program_source(program, "any", "192.0.2.1").dropped, 0);
 }
 
-/* The pending counts of a shadow on trial share a word with the ban of the restored limit. */
+/* The pending counts of an unconfirmed shadow share a word with the ban of the restored limit. */
 static void a_trial_does_not_prolong_a_ban(void **state)
 {
 	struct program *program = *state;

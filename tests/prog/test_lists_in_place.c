@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes of the lists in place: the entries of the tries are those that all rules compiled anew
- * would have, few of them are written, no packet sees less than one list, and no count is lost.
+ * Changes of the lists in place: the entries of the tries equal the entries after compiling all
+ * rules from scratch, few of them are written, no packet sees less than one list, and no count is
+ * lost.
  */
 #include "in_place.h"
 
 #include <pthread.h>
 
-/* ---- as compiled anew ---- */
+/* ---- as compiled from scratch ---- */
 
 static void entries_are_those_of_all_rules_compiled_anew(void **state)
 {
@@ -39,7 +40,7 @@ static void entries_are_those_of_all_rules_compiled_anew(void **state)
 	rf_ruleset_free(&model);
 }
 
-/* ---- what is written ---- */
+/* ---- writes ---- */
 
 static char *many(const char *line, int count)
 {
@@ -134,7 +135,10 @@ static void a_list_that_is_the_same_leaves_the_rules_in_force(void **state)
 	program_apply(program, "limit add any rate 1M/10s\ndeny add 10.0.0.1\n"
 			       "allow add 10.0.0.2\n");
 	active = program->config->active;
-	/* As 'deny load replace': all entries of the list end, and those of the file begin. */
+	/*
+	 * As 'deny load replace': all entries of the list are removed, and the file's entries
+	 * added.
+	 */
 	assert_done(rf_list_changes_release_by(&same, RF_DENY, "", &error), &error);
 	same.release[0].at = 0;
 	assert_done(rf_fence_change_lists(&program->fence, &same, NULL, &outcome, &error), &error);
@@ -164,7 +168,7 @@ static void the_same_list_finishes_a_change_that_was_killed(void **state)
 	assert_false(program->config->bank[program->config->active & 1].flags & RF_BANK_IN_DOUBT);
 }
 
-/* Old tries may be as large as those in force. */
+/* Old tries can be as large as the active ones. */
 static void a_commit_leaves_no_old_tries(void **state)
 {
 	struct program *program = *state;
@@ -353,7 +357,7 @@ static void a_source_under_two_entries_is_never_judged_by_neither(void **state)
 	assert_true(watch.passed && !watch.dropped);
 }
 
-/* Leases of the source, and of its whole /64, end with the change. */
+/* Leases of the source, and of its whole /64, expire with the change. */
 static void no_lease_answers_by_the_old_lists(void **state)
 {
 	struct program *program = *state;

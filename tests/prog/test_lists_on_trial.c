@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes of the lists while rules are on trial: they belong to both sides, neither end of the
- * trial loses one, and no count is lost.
+ * Changes of the lists while rules are unconfirmed: they belong to both sides, neither outcome
+ * loses one, and no count is lost.
  */
 #include "in_place.h"
 
@@ -120,8 +120,8 @@ static void a_removal_that_one_side_refuses_changes_neither(void **state)
 }
 
 /*
- * Packets are pending in leases of rules before, on trial and after it; changes of the lists come
- * between. Each is counted once, for the limit that passed it.
+ * Packets are pending in leases of rules before, during and after the unconfirmed period; changes
+ * of the lists come between. Each is counted once, for the limit that passed it.
  */
 static void pending_counts_reach_their_limits(void **state)
 {

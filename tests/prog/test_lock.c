@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands that wait for each other. Each test has a /run of its own, in a mount namespace, where a
+ * Commands that wait for each other. Each test has a private /run, in a mount namespace, where a
  * helper process holds a lock.
  */
 #include "program.h"
@@ -96,7 +96,7 @@ static double seconds_since(const struct timespec *start)
 	return now.tv_sec - start->tv_sec + (now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* A helper process takes the lock, since this process would keep it. */
+/* A helper process takes the lock: this process would retain it. */
 struct taken {
 	int err;
 	double seconds;
@@ -162,7 +162,7 @@ static struct taken take_after(pid_t holder, struct timespec pause)
 	return taken;
 }
 
-/* On a busy machine a holder may be gone before the one that waits for it begins. */
+/* On a busy machine a holder can exit before the process that waits for it starts. */
 static void a_command_that_waits_a_second_names_the_holder_of_the_lock(void **state)
 {
 	struct timespec pause = {.tv_sec = 1, .tv_nsec = 400 * NS_PER_MS};
@@ -189,7 +189,7 @@ static void a_command_that_waits_less_than_a_second_says_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(taken.err, 0);
-	if (taken.seconds < 1) /* on a busy machine it may have been longer */
+	if (taken.seconds < 1) /* on a busy machine it can have been longer */
 		assert_string_equal(taken.note, "");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is kept of libbpf's messages: the verifier's complaint, and a driver's reason. */
+/* The retained parts of libbpf's messages: the verifier's complaint, and a driver's reason. */
 #include "program.h"
 
 #include <bpf/libbpf.h>
@@ -118,7 +118,7 @@ static void threads_add_to_one_log(void **state)
 	assert_string_equal(reason, "no room");
 }
 
-/* ---- a process that may not load programs ---- */
+/* ---- a process without permission to load programs ---- */
 
 static int warnings;
 
@@ -130,7 +130,7 @@ static int count_warnings(enum libbpf_print_level level, const char *format, va_
 	return 0;
 }
 
-/* In a child, which drops its capabilities: the first reading fails, the second asks nothing. */
+/* In a child, which drops its capabilities: the first reading fails, the second tries nothing. */
 static int read_without_capabilities(void)
 {
 	struct rf_clock_reading base;

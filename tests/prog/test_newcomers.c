@@ -23,7 +23,7 @@ static void closed_drops_newcomers_over_the_rate(void **state)
 
 	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 100/1s then closed\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
-	/* Sources that were admitted are known; the others stay out. */
+	/* Admitted sources are known; the others remain unknown. */
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
 	counters = program_counters(program);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 200);
@@ -193,7 +193,7 @@ static void aggregates_of_prepared_rules_are_not_those_in_force(void **state)
 	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 5);
 	rf_ruleset_free(&rules);
 
-	/* The next command repairs this, whatever was charged meanwhile. */
+	/* The next command repairs this, regardless of charges in between. */
 	program_apply(program, "limit add any rate 7/1s\nnewcomers rate 1/1h then aggregate\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 1 + 7);
 	assert_int_equal(each_of(program, NET(10, 0, 1, 0), 100), 7);
@@ -223,7 +223,7 @@ static void a_source_of_shadows_only_does_not_use_up_the_newcomers_rate(void **s
 	assert_int_equal(counters.newcomers_admitted, 20);
 }
 
-/* Several shadows behave like one: nothing is charged, and the packet counts once. */
+/* Several shadows behave like one: no charge, and the packet counts once. */
 static void several_shadows_pass_newcomers_over_the_rate(void **state)
 {
 	struct program *program = *state;
@@ -287,7 +287,8 @@ static void a_source_from_before_the_guard_is_known(void **state)
 }
 
 /*
- * Sends a packet each `step_ns`. Each source has so many windows; `admitted`: the guard admits all.
+ * Sends a packet each `step_ns`. Each source has this many windows; `admitted`: the guard admits
+ * all.
  */
 static void a_flood_takes_nothing_from_the_known(const char *rules, uint32_t windows,
 						 uint64_t step_ns, bool admitted)
@@ -370,7 +371,7 @@ static void a_flood_of_one_family_leaves_the_other_known(void **state)
 	assert_int_equal(program_run(entry, &frame, sizeof(frame)), XDP_PASS);
 }
 
-/* Known sources get the same verdicts and counters as from the windows alone. */
+/* Known sources get the same verdicts and counters as from the windows without the filter. */
 static void the_known_filter_changes_no_verdict(void **state)
 {
 	const char *const rules = "limit add any rate 20/1s\nnewcomers rate 60/1s then closed\n";
@@ -399,8 +400,8 @@ static void the_known_filter_changes_no_verdict(void **state)
 }
 
 /*
- * In a full map whose windows are all equally new, the hand goes round: a new window stays until
- * about as many others were made as there are slots.
+ * In a full map with equally new windows, the hand goes round: a new window remains until about as
+ * many others were created as there are slots.
  */
 static void new_windows_give_way_in_turn(void **state)
 {
@@ -416,7 +417,7 @@ static void new_windows_give_way_in_turn(void **state)
 
 /* ---- errors of maps ---- */
 
-/* Room for few windows, and for more slots, so that inserts are sure to fail. */
+/* Room for few windows, and for more slots, which makes inserts fail. */
 static void set_room_for(struct program *program, uint32_t windows)
 {
 	program_open(program);

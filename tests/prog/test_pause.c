@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A pause: nothing is dropped until it ends, and what would be dropped is counted as that.
- * test_frames.c has the frames that are dropped by what they are.
+ * A pause: no packet is dropped until it expires, and packets that would be dropped are counted as
+ * such. test_frames.c has the frames that are dropped by their type.
  */
 #include "program.h"
 
@@ -95,7 +95,7 @@ static void what_is_over_a_limit_passes(struct program *program, const char *rul
 	assert_int_equal(program_packets(program), 20 + 30 + 40);
 }
 
-/* A lease refuses most of them, and what it has counted before the pause stays dropped. */
+/* A lease refuses most of them, and its counts before the pause remain dropped. */
 static void a_limit_drops_nothing(void **state)
 {
 	what_is_over_a_limit_passes(*state, "limit add any rate 5/1h\n");
@@ -144,7 +144,9 @@ static void a_denied_source_passes(void **state)
 	assert_limit(program, "any", 0, 0, 0);
 }
 
-/* As over a shadow limit, no source gets a ban; one that is banned passes, until the end. */
+/*
+ * As over a shadow limit, no source gets a ban; a banned source passes until the end of the pause.
+ */
 static void no_ban_begins_and_none_drops(struct program *program, const char *rules)
 {
 	uint64_t banned_until;
@@ -282,7 +284,7 @@ static void a_change_of_the_rules_keeps_it(void **state)
 	assert_int_equal(burst(program, SOURCE, 20), 0);
 }
 
-/* Nor does the end of a trial end it, whichever rules are then in force. */
+/* Nor does the rollback of unconfirmed rules end it, for any active rules after that. */
 static void rules_on_trial_drop_nothing(void **state)
 {
 	struct program *program = *state;
@@ -320,7 +322,7 @@ struct flipping {
 	bool ends;
 };
 
-/* Pauses begin and end all the time, by nothing but the word that the command line writes. */
+/* Pauses start and stop continually, only by the word that the command line writes. */
 static void *flip(void *context)
 {
 	struct flipping *flipping = context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loaded program under BPF_PROG_TEST_RUN, with an injected clock: verdict, reason, counters
- * and the contents of windows. Each test loads a program of its own.
+ * The loaded program under BPF_PROG_TEST_RUN, with an injected clock: verdict, reason, counters and
+ * the contents of windows. Each test loads a separate program.
  */
 #include "program.h"
 
@@ -192,7 +192,7 @@ static void an_even_sender_below_the_limit_loses_nothing(void **state)
 	send_evenly(*state, RF_EXACT, 1, 1);
 }
 
-/* Credits that remain when a cell ends are at most 1/32 of L, on any number of CPUs. */
+/* Credits that remain when a cell expires are at most 1/32 of L, on any number of CPUs. */
 static void with_credits_an_even_sender_below_31_32_loses_nothing(void **state)
 {
 	send_evenly(*state, 0, 31 / 32., 1);
@@ -306,8 +306,7 @@ static void a_full_map_drops_newcomers_and_counts_the_error(void **state)
 	program_open(&program);
 	assert_int_equal(bpf_map__set_max_entries(program.object->maps.windows4, 1), 0);
 	program_load(&program);
-	program.config->slots =
-		SOURCES; /* more than windows, so that the error comes for certain */
+	program.config->slots = SOURCES; /* more than windows, to cause the error reliably */
 	program_set_time(&program, START_NS);
 	program_set_limit(&program, &limit);
 	assert_int_equal(burst4(&program, "192.0.2.1", 9), 5);

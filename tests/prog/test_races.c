@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two CPUs flat out on one source, through the loaded program: each round both send a burst at the
- * same time, and then the clock advances by one cell. What passed in a round is exact, since no
- * packet is under way when it is read. And with the kernel's clock: then it is known of each packet
- * between which times it passed.
+ * Two CPUs at full speed on one source, through the loaded program: in each round both send a burst
+ * at the same time, and then the clock advances by one cell. The count of a round is exact, because
+ * no packet is in flight when it is read. And with the kernel's clock: then each packet is known to
+ * have passed between two times.
  *
- * Runs alone: two CPUs meet at one source only while both are free.
+ * Runs exclusively: two CPUs meet at one source only while both are idle.
  */
 #include "program.h"
 
@@ -121,8 +121,7 @@ static void sliding_window_under_threads(void **state)
 
 /* ---- several limits ---- */
 
-/* Each of them admits at most what it may; and what it was charged for, it admitted or forfeited.
- */
+/* Each limit admits at most its bound; and each charge was admitted or forfeited. */
 static void assert_charged(const struct program *program, const char *name, uint64_t passed)
 {
 	const struct rf_limit_counters limit = program_limit_counters_of(program, name);
@@ -135,8 +134,8 @@ static void assert_charged(const struct program *program, const char *name, uint
 }
 
 /*
- * The first and the last limit never refuse, and their windows hold all charges: one stands before
- * the limit that refuses, the other behind it.
+ * The first and the last limit never refuse, and their windows hold all charges: one is before the
+ * limit that refuses, the other behind it.
  */
 static void stacked_limits_under_threads(void **state)
 {
@@ -358,7 +357,7 @@ static void run_real(struct program *program, const char *rules)
 	free(sender);
 }
 
-/* Each limit keeps its bound, and every packet that was charged has passed or is forfeited. */
+/* Each limit meets its bound, and every charged packet has passed or is forfeited. */
 static void stacked_limits_by_the_kernels_clock(void **state)
 {
 	run_real(*state, "limit add any rate 100M/8000h algorithm fixed exact\n"

@@ -89,7 +89,7 @@ static void all_that_it_matches_is_dropped_without_a_window(void **state)
 	assert_int_equal(windows_made(program), 0);
 }
 
-/* Leases end, and their counts are handed over. */
+/* Leases expire, and their counts are flushed. */
 static void it_drops_at_all_times(void **state)
 {
 	struct program *program = *state;
@@ -140,7 +140,7 @@ static void lists_decide_first(void **state)
 	assert_int_equal(counted(program, "no-ssh").dropped.packets, 10);
 }
 
-/* As of all limits that differ in `from` alone, the narrowest applies. */
+/* As for all limits that differ only in `from`, the narrowest applies. */
 static void a_limit_with_from_opens_the_port_for_its_sources(void **state)
 {
 	struct program *program = *state;
@@ -212,7 +212,7 @@ static void its_sources_are_no_newcomers(void **state)
 	assert_int_equal(windows_made(program), 1);
 }
 
-/* How many of 1000 newcomers that come at once the guard admits, by these rules. */
+/* How many of 1000 newcomers that arrive together the guard admits, by these rules. */
 static uint64_t admitted_at_once(struct program *program, const char *rules)
 {
 	const uint64_t before = program_counters(program).newcomers_admitted;
@@ -253,7 +253,7 @@ static void later_fragments_have_no_port(void **state)
 	assert_int_equal(counted(program, "no-dns").dropped.packets, 2);
 }
 
-/* Closed, and open again: the windows start afresh, the counters go on. */
+/* Closed, and open again: the windows start afresh, the counters continue. */
 static void a_limit_changes_to_rate_0_and_back(void **state)
 {
 	struct program *program = *state;

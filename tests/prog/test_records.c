@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pinned iterators `active`, `active64` and `windows`: which windows they print, and that what
- * they print is what a look-up finds; and `pending`, which prints what the memory of leases has. In
- * real time, since their clock is not injected.
+ * The pinned iterators `active`, `active64` and `windows`: which windows they print, and that a
+ * look-up finds the same; and `pending`, which prints the memory of leases. In real time, because
+ * their clock is not injected.
  */
 #include "pinned.h"
 
@@ -13,7 +13,7 @@
 #include "ringfence/window_record.h"
 
 #define MANY 1200000
-#define UNEVEN 100 /* slots, the last of which are fewer than an iterator reads at once */
+#define UNEVEN 100 /* slots, the last of which are fewer than an iterator reads per step */
 #define SEEN_MAX UNEVEN
 
 struct seen {
@@ -54,9 +54,9 @@ static int setup_large(void **state)
 	return pinned_setup(state, MANY + 10);
 }
 
-/* ---- what is printed ---- */
+/* ---- printed windows ---- */
 
-/* Looks each one up: it is what was printed, but for the time that went by. */
+/* Looks each one up: it equals the printed record, except for the elapsed time. */
 static void assert_as_looked_up(const struct program *program, const struct seen *seen)
 {
 	for (size_t i = 0; i < seen->count; i++) {
@@ -264,7 +264,7 @@ static void put_windows(const struct program *program, const struct rf_source *l
 	free(places);
 }
 
-/* A read may end without a record where many windows are idle: the reader reads on. */
+/* A read can return no record if many windows are idle: the reader continues. */
 static void an_active_window_among_a_million_is_found(void **state)
 {
 	struct program *program = *state;
@@ -285,8 +285,8 @@ static void an_active_window_among_a_million_is_found(void **state)
 }
 
 /*
- * An older fence has older iterators under these names: a reader takes them for what it knows. So
- * another layout takes other names.
+ * An older fence has older iterators under these names: a reader misinterprets them. A different
+ * layout therefore has different names.
  */
 static void the_names_stand_for_this_layout(void **state)
 {
@@ -317,7 +317,7 @@ static void a_fence_may_lack_some_iterators(void **state)
 	assert_true(rf_fence_lacks_iterators(&program->fence));
 	assert_int_equal(rf_iterators_pin(&pins, program->fence.map_fd), 0);
 	assert_false(rf_fence_lacks_iterators(&program->fence));
-	pinned_remove(&program->fence); /* where the kernel has none, nothing is to be mended */
+	pinned_remove(&program->fence); /* if the kernel has none, there is nothing to fix */
 	assert_false(rf_fence_lacks_iterators(&program->fence));
 }
 
@@ -352,7 +352,7 @@ static void assert_same_leases(const struct rf_leases *one, struct rf_leases oth
 	rf_leases_free(&other);
 }
 
-/* By root's memory, as a reader by the iterator, and by batches where there is none. */
+/* By root's memory, as a reader by the iterator, and by batches without an iterator. */
 static size_t assert_read_alike(const struct program *program)
 {
 	struct rf_fence reader = program->fence;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A source that has sent for a while, and goes on sending, keeps its windows, whatever others send
- * and however patient they are; honest newcomers still get in. In simulated time, one fence of
- * 4,096 windows for each row; RF_SOAK in the environment makes all combinations.
+ * A source that has sent for a while, and continues to send, retains its windows, regardless of
+ * what others send and how patient they are; honest newcomers are still admitted. In simulated
+ * time, one fence of 4,096 windows for each row; RF_SOAK in the environment runs all combinations.
  */
 #include "crowd.h"
 
@@ -117,7 +117,7 @@ static const struct attack attacks[] = {
 	{"twice, far apart",
 	 90 * NS_PER_S,
 	 {.first = ATTACK_FIRST, .times = 2, .apart_ns = 11 * NS_PER_S, .rate = 2500}},
-	/* Comes below the guard's rate for two minutes, and every source stays. */
+	/* Arrives below the guard's rate for two minutes, and every source is retained. */
 	{"ramp",
 	 180 * NS_PER_S,
 	 {.first = ATTACK_FIRST,
@@ -211,7 +211,7 @@ static void run_on_two(struct second *second)
 }
 
 /*
- * Both CPUs send for the same sources at once, so each often meets a window that the other is
+ * Both CPUs send for the same sources concurrently, so each often meets a window that the other is
  * using.
  */
 static void assert_known_lose_nothing_on_two_cpus(void)
@@ -234,7 +234,7 @@ static void assert_known_lose_nothing_on_two_cpus(void)
 	assert_nothing_forgotten(&losses, "known");
 }
 
-#define ROUNDS 12 /* each in a room that is full of what the one before has left */
+#define ROUNDS 12 /* each in a room full of the previous row's leftovers */
 
 static void known_sources_lose_nothing_on_two_cpus(void **state)
 {
@@ -267,8 +267,8 @@ static void known_sources_lose_nothing_to_sources_of_an_hour_before(void **state
 }
 
 /*
- * Sources that first fill nearly 7/8 of the room stay for good while they send; so some room always
- * remains, which newcomers get in turns.
+ * Sources that first fill nearly 7/8 of the room remain for good while they send; some room
+ * therefore always remains, which newcomers get in turns.
  */
 static void assert_first_keep_it(int limits)
 {
@@ -303,7 +303,7 @@ static void sources_that_fill_the_room_first_stay_residents(void **state)
 	assert_first_keep_it(1);
 }
 
-/* Windows that were idle for minutes belong to nobody, whoever had them before. */
+/* Windows that were idle for minutes are free for any source, regardless of their earlier owner. */
 static void sources_that_fill_the_room_after_an_attack_stay_residents(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");
@@ -318,7 +318,7 @@ static void sources_that_fill_the_room_after_an_attack_stay_residents(void **sta
 }
 
 /*
- * The same with two windows for each source, which sends often enough to keep them while they are
+ * The same with two windows for each source, which sends often enough to retain them while they are
  * young.
  */
 static void sources_that_fill_the_room_of_two_limits_stay_residents(void **state)
@@ -439,8 +439,8 @@ static void a_new_source_passes_no_more_than_count_in_two_seconds(void **state)
 }
 
 /*
- * A new source is over its limit and goes on sending. A lease answers for its window, and the
- * window must not seem idle when a flood looks for windows to evict.
+ * A new source exceeds its limit and continues to send. A lease handles it, and the window must not
+ * seem idle when a flood searches for windows to evict.
  */
 static void a_source_over_its_limit_that_keeps_sending_passes_no_more_than_count(void **state)
 {
@@ -462,7 +462,7 @@ static void a_source_over_its_limit_that_keeps_sending_passes_no_more_than_count
 	assert_int_equal(most, 5);
 }
 
-/* A source that has used up its limit, and then is silent, stays over the limit for TIME. */
+/* A source that has used up its limit, and then is silent, remains over the limit for TIME. */
 static void a_known_source_passes_no_more_than_count_in_a_minute(void **state)
 {
 	const struct attack *recurring = attack_of("recurring");

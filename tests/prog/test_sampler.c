@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sampler: which packets it takes, that reason and limit are those of the packet, whoever
- * answered, and that readers notice what they missed. Frames come from the loopback interface.
+ * The sampler: which packets it takes, that reason and limit belong to the packet, whether a lease
+ * handled it or not, and that readers notice missed samples. Frames come from the loopback
+ * interface.
  */
 #include "program.h"
 
@@ -61,7 +62,7 @@ static int teardown(void **state)
 	return program_teardown(state);
 }
 
-/* A UDP packet to port 53, with bytes that tell one packet from another. */
+/* A UDP packet to port 53, with bytes that identify the packet. */
 static struct frame4 frame_of(const char *source, int protocol, unsigned char mark)
 {
 	struct frame4 frame = frame4_from(inet_addr(source));
@@ -101,7 +102,7 @@ static uint32_t slot(const struct program *program, const char *name)
 	return 1U << program_slot(program, name);
 }
 
-/* All packets are taken, and each sample tells the same as the counters. */
+/* All packets are taken, and each sample matches the counters. */
 static void assert_flood(struct program *program, const char *source, int count,
 			 enum rf_reason reason, uint32_t limits)
 {
@@ -160,7 +161,7 @@ static void a_sample_has_the_packet(void **state)
 	}
 }
 
-/* The first packets are answered by the rules, and those that follow by a lease. */
+/* The first packets are decided by the rules, and the following ones by a lease. */
 static void reasons_of_one_limit_are_right(void **state)
 {
 	struct program *program = *state;
@@ -259,9 +260,9 @@ static void newcomers_and_frames_without_a_source_are_told(void **state)
 
 /*
  * Ten sources send in turn, every other one is denied, and one in ten of the drops is taken. A
- * count that takes each tenth packet would take all from one source. What is drawn between two
- * samples has a mean of 9 and a deviation of 5.5: so 2,000 packets of a source give 200 samples,
- * within 14, and the drops 1,000, within 31. The bounds are five times as wide.
+ * fixed interval of ten packets would take all from one source. The interval between two samples
+ * has a mean of 9 and a deviation of 5.5: 2,000 packets of a source yield 200 samples, within 14,
+ * and the drops 1,000, within 31. The bounds are five times as wide.
  */
 static void all_packets_have_the_same_chance(void **state)
 {
@@ -288,8 +289,8 @@ static void all_packets_have_the_same_chance(void **state)
 }
 
 /*
- * One slice of four is sampled, with one in 16 of its packets: 400 slices of 32 packets give 200
- * samples. Without what was drawn in a slice a quarter, or four times as many, would be taken. The
+ * One slice of four is sampled, with one in 16 of its packets: 400 slices of 32 packets yield 200
+ * samples. Without correction for the slices, a quarter, or four times as many, would be taken. The
  * deviation is at most 14; the bounds are five times as wide.
  */
 static void slices_take_as_many(void **state)
@@ -336,7 +337,7 @@ static void other_reasons_are_not_written(void **state)
 		assert_sample(&reader.sample[i], RF_OVER_LIMIT, slot(program, "dns"));
 }
 
-/* Each CPU has a count and samples of its own. */
+/* Each CPU has a separate count and samples. */
 static void every_cpu_takes_its_own(void **state)
 {
 	struct program *program = *state;
@@ -371,7 +372,7 @@ static void what_is_overwritten_counts_as_missed(void **state)
 	assert_int_equal(reader.missed, 9);
 }
 
-/* A sample that is being written while it is copied, and one that nobody can have written. */
+/* A sample that is being written while it is copied, and one that no CPU can have written. */
 static void a_torn_sample_counts_as_missed(void **state)
 {
 	struct program *program = *state;
@@ -412,7 +413,10 @@ static void it_ends_by_itself(void **state)
 	assert_int_equal(program->config->after_verdict, 0);
 }
 
-/* What is left to the next sample is of those who asked; and nobody samples past the deadline. */
+/*
+ * The distance to the next sample belongs to the present request; and no CPU samples past the
+ * deadline.
+ */
 static void who_begins_begins_anew(void **state)
 {
 	struct program *program = *state;
@@ -446,7 +450,7 @@ static void two_share_it_only_with_the_same_words(void **state)
 	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
 	assert_int_equal(rf_fence_sample(&program->fence, &other, &error), -EBUSY);
 	assert_non_null(strstr(error.text, "one in 1 dropped packets"));
-	/* Nobody has renewed it. */
+	/* The request was not renewed. */
 	program_set_time(program, START_NS + RF_SAMPLING_NS + TICK_NS);
 	renew(program, &other);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What scans tell of sources: the sum of what was new in each scan is what the source sent, once
- * traffic stops; whatever leases held meanwhile, and whether its window stood still or was evicted.
+ * Scans of sources: the sum of the new packets in each scan equals the packets that the source
+ * sent, once traffic stops; regardless of leases, and of whether its window was idle or evicted.
  */
 #include "pinned.h"
 
@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return pinned_teardown(state);
 }
 
-/* A scan that begins `later_ns` from now; the caller frees it. */
+/* A scan that starts `later_ns` from now; the caller frees it. */
 static struct rf_snapshot scan_later(uint64_t later_ns)
 {
 	struct rf_snapshot snapshot = {.awake_ns = rf_time_awake() + later_ns};
@@ -56,7 +56,7 @@ static void scan_and_forget(void)
 	rf_snapshot_free(&snapshot);
 }
 
-/* The row of a source under a limit; NULL: there is none. */
+/* The row of a source under a limit; NULL if not found. */
 static const struct rf_source_row *find(const struct rf_snapshot *snapshot,
 					const struct rf_prefix *source, uint32_t limit_id)
 {
@@ -71,7 +71,7 @@ static uint64_t new_of(const struct rf_source_row *row)
 	return row->new_passed + row->new_dropped + row->new_would_drop;
 }
 
-/* What is new of one IPv4 source in the next scan. */
+/* The new packets of one IPv4 source in the next scan. */
 static uint64_t scan_new(const struct program *program, const char *source)
 {
 	struct rf_prefix prefix = {.version = 4, .length = 32, .word = {inet_addr(source)}};

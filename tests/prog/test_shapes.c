@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits that ask for a packet's source port, destination, length or TCP flags, through the loaded
+ * Limits that match a packet's source port, destination, length or TCP flags, through the loaded
  * program. Random packets and random limits are compared with an oracle that knows each packet by
- * the way it was made, and each limit by the numbers it was written from.
+ * the way it was built, and each limit by the numbers it was written from.
  */
 #include "program.h"
 
@@ -96,7 +96,7 @@ static void add_transport(struct made *made)
 	header[1] = made->sport;
 }
 
-/* Begins the frame; a later fragment has no layer 4. */
+/* Starts the frame; a later fragment has no layer 4. */
 static void start(uint64_t *random, struct made *made)
 {
 	const bool is_later = unit_below(random, 6) == 0, is_first = unit_below(random, 6) == 0;
@@ -153,7 +153,7 @@ static struct made random_packet(uint64_t *random)
 
 /* ---- limits ---- */
 
-/* A limit by its numbers; -1, 0 or NULL: it does not ask. */
+/* A limit by its numbers; -1, 0 or NULL: not matched. */
 struct asked {
 	const char *match;
 	int sport_first, sport_last, dport;

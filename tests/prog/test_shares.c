@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shares: what a window admits by them, who asks for more, and what the agent's calls tell. */
+/*
+ * Shares: how much a window admits by them, which sources request more, and the results of the
+ * agent's calls.
+ */
 #include "shares.h"
 
-/* ---- what a window admits ---- */
+/* ---- admissions of a window ---- */
 
 static void without_a_share_a_window_admits_first(void **state)
 {
@@ -100,7 +103,7 @@ static void all_shares_of_a_bucket_end_at_once(void **state)
 	assert_int_equal(give(&ask, 10)->result, RF_SHARE_DONE);
 	pass_time(program, 60 * NS_PER_MS);
 	assert_int_equal(burst(program, SOURCE, LIMIT), 10);
-	/* Generations come round, and are those of the bucket only. */
+	/* Generations wrap, and belong to one bucket. */
 	for (__u32 i = 1; i < RF_GENERATIONS; i++)
 		end_shares();
 	assert_int_equal(program->config->fleet.bucket[3].generation, 0);
@@ -121,7 +124,7 @@ static void what_passed_before_a_share_ended_still_counts(void **state)
 	assert_int_equal(record->used, 20 + FIRST);
 	assert_int_equal(rf_given_share(record->given), 0);
 	assert_int_equal(rf_given_incarnation(record->given), ask.incarnation);
-	/* Each cell that is closed meanwhile is clipped by what was in force. */
+	/* Each cell that is closed concurrently is clipped by the share that was valid. */
 	for (int i = 0; i < 13; i++) {
 		pass_time(program, 70 * NS_PER_MS);
 		assert_int_equal(burst(program, SOURCE, 1), 0);
@@ -183,7 +186,7 @@ static void a_refusal_by_a_share_starts_no_ban(void **state)
 	pass_time(program, 2 * NS_PER_S);
 	assert_int_equal(burst(program, SOURCE, 1), 1);
 	hear_until(0);
-	set_time(program, now_ns + 2000 * NS_PER_S); /* alone: as without a fleet */
+	set_time(program, now_ns + 2000 * NS_PER_S); /* offline: as without a fleet */
 	assert_int_equal(burst(program, SOURCE, 2 * LIMIT), LIMIT);
 	assert_true(program_counters(program).reason[RF_BANNED].packets > 0);
 }
@@ -195,7 +198,7 @@ static void a_lease_refuses_for_50_ms(void **state)
 
 	start(program, "limit add any rate 100/1s\n");
 	ask = ask_of(program, SOURCE);
-	pass_time(program, 12 * NS_PER_MS); /* since it asked */
+	pass_time(program, 12 * NS_PER_MS); /* since its request */
 	assert_int_equal(burst(program, SOURCE, 1), 0);
 	assert_int_equal(give(&ask, 20)->result, RF_SHARE_DONE);
 	pass_time(program, 28 * NS_PER_MS);
@@ -217,7 +220,7 @@ static void no_lease_refuses_while_an_answer_may_come(void **state)
 	assert_int_equal(burst(program, SOURCE, 2), 2);
 }
 
-/* ---- asks ---- */
+/* ---- requests ---- */
 
 static void a_source_asks_above_half_of_first(void **state)
 {
@@ -414,7 +417,7 @@ static void program_and_agent_agree_on_buckets(void **state)
 	}
 }
 
-/* Two keys by which the source is in other buckets: 0 is none. */
+/* Two keys by which the source is in different buckets: 0 is none. */
 static uint64_t another_key(const struct rf_fleet_ask *ask)
 {
 	__u64 key[2] = {1, 0};

@@ -10,7 +10,7 @@ static uint64_t banned(const struct program *program)
 	return program_counters(program).reason[RF_BANNED].packets;
 }
 
-/* Sends that many; true: a ban began. The packet that begins it is counted as over the limit. */
+/* Sends that many; true: a ban started. The packet that starts it is counted as over the limit. */
 static bool is_banned_by(struct program *program, int count)
 {
 	const uint64_t before = banned(program);
@@ -181,7 +181,7 @@ static void no_lease_hides_what_is_refused(void **state)
 	struct program *program = *state;
 
 	start(program, RULES);
-	for (int i = 0; i < 8; i++) /* asks that bring nothing */
+	for (int i = 0; i < 8; i++) /* requests without a grant */
 		burst(program, SOURCE, 2), pass_time(program, 55 * NS_PER_MS);
 	assert_true(is_banned_by(program, LIMIT));
 }

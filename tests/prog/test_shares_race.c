@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shares that are taken back while two CPUs send by them, flat out, through the loaded program.
- * The clock stands still, so nothing leaves a window. Once the call has waited for all programs,
- * what a window is said to have used must not grow, or a claim would fall below it: the source may
- * not have a packet more by the old share.
+ * Shares that are taken back while two CPUs send by them, at full speed, through the loaded
+ * program. The clock is stopped, so no count leaves a window. Once the call has waited for all
+ * programs, the reported usage of a window must not grow, or a claim would fall below it: the
+ * source must not pass another packet under the old share.
  *
- * Runs alone: two CPUs meet at one window only while both are free.
+ * Runs exclusively: two CPUs meet at one window only while both are idle.
  */
 #include "shares.h"
 
@@ -17,7 +17,7 @@
 #define CPUS 2
 #define ROUNDS 24
 #define REPEAT 5000
-#define MANY 400000000 /* a share that two CPUs do not use up meanwhile */
+#define MANY 400000000 /* a share that two CPUs do not use up in that time */
 #define USED_LEAST 20000
 
 struct sender {
@@ -45,7 +45,7 @@ static void *send_on(void *context)
 	return NULL;
 }
 
-/* Reads the window that asked, and writes nothing. */
+/* Reads the window of the last request, and writes nothing. */
 static uint32_t used_by(const struct rf_fleet_ask *ask)
 {
 	struct rf_fleet_record *record = &shares.batch->record[0];

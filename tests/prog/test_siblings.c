@@ -154,7 +154,7 @@ static void assert_limited_by_network(const char *newcomers)
 	assert_int_equal(pass_of(ATTACK_FIRST + 256, 1, 20), 5);
 	assert_int_equal(program_counters(scene.program).newcomers_aggregated, 43);
 	assert_int_equal(program_counters(scene.program).evictions[0], evictions);
-	/* Windows are idle now: the source gets its own, with what it used before. */
+	/* Windows are idle now: the source gets a separate one, with its earlier use. */
 	run_for(4 * NS_PER_S);
 	assert_int_equal(pass_of(ATTACK_FIRST, 1, 20), 0);
 	assert_int_equal(program_counters(scene.program).newcomers_aggregated, 43);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several limits on one packet, against a model that asks all of them and then charges all: random
- * limits of every algorithm, and the same traffic through a fence with leases and one without.
+ * Several limits on one packet, against a model that evaluates all of them and then charges all:
+ * random limits of every algorithm, and the same traffic through a fence with leases and one
+ * without.
  */
 #include "program.h"
 
@@ -207,7 +208,7 @@ static void check_without_leases(const struct model *model)
 	for (int i = 0; i < model->windows; i++) {
 		struct rf_source found = source_of(&without_leases, model, &model->window[i]);
 
-		found.seat = 0; /* where it is, not what it is */
+		found.seat = 0; /* its position, not its contents */
 		assert_memory_equal(&found, &model->window[i].state, sizeof(found));
 	}
 }
@@ -364,7 +365,7 @@ static void credits_of_several_limits_strand_little(void **state)
 		passed += passes(&with_leases, &sent);
 		passed_without += passes(&without_leases, &sent);
 	}
-	/* Each of the two limits may strand so much. */
+	/* Each of the two limits can strand this much. */
 	assert_in_range(passed, passed_without / 32 * 30, passed_without + passed_without / 32);
 	assert_int_equal(program_limit_counters_of(&with_leases, "one").passed.packets, passed);
 	assert_int_equal(program_limit_counters_of(&with_leases, "two").passed.packets, passed);
@@ -406,8 +407,8 @@ static void credits_are_charged_to_all_before_they_are_spent(void **state)
 }
 
 /*
- * Packets that one CPU answered by itself are counted under each of four limits, and as its own
- * answers.
+ * Packets that one CPU handled by a lease are counted under each of four limits, and as lease
+ * verdicts.
  */
 static void credits_are_counted_for_each_of_four_limits(void **state)
 {
@@ -445,7 +446,7 @@ static bool has_credits(const struct program *program)
 	return false;
 }
 
-/* The credits end with the first charged cell, whichever limit's cell that is. */
+/* The credits expire with the first charged cell, of either limit. */
 static void credits_end_with_the_shortest_cell(void **state)
 {
 	static const char *const texts[] = {
@@ -474,7 +475,9 @@ static void credits_end_with_the_shortest_cell(void **state)
 	}
 }
 
-/* A shadow over its limit is asked again when it reopens, amid the credits of a limit in force. */
+/*
+ * A shadow over its limit is evaluated again when it reopens, while an enforced limit has credits.
+ */
 static void credits_end_when_a_shadow_reopens(void **state)
 {
 	struct rf_limit_counters with, without;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `to` with as many prefixes as there may be, through the loaded program. Random prefixes that
+ * `to` with the maximum number of prefixes, through the loaded program. Random prefixes that
  * contain each other, or differ in a few bits, are compared with an oracle that tries them all.
  */
 #include "program.h"
@@ -44,7 +44,7 @@ static bool contains(const struct prefix *prefix, const unsigned char *address)
 	return true;
 }
 
-/* Addresses that differ in few bits, so that prefixes of them nest and share much. */
+/* Addresses that differ in few bits: their prefixes nest and share much. */
 static void random_address(uint64_t *random, const struct prefixes *prefixes,
 			   unsigned char *address)
 {
