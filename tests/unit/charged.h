@@ -32,7 +32,7 @@ struct packet {
 	bool is_syn;
 };
 
-/* What the data path knows about a packet before it reads any window. */
+/* The data path's knowledge of a packet before it reads any window. */
 struct answer {
 	uint32_t limits;
 	uint64_t until[RF_LIST_COUNT];
@@ -47,7 +47,7 @@ static inline void rules_free(struct rules *rules)
 	rf_compiled_free(&rules->compiled);
 }
 
-/* NAME rate … in its words; whatever the line's length. */
+/* NAME rate … in its words; for any length of the line. */
 static inline int definition_of(const char *text, struct rf_definition *definition,
 				struct rf_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A fleet of three hosts for tests of their claims: windows, which are rings of ms, one ledger in
- * each bucket, and packets, ms by ms. What all hosts pass together is judged after each ms.
+ * each bucket, and packets, ms by ms. The sum that all hosts pass is checked after each ms.
  */
 #ifndef RINGFENCE_UNIT_CLAIMS_H
 #define RINGFENCE_UNIT_CLAIMS_H
@@ -28,7 +28,7 @@ struct window {
 	uint32_t banned;    /* so often it was noted that all hosts received more than L */
 	uint32_t at[TIMES]; /* passed, by ms */
 	uint64_t asked_ms;
-	bool has_grown; /* since it asked */
+	bool has_grown; /* since its request */
 };
 
 struct host {
@@ -40,7 +40,7 @@ struct host {
 	struct rf_sum_batch *sums[RF_BUCKETS];
 	int sums_count;
 	bool loses_sums;
-	uint64_t settled_ms; /* when no program uses an old share; 0: nobody waits */
+	uint64_t settled_ms; /* when no program uses an old share; 0: not waiting */
 	uint64_t beat_ms;
 	bool is_cut, is_alone_ever;
 	bool is_unheard; /* only its heartbeats arrive */
@@ -301,7 +301,7 @@ static void pass_ms(void)
 	}
 }
 
-/* For so long, each host gets so many packets of a source a ms. */
+/* For this long, each host gets this many packets of a source a ms. */
 static void run_for(uint64_t ms, uint64_t source, const uint32_t each[HOSTS])
 {
 	for (uint64_t i = 0; i < ms; i++) {

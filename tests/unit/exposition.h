@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A strict parser of what Prometheus reads: the text format 0.0.4, and OpenMetrics 1.0. It fails
- * the test at the first mistake.
+ * A strict parser of the formats that Prometheus reads: the text format 0.0.4, and OpenMetrics 1.0.
+ * It fails the test at the first error.
  */
 #ifndef RINGFENCE_EXPOSITION_H
 #define RINGFENCE_EXPOSITION_H
@@ -132,7 +132,7 @@ static inline void expose_exemplar(const struct exposed *exposed, const char **a
 	assert_true(expose_number(at) > 1e9);
 }
 
-/* OpenMetrics has the units that the names end with. */
+/* In OpenMetrics, names must have their unit as a suffix. */
 static inline void expose_check_unit(const struct exposed *exposed)
 {
 	const char *family = exposed->family;

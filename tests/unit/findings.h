@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Facts for the diagnosis of an interface, and what it must find. */
+/* Facts for the diagnosis of an interface, and the expected findings. */
 #ifndef RINGFENCE_TEST_FINDINGS_H
 #define RINGFENCE_TEST_FINDINGS_H
 

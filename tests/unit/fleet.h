@@ -7,7 +7,7 @@
 #ifndef RINGFENCE_UNIT_FLEET_H
 #define RINGFENCE_UNIT_FLEET_H
 
-/* Another CPU comes between the operations that take credits, where a row wants it. */
+/* Another CPU intervenes between the operations that take credits, if a row requests it. */
 static void fleet_disturb(void);
 #define RF_ATOMIC_YIELD() fleet_disturb()
 
@@ -25,7 +25,7 @@ enum order {
 	MIGRATING, /* to another CPU about twice in a cell */
 };
 
-/* One window, and what it passed. */
+/* One window, and its passed packets. */
 struct charged_window {
 	struct rf_window window;
 	struct {
@@ -40,13 +40,13 @@ struct fleet_row {
 	uint32_t tick_ns;
 	int cpus;
 	int sources; /* 0: 1 */
-	bool shared; /* the last limit's window is that of all sources */
+	bool shared; /* the last limit's window counts all sources */
 	enum order order;
 	uint32_t cost_max; /* 0: 1 */
-	uint32_t percent;  /* of what a burst has, is sent; 0: 200 */
+	uint32_t percent;  /* of a burst's amount is sent; 0: 200 */
 	bool displaced;	   /* at times a lease is another source's */
 	bool disturbed;	   /* at times a race for credits is lost */
-	uint32_t span;	   /* leases end at its multiples, in jiffies */
+	uint32_t span;	   /* leases expire at its multiples, in jiffies */
 	bool no_credits;   /* so few packets pass on each CPU */
 };
 
@@ -102,10 +102,7 @@ static inline int next_cpu(void)
 
 /* ---- books ---- */
 
-/*
- * Checks that no more than L passed in the W that ends now, both ends included, if the limit is
- * strict.
- */
+/* Checks that no more than L passed in the last W, both ends included, if the limit is strict. */
 static inline void note_passed(int source, int limit, uint32_t cost)
 {
 	struct charged_window *of = window_of(source, limit);
@@ -188,7 +185,7 @@ static void fleet_disturb(void)
 	fleet.taking = taking;
 }
 
-/* Asks the lease's window for the packet of a single limit. */
+/* Tries the lease, then the window, for the packet of a single limit. */
 static inline enum rf_verdict ask_one(struct rf_lease *lease, const struct rf_who *who,
 				      const struct rf_ask *ask)
 {

@@ -25,9 +25,9 @@ static inline bool lease_answers(struct rf_lease *lease, const struct rf_who *wh
 	       rf_lease_answers(lease, ask->cost, 0);
 }
 
-static __u32 lease_span; /* where a lease that lets pass is to end soon, see lease.h */
+static __u32 lease_span; /* if a lease that passes packets expires soon, see lease.h */
 
-/* Asks the window, then renews the lease. */
+/* Takes from the window, then renews the lease. */
 static inline enum rf_verdict ask_window(struct rf_lease *lease, const struct rf_who *who,
 					 struct rf_window *window, const struct rf_policy *policy,
 					 const struct rf_ask *ask)

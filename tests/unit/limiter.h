@@ -97,7 +97,7 @@ static inline bool refusal_only_reads(const struct rf_window *window,
 	       rf_head_is_present(window, policy, window->head, rf_epoch(policy, time));
 }
 
-/* Offers packets and counts those that pass. A single CPU never loses a race. */
+/* Offers packets and counts the passed ones. A single CPU never loses a race. */
 static inline uint32_t offer(struct rf_window *window, const struct rf_policy *policy,
 			     uint64_t time, uint32_t packets, uint32_t cost)
 {

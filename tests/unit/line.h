@@ -9,8 +9,10 @@
 
 #define LINE_WORDS_MAX (RF_INTERFACES_MAX + 8)
 
-/* A command line, split at its spaces; '' is an empty word. It must stay in place while its words
- * are used. */
+/*
+ * A command line, split at its spaces; '' is an empty word. It must remain in place while its words
+ * are used.
+ */
 struct line {
 	char text[LINE_WORDS_MAX * 8];
 	const char *word[LINE_WORDS_MAX];
@@ -31,13 +33,13 @@ static inline void line_split(struct line *line, const char *text)
 	}
 }
 
-/* A line that must be refused, and the whole sentence that must say so. */
+/* A line that must be refused, and the complete sentence of the error. */
 struct refusal_row {
 	const char *line;
 	const char *sentence;
 };
 
-/* The parser must write its result in any case, so that the result may be freed. */
+/* The parser must always write its result, which can therefore be freed. */
 static inline int parse_definition(const char *text, struct line *line,
 				   struct rf_definition *definition, struct rf_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an agent asks and tells of bans, with a link and a fence that are made up. */
+/* An agent's requests and reports of bans, with a simulated link and fence. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct rf_fleet_bans bans;
 static struct {
 	uint32_t count;
 	bool fails, is_late;
-	rf_link_answer answer; /* of the newest */
+	rf_link_answer answer; /* of the latest */
 	void *data;
 } sent;
 
@@ -65,8 +65,8 @@ bool rf_fleet_bans_are_there(struct rf_fleet_bans *of, const struct rf_fence *fe
 	return true;
 }
 
-static struct rf_kept_bans file;   /* beside the socket */
-static struct rf_kept_bans stored; /* where it outlives a reboot */
+static struct rf_kept_bans file;   /* next to the socket */
+static struct rf_kept_bans stored; /* where it survives a reboot */
 
 void rf_kept_bans_read(struct rf_kept_bans *kept, const char *fence)
 {
@@ -119,7 +119,7 @@ static void answer(const uint8_t *bytes, size_t size)
 
 /* Each ban has 1 s left. */
 static const uint8_t of_two_hosts[] = {
-	9, 0, 0, 0, 0, 0, 0, 0,						  /* the newest stamp */
+	9, 0, 0, 0, 0, 0, 0, 0,						  /* the latest stamp */
 	8, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0xe8, 3, 0, 0, 4, 32, 192, 0, 2, 1, /* a ban of slot 2 */
 	9, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0xe8, 3, 0, 0, 4, 32, 192, 0, 2, 2, /* and of 3 */
 };
@@ -164,7 +164,7 @@ static void own_bans_are_not_taken_under_another_number(void **state)
 	answer(of_two_hosts, sizeof(of_two_hosts));
 	assert_int_equal(bans.count, 1);
 	assert_int_equal(bans.taken[0].slot, 2);
-	/* Another host has that number by now: what it tells is newer. */
+	/* A different host now has that number: its report is newer. */
 	memcpy(again, of_two_hosts, sizeof(again));
 	again[0] = again[sizeof(again) - 20] = 10;
 	turn(5);
@@ -208,7 +208,7 @@ static void so_is_one_that_has_forgotten_while_no_agent_ran(void **state)
 	answer(again, sizeof(again));
 	turn(5);
 	answer(again, sizeof(again));
-	assert_int_equal(bans.count, 2); /* that of slot 3 is another host's */
+	assert_int_equal(bans.count, 2); /* slot 3 belongs to a different host */
 }
 
 static void an_agent_that_ends_stores_which_bans_were_its_own(void **state)
@@ -238,7 +238,7 @@ static void numbers_are_remembered_four_at_most(void **state)
 	assert_int_equal(kept.own[3].slot, 3);
 }
 
-/* ---- a command that tells a ban ---- */
+/* ---- a command that reports a ban ---- */
 
 static struct rf_claims claims;
 static const struct rf_status_view view = {.claims = &claims, .bans = &bans, .news = &line};
@@ -271,7 +271,7 @@ static void command(uint64_t ticket, const char *question)
 
 static void take_reply(int result)
 {
-	char bytes[] = {(char)result, '\0'}; /* as hiredis ends each string */
+	char bytes[] = {(char)result, '\0'}; /* as hiredis terminates each string */
 	const redisReply of_server = {.type = REDIS_REPLY_STRING, .str = bytes, .len = 1};
 
 	sent.answer(sent.data, result == NO_ANSWER ? NULL : &of_server);

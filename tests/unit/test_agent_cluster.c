@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which node has the keys of a tag, by what nodes say, also by nodes that mean harm. */
+/* Which node has the keys of a tag, according to the nodes, including malicious ones. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static const struct rf_server *server_of(uint32_t tag)
 	return &cluster.node[node_of(tag)].server;
 }
 
-/* What the tag's node answers. */
+/* The reply of the tag's node. */
 static bool says(uint32_t tag, const char *error)
 {
 	return rf_cluster_refused(&cluster, tag, node_of(tag), error, now);
@@ -77,7 +77,7 @@ static void moved_is_followed_at_once(void **state)
 	assert_int_equal(server_of(TAG)->port_number, 6381);
 	assert_false(rests(TAG));
 	assert_true(cluster.is_cluster);
-	assert_int_equal(node_of(TAG + 1), 0); /* that may be elsewhere */
+	assert_int_equal(node_of(TAG + 1), 0); /* that can be elsewhere */
 	says(TAG + 1, "MOVED 4000 192.0.2.7:6381");
 	assert_int_equal(node_of(TAG + 1), node_of(TAG)); /* and is a node once */
 }
@@ -254,7 +254,7 @@ static void nodes_that_name_each_other_are_asked_seldom(void **state)
 	assert_false(rests(TAG)); /* as it was before */
 }
 
-/* A tunnel leads to another node than the one that has its port. */
+/* A tunnel leads to a different node than its port's. */
 static void a_node_that_names_itself_is_asked_seldom(void **state)
 {
 	(void)state;
@@ -270,12 +270,12 @@ static void keys_that_move_are_waited_for(void **state)
 {
 	(void)state;
 	assert_in_range(calls_in_a_second(is_moving), 3, 9);
-	assert_int_equal(node_of(TAG), 0); /* ASK leads nowhere */
+	assert_int_equal(node_of(TAG), 0); /* ASK has no target */
 	lasts("engine db1:6379: a slot of its cluster is on its way to another node; if it stays "
 	      "so, see 'redis-cli --cluster fix'");
 }
 
-/* As nodes come back one by one, what is wrong becomes something else. */
+/* As nodes return one by one, the error changes. */
 static void a_reason_that_is_outdated_gives_way(void **state)
 {
 	static const char *const moves = "engine db1:6379: a slot of its cluster is on its way to "
@@ -331,7 +331,7 @@ static void tags_leave_a_node_that_fails(void **state)
 	assert_int_equal(node_of(2), well);
 	assert_int_equal(node_of(4), well);
 	assert_int_equal(node_of(1), well);
-	says(2, "MOVED 2 192.0.2.8:6379"); /* nobody has taken its place yet */
+	says(2, "MOVED 2 192.0.2.8:6379"); /* no other node has taken its place yet */
 	assert_int_equal(node_of(2), dead);
 	rf_cluster_failed(&cluster, dead, 0, now);
 	says(2, "MOVED 2 192.0.2.9:6379");
@@ -387,7 +387,7 @@ static void a_server_is_used_once_its_name_is_known(void **state)
 	rf_cluster_failed(&cluster, 1, 0, now);
 	assert_int_equal(node_of(TAG), 1);
 	says(TAG, "MOVED 1 192.0.2.7:6379");
-	assert_int_equal(node_of(TAG), 2); /* its place stays free */
+	assert_int_equal(node_of(TAG), 2); /* its place remains free */
 	rf_cluster_add(&cluster, 0, &two.server[0]);
 	assert_true(rf_cluster_knows(&cluster, 0));
 	rf_cluster_failed(&cluster, 1, 0, now);
@@ -413,7 +413,7 @@ static void a_node_that_was_learned_is_not_known_twice(void **state)
 	assert_int_not_equal(cluster.node[0].id, 3); /* connections of before are not its own */
 }
 
-/* Another server may have its address by now. */
+/* A different server could have its address by now. */
 static void a_node_without_tags_is_forgotten(void **state)
 {
 	uint32_t node, id;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Asks for a larger share: when a source may ask, and until when a lease may refuse meanwhile. */
+/*
+ * Requests for a larger share: when a source can send one, and until when a lease can refuse in the
+ * meantime.
+ */
 #define RF_WITH_SHARES
 #include "unit.h"
 
 #include "ringfence/limiter.h"
 
 #define TICK_NS 4000000U
-#define TICKS 13 /* from one ask to the next */
+#define TICKS 13 /* from one request to the next */
 #define NOW 1000000
 
 static struct rf_hearing hearing;
@@ -32,7 +35,7 @@ static uint64_t refusal(const struct rf_window *window, uint64_t jiffies)
 	return rf_shared_refusal(window, jiffies, TICK_NS);
 }
 
-/* Asks so many times, as often as it may. Returns when it asked last. */
+/* Sends this many requests, as often as allowed. Returns the time of the last one. */
 static uint64_t ask_often(struct rf_window *window, int times)
 {
 	uint64_t jiffies = NOW;
@@ -59,7 +62,7 @@ static void a_lease_refuses_until_the_source_may_ask_again(void **state)
 		assert_true(rf_may_ask(&window, NOW, ticks_ns[i]));
 		until = rf_shared_refusal(&window, now, ticks_ns[i]);
 		assert_false(rf_may_ask(&window, until - 1, ticks_ns[i]));
-		/* The packet that asks next is refused for as long. */
+		/* The packet of the next request is refused for as long. */
 		assert_int_equal(rf_shared_refusal(&window, until, ticks_ns[i]) - until,
 				 until - NOW);
 		assert_true(rf_may_ask(&window, until, ticks_ns[i]));
@@ -111,7 +114,10 @@ static void nor_after_a_rest(void **state)
 	assert_int_equal(refusal(&window, at), 0);
 }
 
-/* A window under a limit of the fleet; what it has may be of another definition, or be over. */
+/*
+ * A window under a limit of the fleet; its count can stem from a different definition, or exceed
+ * the limit.
+ */
 static struct rf_policy draw(uint64_t *random, struct rf_window *window)
 {
 	const uint32_t limit = 1 + unit_below(random, 1000), first = 1 + unit_below(random, limit);
@@ -131,7 +137,7 @@ static struct rf_policy draw(uint64_t *random, struct rf_window *window)
 	};
 }
 
-/* What is told at once is within the limit, and nobody who wants more is passed over. */
+/* The immediate bound is within the limit, and no source that needs more is missed. */
 static void what_is_told_at_once_is_within_the_limit(void **state)
 {
 	uint64_t random = 1;
@@ -162,7 +168,7 @@ static void what_is_told_at_once_is_within_the_limit(void **state)
 	hearing = (struct rf_hearing){};
 }
 
-/* Whatever was told before, what is used after the addition decides, up to the limit itself. */
+/* For any immediate bound, the usage after the addition decides, up to the limit itself. */
 static void an_addition_is_judged_by_the_whole_limit(void **state)
 {
 	const uint64_t epoch = 77;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of bans on one CPU: which ban is found, when a ban ends, and how many bans fit. The
+ * The table of bans on one CPU: which ban is found, when a ban expires, and how many bans fit. The
  * explorer tests how CPUs affect each other.
  */
 #include "unit.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What two looks at the counters of an interface and its program show. */
+/* Conclusions from two readings of the counters of an interface and its program. */
 #include "unit.h"
 
 #include "fence/bypass.h"
 
-/* A look: when, what the interface had received, what the program had counted before and after. */
+/* A reading: its time, the interface's received packets, the program's count before and after. */
 struct look {
 	uint64_t at_s, received, before, after;
 	enum rf_met met;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is painted on a canvas: text that is clipped and made harmless, bars and sparklines. */
+/* Painting on a canvas: clipped and sanitized text, bars and sparklines. */
 #include "unit.h"
 
 #include "screen/canvas.h"
@@ -12,7 +12,7 @@ static struct rf_canvas made(int rows, int columns, bool is_utf8)
 	return canvas;
 }
 
-/* Ends the canvas. */
+/* Terminates the canvas. */
 static void shows(struct rf_canvas *canvas, const char *want)
 {
 	char *text = rf_canvas_text(canvas);
@@ -87,7 +87,7 @@ static void a_ring_keeps_the_most_of_each_slot(void **state)
 	assert_true(rf_ring_most(&ring, 105) == 3);
 	rf_ring_note(&ring, 103 + RF_RING_SLOTS, 7);
 	assert_true(rf_ring_most(&ring, 103 + RF_RING_SLOTS) == 7);
-	rf_ring_note(&ring, 2, 5); /* a clock that begins anew */
+	rf_ring_note(&ring, 2, 5); /* a clock that starts again */
 	assert_true(rf_ring_at(&ring, 2, 0) == 5 && rf_ring_at(&ring, 2, 1) < 0);
 	assert_true(rf_ring_at(&ring, 2, 3) < 0); /* before slot 0 */
 	rf_ring_fill(&ring, 2, 6, 4);

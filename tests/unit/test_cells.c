@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packed cells: what is packed is unpacked, and damaged packs are refused. */
+/* Packed cells: packing and unpacking is lossless, and damaged packs are refused. */
 #include "unit.h"
 
 #include <errno.h>
@@ -84,7 +84,9 @@ static void round_trip(void **state)
 	}
 }
 
-/* Each truncation, and damaged bytes: an error or other rows, and never a read past the end. */
+/*
+ * Each truncation, and damaged bytes: an error or different rows, and never a read past the buffer.
+ */
 static void survive_damage(void **state)
 {
 	uint64_t random = unit_seed();
@@ -110,7 +112,7 @@ static void survive_damage(void **state)
 	rf_cells_pack_free(&pack);
 }
 
-/* An attacker's cells, and those of an even sender, take few bytes. */
+/* An attacker's cells, and those of an even sender, need few bytes. */
 static void pack_small(void **state)
 {
 	struct rf_cells_row attack = {.cell_ns = 33 * MS, .count = 30, .cell = {20000}};

@@ -10,7 +10,7 @@
 
 static const int signals[] = {0};
 
-/* Both pipes have something to say, and a process that was forked has them open as well. */
+/* Both pipes have output, and a forked process also has them open. */
 struct pipes {
 	struct rf_loop loop;
 	struct rf_child child;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The definition of a fleet's limit as a number: what changes it, and what does not. */
+/* The definition of a fleet's limit as a number: which changes affect it, and which do not. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static void another_definition_has_another_tag(void **state)
 	other = tag_of(&rules, LIMIT "match udp dport 53", &next_id);
 	assert_int_not_equal(other, tag);
 	assert_int_not_equal(tag_of(&rules, LIMIT "match udp dport 54", &next_id), other);
-	/* A definition that returns is a new one: its records may be gone. */
+	/* A definition that returns is a new one: its records might have been deleted. */
 	assert_int_not_equal(tag_of(&rules, LIMIT, &next_id), tag);
 	assert_int_equal(next_id, 5);
 	tag_of(&rules, "limit add any rate 1k/10s", &next_id);

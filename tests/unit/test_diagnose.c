@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What `doctor` reports about machines and interfaces that are not at hand: given the facts, it
- * reports one finding, with the command that is its remedy, and no other problem.
+ * The findings of `doctor` on simulated machines and interfaces: given the facts, it reports one
+ * finding, with the command that fixes it, and no other problem.
  */
 #include "findings.h"
 
@@ -49,8 +49,8 @@ static void diagnose_interface(void **state)
 	    command, 1)
 
 /*
- * An interface without Ethernet headers: the program would pass everything, so nothing else is
- * reported.
+ * An interface without Ethernet headers: the program would pass everything, so this is the only
+ * finding.
  */
 #define BARE(title, type, called, command, ...)                                  \
 	WRONG(title, "frames", called "): a fence here limits nothing", command, \
@@ -86,7 +86,7 @@ static void relate_interfaces(void **state)
 	assert_true(facts[0].master_occupied && facts[0].master_fenced);
 	assert_string_equal(facts[2].ports, "eth0 eth1");
 	assert_int_equal(facts[2].port_count, 2);
-	assert_int_equal(facts[2].ports_fenced, 0); /* what is on eth1 is not ours */
+	assert_int_equal(facts[2].ports_fenced, 0); /* eth1 has a foreign program */
 	assert_true(facts[3].parent_fenced);
 	assert_false(facts[4].parent_fenced);
 	assert_int_equal(facts[5].peer_tx, 3);
@@ -113,8 +113,8 @@ static void relate_many_ports(void **state)
 }
 
 /*
- * A running fence gets no report about obstacles to an attach, except in generic mode, but one
- * about what was changed since.
+ * A running fence gets no finding about obstacles to an attach, except in generic mode, but one
+ * about later changes.
  */
 static void say_what_was_changed(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `doctor` reports of each driver of its table, on kernels that can and cannot be asked. */
+/*
+ * The findings of `doctor` for each driver of its table, on kernels that report features and on
+ * kernels that do not.
+ */
 #include "findings.h"
 
 #include <stdio.h>
@@ -13,7 +16,7 @@
 		major, minor \
 	}
 
-/* From the drivers' sources, written apart from the table under test. */
+/* From the drivers' sources, written independently of the table under test. */
 struct driver_row {
 	const char *name;
 	struct rf_version native, frags;
@@ -62,7 +65,7 @@ static struct rf_interface_facts facts_of(const struct driver_row *row, struct r
 	return facts;
 }
 
-/* One byte more than fits one buffer, on a kernel that cannot be asked. */
+/* One byte more than one buffer holds, on a kernel that does not report features. */
 static void diagnose_jumbo(const struct driver_row *row, struct rf_version kernel)
 {
 	struct rf_interface_facts facts = facts_of(row, kernel);
@@ -71,8 +74,7 @@ static void diagnose_jumbo(const struct driver_row *row, struct rf_version kerne
 	const bool never = !row->frags.major;
 
 	if (strcmp(row->name, "virtio_net") == 0)
-		return; /* before 6.3 it takes larger frames in one buffer; it has rows of its own
-			 */
+		return; /* before 6.3 it takes larger frames in one buffer; it has separate rows */
 	snprintf(lower, sizeof(lower), "ip link set dev eth0 mtu %d", row->mtu);
 	snprintf(first, sizeof(first), "this is Linux %d.%d, so", kernel.major, kernel.minor);
 	rf_diagnose_interface(&facts, &fits);
@@ -86,7 +88,7 @@ static void diagnose_jumbo(const struct driver_row *row, struct rf_version kerne
 			       never ? "takes no frames in several" : first, lower);
 }
 
-/* What a kernel that cannot be asked is said to do, from the driver's row. */
+/* The assumed features on a kernel that does not report them, from the driver's row. */
 static void diagnose_each_driver(void **state)
 {
 	static const struct rf_version kernels[] = {{5, 15}, {6, 1}, {6, 2}};
@@ -112,7 +114,7 @@ static void diagnose_each_driver(void **state)
 	}
 }
 
-/* The kernel's own answer comes before the row. */
+/* The kernel's report takes precedence over the row. */
 static void ask_the_kernel_first(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The file of events as its readers see it: what is added, rotated, removed, cut or damaged. */
+/* The file of events as its readers see it: appended, rotated, removed, truncated or damaged. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

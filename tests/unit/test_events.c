@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What events are made of scans: each type, when it starts and ends, and what is left out. */
+/* The events that scans cause: each type, when it starts and ends, and omissions. */
 #include "watch.h"
 
 static int set_up(void **state)
@@ -11,7 +11,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* Scans in which nothing is lost. */
+/* Lossless scans. */
 static void be_quiet(struct watch *watch, int scans)
 {
 	watch->scan.sources.count = 0;
@@ -99,10 +99,10 @@ static void a_burst_of_sources_is_bounded(void **state)
 	const struct rf_event *left_out;
 
 	lose(watch, 250, 5);
-	watch->row[200].new_dropped = 6; /* the worst is told */
+	watch->row[200].new_dropped = 6; /* the worst one is reported */
 	feed(watch);
 	expect(watch, RF_EVENT_FLOOD_STARTED, 1);
-	/* Each pays for its end as well; so did the fence and the flood. */
+	/* Each pays for its end as well, like the fence and the flood. */
 	expect(watch, RF_EVENT_SOURCE_LIMITED, 43);
 	assert_int_equal(watch->got.event[2].source.word[0], watch->row[200].source.word[0]);
 	for (int i = 0; i < RF_EVENTS_SUPPRESSED_S; i++)
@@ -169,7 +169,7 @@ static void many_newcomers_are_one_flood(void **state)
 	assert_int_equal(made_last(&watch->got, RF_EVENT_FLOOD_ENDED)->dropped, 60000000);
 }
 
-/* Each with a window, and all of them over their limit. */
+/* Each with a window, and each over its limit. */
 static void a_million_sources_make_few_lines(void **state)
 {
 	enum { SOURCES = 1000000, SCANS = 15 };

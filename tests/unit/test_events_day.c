@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a day of the worst attack writes, in simulated time: other sources each second, long names.
+/*
+ * The size of a day's events in the worst attack, in simulated time: different sources each second,
+ * long names.
  */
 #include <stdlib.h>
 

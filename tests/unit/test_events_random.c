@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events of many random scans, with restarts, clocks that step and fences made anew, against what
- * must hold of any log: numbers without a gap that nothing explains, and one end for each start.
+ * Events of many random scans, with restarts, clock steps and recreated fences, against the
+ * invariants of any log: numbers without an unexplained gap, and one end for each start.
  */
 #include "made_scan.h"
 
@@ -10,7 +10,7 @@
 #define RUNS 24
 #define SCANS 400
 
-/* What is known of one source under one limit. */
+/* The state of one source under one limit. */
 struct truth {
 	bool is_losing, is_banned;
 	uint64_t lost_ns; /* when it lost packets last, awake; 0: never */
@@ -21,11 +21,11 @@ struct truth {
 struct log {
 	uint64_t seq;	   /* of the last line */
 	uint64_t missing;  /* numbers that no line had, and nothing explains yet */
-	uint64_t lines;	   /* but those of RF_EVENT_SUPPRESSED */
+	uint64_t lines;	   /* except RF_EVENT_SUPPRESSED */
 	uint64_t began_ns; /* awake */
 	struct rf_event open[4 * RF_EVENTS_SOURCES];
 	size_t opens;
-	bool is_gone; /* the fence: all ends at once */
+	bool is_gone; /* the fence: everything ends */
 	int reverted, attached, detached;
 };
 
@@ -39,7 +39,7 @@ struct world {
 	struct log log;
 	int made, trials_reverted;
 	enum rf_told told;
-	int storm; /* of ten sources, so many lose packets */
+	int storm; /* of ten sources, this many lose packets */
 };
 
 /* ---- what must hold ---- */
@@ -101,7 +101,7 @@ static void judge_end_of_source(struct world *world, const struct rf_event *star
 
 	assert_string_equal(start->limit, end->limit);
 	assert_true(end->dropped >= start->dropped);
-	/* After a restart, a source of the same network may have taken its place. */
+	/* After a restart, a source of the same network can have taken its place. */
 	if (world->told == RF_TELL_FULL)
 		assert_int_equal(rf_prefix_compare(&start->source, &end->source), 0);
 	if (world->log.is_gone || world->told != RF_TELL_FULL)
@@ -138,7 +138,7 @@ static void judge_left_out(struct log *log, const struct rf_event *event)
 	log->missing = 0;
 }
 
-/* tests/docs/test_events.sh validates what is written there. */
+/* tests/docs/test_events.sh validates the written events. */
 static void write_json(const struct rf_event *event)
 {
 	const char *path = getenv("RF_EVENTS_JSON");
@@ -246,7 +246,7 @@ static void move_counters(struct world *world)
 		counters->reason[RF_NEWCOMER_CLOSED].packets += unit_below(&world->random, 30000);
 	if (chance(world, 50))
 		counters->map_error[unit_below(&world->random, RF_MAP_ERROR_COUNT)]++;
-	/* A lease that is handed over may be missing for a moment. */
+	/* A lease that is handed over can be missing briefly. */
 	if (chance(world, 20) && counters->reason[RF_NEWCOMER_CLOSED].packets > 100)
 		counters->reason[RF_NEWCOMER_CLOSED].packets -= 100;
 }
@@ -374,7 +374,7 @@ static void what_must_hold(void **state)
 	}
 }
 
-/* With events to spare nothing is left out, and what is quiet is released at once. */
+/* With events to spare none is omitted, and a quiet source is released immediately. */
 static void what_is_quiet_is_released(void **state)
 {
 	static struct world world;

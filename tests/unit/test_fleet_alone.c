@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How often and how long a host was alone, by what its program has noted. */
+/* How often and how long a host was offline, according to its program's records. */
 #include "unit.h"
 
 #include "fleet/alone.h"
@@ -8,7 +8,7 @@
 #define BEGAN (100 * SECOND)
 #define FIRST_JIFFY 25000
 
-/* The program and its clock; by rf_hear(), where it is told a deadline. */
+/* The program and its clock; by rf_hear(), when it receives a deadline. */
 struct host {
 	struct rf_hearing hearing[RF_BUCKETS];
 	struct rf_alone alone;
@@ -64,7 +64,7 @@ static void begin(struct host *host)
 	rf_alone_begin(&host->alone, &seen);
 }
 
-/* It hears everything until 10 s after it began. */
+/* It receives everything until 10 s after its start. */
 static struct host begin_heard(void)
 {
 	struct host host = {.now = BEGAN};
@@ -110,7 +110,7 @@ static void a_moment_alone_between_two_looks_is_counted(void **state)
 	assert_int_equal(time->until_ns, host.now);
 }
 
-/* What is told is never less than the time alone. */
+/* The reported time is never less than the time offline. */
 static void a_pause_while_it_looks_makes_no_time_alone_shorter(void **state)
 {
 	struct host host = begin_heard();
@@ -200,7 +200,7 @@ static void who_has_heard_nothing_is_alone_since_it_began(void **state)
 	assert_int_equal(host.alone.any.since_ns, BEGAN);
 }
 
-/* Of an agent before this one: since then it is alone, and from now on that is counted. */
+/* Of an earlier agent: the host is offline since then, and from now on that is counted. */
 static void time_before_this_count_is_not_in_it(void **state)
 {
 	struct host host = begin_heard();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a host tells of bans, and what it takes of those that others tell. */
+/* The bans that a host publishes, and which bans of other hosts it accepts. */
 #include "unit.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static void a_ban_is_packed(void **state)
 }
 
 static const uint8_t answer[] = {
-	9, 0, 0, 0, 0, 0, 0, 0, /* the newest stamp */
+	9, 0, 0, 0, 0, 0, 0, 0, /* the latest stamp */
 	7, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0x10, 0x27, 0, 0, 4, 32, 10,   0, 0,   1, /* 258, 10 s */
 	9, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0,    0,	  0, 0, 6, 48, 0x20, 1, 0xd, 0xb8,
 	0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0,
@@ -66,7 +66,7 @@ static void an_answer_is_read_one_ban_after_the_other(void **state)
 	assert_ptr_equal(told.at, told.end);
 }
 
-/* Under ASan: nothing beyond the end is read. */
+/* Under ASan: no read beyond the end. */
 static void an_answer_that_is_cut_ends_there(void **state)
 {
 	(void)state;

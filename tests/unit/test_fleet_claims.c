@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Claims of three hosts against one ledger in each bucket: asks become shares, shares are given
- * back, and what all hosts pass together stays within the bound.
+ * Claims of three hosts against one ledger in each bucket: requests become shares, shares are
+ * released, and the sum that all hosts pass stays within the bound.
  */
 #include "claims.h"
 
@@ -47,7 +47,7 @@ static void pinned(void **state)
 		run_for(1, 0, quiet);
 	}
 	assert_int_equal(host[0].window[0].dropped, before);
-	/* Its claim is told each 2 s, with a few asks at the start. */
+	/* It reports its claim each 2 s, with a few requests at the start. */
 	assert_in_range(host[0].claims.counts.reports, 2, 20);
 }
 
@@ -92,8 +92,8 @@ static void send_evenly(uint64_t ms, int h)
 }
 
 /*
- * 0.9 L; what it used on the host before is given back as it leaves the window, and that takes a
- * quarter of a second, whenever between two looks and two reports it moves.
+ * 0.9 L; the usage on the previous host is released as it leaves the window, which takes a quarter
+ * of a second, at any time between two readings and two reports at which it moves.
  */
 static void moves(void **state)
 {
@@ -112,7 +112,7 @@ static void moves(void **state)
 	assert_in_range(lost / phases, 0, a_second / 4);
 }
 
-/* Others wanted a part of what it had, so it wants no more than was left to it; but no less. */
+/* Other hosts needed a part of its share, so it requests no more than the rest; but no less. */
 static void returns(void **state)
 {
 	static const uint32_t one[HOSTS] = {5}, both[HOSTS] = {5, 5};
@@ -192,7 +192,7 @@ static void evicted(void **state)
 
 	(void)state;
 	run_for(3000, 0, one);
-	host[0].window[0] = (struct window){}; /* what it passed counts in all_passed still */
+	host[0].window[0] = (struct window){}; /* its passed packets still count in all_passed */
 	run_for(20, 0, one);
 	assert_int_equal(host[0].claims.counts.lost, 1);
 	for (int i = 0; i < 500; i++) {
@@ -236,7 +236,7 @@ static void is_cut_off(void **state)
 	assert_true(host[0].window[0].share > LIMIT / 10);
 }
 
-/* The engine forgets a claim that is not told again; before that its share has ended. */
+/* The server forgets a claim that is not reported again; its share has expired before that. */
 static void is_unheard(void **state)
 {
 	static const uint32_t one[HOSTS] = {2};
@@ -315,7 +315,7 @@ static void bounded_asks(void **state)
 	assert_int_equal(host[0].claims.counts.asks_put_off, 50);
 }
 
-/* The answer, or the failure, of that many batches without any report in it. */
+/* The reply, or the failure, of this many batches without any report in them. */
 static void end_batches(uint32_t count, bool is_answered)
 {
 	struct rf_claims *claims = &host[0].claims;
@@ -341,7 +341,7 @@ static void fewer_under_way(void **state)
 	assert_in_range(host[0].claims.counts.failed, 1, 500);
 	assert_int_equal(*most, RF_REPORTS_MAX);
 	host[0].is_unheard = false;
-	end_batches(100, false); /* as a connection ends */
+	end_batches(100, false); /* as when a connection ends */
 	assert_int_equal(*most, RF_REPORTS_MAX / 2);
 	for (int i = 0; i < 5; i++) {
 		run_for(100, 0, quiet);
@@ -358,11 +358,11 @@ static void fewer_under_way(void **state)
 
 /* ---- a node that is slow, and has every other bucket ---- */
 
-#define SLOW_MS 200 /* less than W/4: nothing is told again */
+#define SLOW_MS 200 /* less than W/4: nothing is reported again */
 #define ASKS_EACH_MS 4
 
 static struct rf_report_batch *held[RF_REPORTS_MAX];
-static uint32_t held_count, told[2]; /* asks that were reported: of the slow node, and of others */
+static uint32_t held_count, told[2]; /* reported requests: of the slow node, and of others */
 
 static bool is_slow(uint32_t bucket)
 {
@@ -409,7 +409,7 @@ static void give_all(struct host *mine)
 	mine->count = 0;
 }
 
-/* New sources, some of each bucket in the end; returns how many the slow node does not have. */
+/* New sources, at least one in each bucket; returns how many are not in the slow node's. */
 static uint32_t ask_anew(struct host *mine, uint64_t from)
 {
 	const struct window window = {.incarnation = 77, .passed = 100, .dropped = 100};
@@ -443,7 +443,7 @@ static void slow_node(void **state)
 		now_ms++;
 		give_all(mine);
 		rf_claims_turn(&mine->claims, now_ns());
-		assert_int_equal(told[1], others); /* all that asked a ms before */
+		assert_int_equal(told[1], others); /* all that sent a request a ms before */
 		others += ask_anew(mine, 1000 + ms * ASKS_EACH_MS);
 	}
 	assert_in_range(others, SLOW_MS, SLOW_MS * ASKS_EACH_MS - SLOW_MS);
@@ -487,7 +487,7 @@ static void another_key(void **state)
 static void another_key_in_one_bucket(void **state)
 {
 	(void)state;
-	ledger[5].key = 99; /* as where a node of a cluster was lost, and hosts start meanwhile */
+	ledger[5].key = 99; /* as when a node of a cluster was lost, and hosts start concurrently */
 	run_for(GRACE / MS + GRACE / MS / 4, 0, quiet); /* before those members are silent */
 	for (int h = 0; h < HOSTS; h++)
 		assert_int_equal(buckets_alone(&host[h]), RF_BUCKETS);

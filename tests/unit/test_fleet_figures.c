@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a limit over many hosts passes unasked, gives away, and passes at most. */
+/*
+ * For a limit over many hosts: the amounts that pass without a share, that are granted, and that
+ * pass at most.
+ */
 #include "unit.h"
 
 #include "ringfence/fleet.h"

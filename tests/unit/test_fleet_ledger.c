@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The fleet's ledger, step by step: who is a member, what is given, and when it learns. */
+/* The fleet's ledger, step by step: membership, grants, and learning. */
 #include "unit.h"
 
 #include "fleet/member.h"
@@ -42,7 +42,7 @@ static struct rf_ledger_answer report(uint32_t slot, uint32_t used, uint32_t has
 	return rf_ledger_report(&ledger, &source, &call, &limit, &says);
 }
 
-/* Both hosts say that they live, and are complete, for so long. */
+/* Both hosts report that they are alive and complete, for this long. */
 static void live(uint64_t span)
 {
 	for (uint64_t end = now + span; now < end; now += GRACE / 4)
@@ -88,7 +88,7 @@ static void a_member_may_not_change_its_key(void **state)
 	assert_int_equal(report(0, 0, 0, 60).status, RF_LEDGER_STRANGER);
 }
 
-/* Nobody of the key before may use a share by then. */
+/* No host with the previous key can use a share by then. */
 static void another_key_is_learnt_once_all_of_the_key_before_were_silent(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static void another_key_is_learnt_once_all_of_the_key_before_were_silent(void **
 	assert_int_equal(beat(0, true).status, RF_LEDGER_DONE);
 }
 
-/* It has no members, so who says first that it goes on has the key of the fleet. */
+/* It has no members, so the first host that reports to continue sets the key of the fleet. */
 static void an_engine_that_forgot_takes_the_key_of_those_who_resume(void **state)
 {
 	const struct rf_ledger_beat resumes = {.is_complete = true, .resumes = true};
@@ -168,7 +168,7 @@ static void whoever_has_more_than_an_even_part_gives_back(void **state)
 	assert_int_equal(report(0, 0, 90, 90).lower_to, 67);
 }
 
-/* Else it would get what the first one gives back for the second. */
+/* Otherwise it would get the share that the first one releases for the second. */
 static void nobody_grows_beyond_an_even_part_in_a_contest(void **state)
 {
 	(void)state;
@@ -305,7 +305,7 @@ static void nobody_waits_for_a_host_that_is_gone(void **state)
 	(void)state;
 	live_alone(GRACE + WINDOW);
 	assert_int_equal(gone(1).status, RF_LEDGER_DONE);
-	ledger.run = 2; /* another one than that of the calls: it has forgotten */
+	ledger.run = 2; /* a different one than in the calls: it has forgotten */
 	live_alone(GRACE + GRACE / 4);
 	assert_false(ledger.is_learning);
 }

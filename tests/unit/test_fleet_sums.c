@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sums of what three hosts received: a source over L on all hosts together is noted on each, and
- * none that stays within L. That no sum is too large, claims.h asserts at each answer.
+ * Sums of the packets that three hosts received: a source over L on all hosts together is recorded
+ * on each, and no source within L is. claims.h asserts at each reply that no sum is too large.
  */
 #include "claims.h"
 
@@ -23,7 +23,7 @@ static int setup_bans(void **state)
 	return 0;
 }
 
-/* For so long, each host gets a packet each `every` ms. */
+/* For this long, each host gets a packet each `every` ms. */
 static void send_everywhere(uint64_t ms, uint64_t source, uint64_t every)
 {
 	static const uint32_t one_each[HOSTS] = {1, 1, 1};
@@ -76,7 +76,7 @@ static void over_on_one(void **state)
 	assert_int_equal(host[1].window[1].banned + host[2].window[1].banned, 0);
 }
 
-/* An ask that was made before a window was read, and by its time came after that. */
+/* A request that was made before a window was read, but has a later timestamp. */
 static void late_asks(void **state)
 {
 	static const uint32_t one[HOSTS] = {1};

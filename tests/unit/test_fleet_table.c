@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of claims: a fixed size, places, and a wheel that forgets nobody and is never early. */
+/*
+ * The table of claims: a fixed size, places, and a wheel that forgets no entry and is never early.
+ */
 #include "unit.h"
 
 #include "fleet/claim_table.h"
@@ -42,7 +44,7 @@ static void holds_its_size(void **state)
 	rf_claim_table_free(&table);
 }
 
-/* Whoever becomes ready is put back for another time, up to a minute, at random. */
+/* Every entry that becomes ready is postponed to a random time, up to a minute. */
 static void wheel_turns(void **state)
 {
 	uint64_t random = unit_seed(), now = 77 * SECOND, turns = 0;
@@ -88,7 +90,7 @@ static uint32_t ready_of(const struct rf_claim_table *table, uint32_t node)
 	return count;
 }
 
-/* Of a cluster, buckets come and go; nobody who is ready stays behind. */
+/* In a cluster, buckets come and go; no ready entry remains behind. */
 static void buckets_move(void **state)
 {
 	uint32_t node[RF_BUCKETS];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A fence of a fleet as who watches sees it: what its agent tells, events, and metrics. */
+/* A fence of a fleet as the daemon sees it: its agent's report, events, and metrics. */
 #include "exposition.h"
 #include "watch.h"
 
-/* What user/agent/status.c writes, with other values where a test wants them. */
+/* The output of user/agent/status.c, with other values if a test sets them. */
 #define TOLD                                                                                       \
 	"{\"schema\":1,\"fence\":\"eth0\",\"started_ns\":%llu,\"written_ns\":%llu,\"attached\":"   \
 	"true,\"hosts\":4,\"grace_ms\":2000,\"server\":{\"host\":\"a\",\"port\":\"1\","            \
@@ -66,7 +66,7 @@ static void what_an_agent_tells_is_read(void **state)
 	assert_string_equal(agent.trouble, "");
 }
 
-/* While an upgrade runs, the daemon may be newer than the agent. */
+/* During an upgrade, the daemon can be newer than the agent. */
 static void an_agent_without_a_count_of_times_alone_is_read(void **state)
 {
 	struct rf_agent_seen agent;
@@ -141,7 +141,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* Nothing is heard about so many parts of the sources. */
+/* This many parts of the sources are offline. */
 static void be_alone(struct watch *watch, uint32_t parts, const char *trouble)
 {
 	watch->scan.fleet.standing.alone = parts;

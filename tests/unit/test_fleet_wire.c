@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a host and the engine say to each other: bytes that are known, and all that is refused. */
+/* The messages between a host and the fleet server: known bytes, and everything that is refused. */
 #include "unit.h"
 
 #include "fleet/wire.h"
@@ -189,7 +189,7 @@ static void reports_and_answers_come_back_the_same(void **state)
 	}
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void assert_call_refused(struct rf_ledger_call call)
 {

@@ -53,7 +53,7 @@ static int parse_count(const char *text, uint64_t *value, struct rf_error *error
 	bool in_bits = true;
 	int err = rf_parse_count(text, value, &in_bits, error);
 
-	assert_int_equal(in_bits, err != 0); /* left alone, or false */
+	assert_int_equal(in_bits, err != 0); /* unchanged, or false */
 	return err;
 }
 
@@ -128,7 +128,7 @@ static void parse_rate(void **state)
 	UNIT_ROW_OF("refuses a rate: " title, parse_rate, \
 		    (&(struct rate_row){text, .refusal = "'" text "': " reason}))
 
-/* The sentence is cut where rf_error ends, and no byte is written after it. */
+/* The sentence is truncated at the size of rf_error, and no byte is written after it. */
 static void rate_of_100000_characters_is_refused(void **state)
 {
 	static char text[100001];
@@ -299,7 +299,7 @@ static void names_of_enumerators_are_words_of_the_grammar(void **state)
 	assert_string_equal(rf_unit_name(255), "unknown");
 }
 
-/* 1 … `max`, of every magnitude, half of them a multiple of what has a suffix. */
+/* 1 … `max`, of every magnitude, half of them multiples of a suffix. */
 static uint64_t random_upto(uint64_t *state, uint64_t max)
 {
 	static const uint64_t steps[] = {1, 1, 1, 1000, 60000, 3600000};

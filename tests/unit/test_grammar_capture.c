@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The words after `capture`; test_refusals.c has those that are refused. */
+/* The words after `capture`; test_refusals.c has the refused ones. */
 #include "unit.h"
 
 #include "line.h"

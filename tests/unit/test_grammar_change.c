@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * `limit change`, in rows of a limit, the words of a change, and what becomes of the limit: the
- * parts that are named change, the others stay.
+ * `limit change`, in rows of a limit, the words of a change, and the resulting limit: the named
+ * parts change, the others remain.
  */
 #include "line.h"
 

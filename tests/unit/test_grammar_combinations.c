@@ -9,7 +9,7 @@
 
 #define RANDOM_LIMITS 50000
 
-/* ---- limits, all of them ---- */
+/* ---- all limits ---- */
 
 /* A count as text, and its value. */
 struct amount {
@@ -32,7 +32,7 @@ static bool is_bucket(const struct rf_limit *limit)
 	return limit->algorithm == RF_TOKEN || limit->algorithm == RF_LEAKY;
 }
 
-/* The limit that the words ask for, whether or not it is allowed. */
+/* The limit that the words describe, whether or not it is allowed. */
 static uint64_t default_burst(const struct rf_limit *limit)
 {
 	if (limit->algorithm != RF_TOKEN)

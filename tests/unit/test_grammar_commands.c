@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The grammar's commands, in rows of a line and the expected result: `newcomers`, `attach`, the
- * words after `for` and `confirm`, and the words that a line is split into. test_grammar_limits.c
- * tests `limit add`, test_refusals.c what is refused.
+ * words after `for` and `confirm`, and splitting a line into words. test_grammar_limits.c tests
+ * `limit add`, test_refusals.c refusals.
  */
 #include "line.h"
 
@@ -32,7 +32,7 @@ static void words_of_a_line_are_read_one_by_one(void **state)
 	assert_int_equal(rf_words_end(&line.words, &error), 0);
 }
 
-/* Every word may be a name, but `all`, and `dev` and `confirm`, which may stand beside names. */
+/* Every word can be a name, except `all`, and `dev` and `confirm`, which can be next to names. */
 static void words_of_the_grammar_are_names(void **state)
 {
 	static const char words[] =

@@ -185,7 +185,7 @@ struct port_range {
 
 struct ports_row {
 	const char *text;
-	struct port_range range[5]; /* up to one that is empty */
+	struct port_range range[5]; /* terminated by an empty one */
 };
 
 static bool in_ranges(const struct port_range *range, int port)

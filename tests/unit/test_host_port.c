@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* HOST:PORT: where the host ends, and which ports there are. */
+/* HOST:PORT: where the host ends, and which ports are valid. */
 #include "unit.h"
 
 #include <string.h>

@@ -183,8 +183,8 @@ static void arrives_often(void)
 }
 
 /*
- * A counter comes to its limits between the look at it and the subtraction: what was not added any
- * more is not taken away later, so who has a window still is never absent.
+ * A counter reaches its bounds between its reading and the subtraction: an addition that was
+ * skipped is not subtracted later, so a source that still has a window is never absent.
  */
 static void none_is_absent_after_a_counter_was_stuck(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases: the answer of each function. test_lease_window.c tests leases beside a window; the
- * explorer tests how the operations of two CPUs mix.
+ * Leases: the result of each function. test_lease_window.c tests leases together with a window; the
+ * explorer tests how the operations of two CPUs interleave.
  */
 #include "lease.h"
 
@@ -92,8 +92,8 @@ static void spreads_the_sources_of_a_network(void **state)
 #define TAG_WORDS 100000
 
 /*
- * Every place with the tag is marked, and the first marked place has the tag. Where no place has
- * the tag, none is marked.
+ * Every place with the tag is marked, and the first marked place has the tag. If no place has the
+ * tag, none is marked.
  */
 static void finds_each_place_of_a_tag(void **state)
 {
@@ -130,8 +130,8 @@ static void finds_each_place_of_a_tag(void **state)
 
 /*
  * Half of RF_CREDITS_PER_SPENT packets for each cell, and as many for one cell more; and no more
- * than 7/8 of L, 0: the largest. A unit of the ring for each cell may be rounding, unless the
- * head's own cell has passed its part: what is beyond whole units shows that.
+ * than 7/8 of L, 0: the largest. A unit of the ring for each cell can be rounding, unless the
+ * head's own cell has passed its part: the remainder beyond whole units shows that.
  */
 static void is_worth_it_for_who_will_get_credits(void **state)
 {
@@ -228,7 +228,7 @@ static void is_fresh_for_a_while_yet(void **state)
 }
 
 /*
- * A time that does not fit into the lease ends the lease, and is never stored as an earlier or
+ * A time that does not fit into the lease invalidates it, and is never stored as an earlier or
  * later time.
  */
 static void is_live_as_far_as_it_can_tell(void **state)
@@ -296,7 +296,7 @@ static void refuses_what_costs_more(void **state)
 	assert_int_equal(lease.bytes, 300);
 }
 
-/* The credits that a lease with `taken` charged and `room` left asks of a window's room. */
+/* The credits that a lease with `taken` charged and `room` left requests from a window's room. */
 static void wants_its_share(void **state)
 {
 	static const struct {
@@ -380,7 +380,7 @@ static void remembers_the_time_before(void **state)
 	rf_lease_enter(&lease, 200, 300);
 	assert_int_equal(lease.taken, 1000);
 	assert_int_equal(lease.credits, 30);
-	rf_lease_enter(&lease, 300, 350); /* the next one; another limit's cell ends it */
+	rf_lease_enter(&lease, 300, 350); /* the next one; the cell of a different limit ends it */
 	assert_int_equal(lease.spent_before, 6);
 	assert_int_equal(lease.taken, 0);
 	assert_int_equal(lease.credits, 0);
@@ -391,7 +391,7 @@ static void remembers_the_time_before(void **state)
 	assert_int_equal(lease.taken, 0);
 }
 
-/* Refused packets before then give no share. */
+/* Packets refused before that yield no share. */
 static void remembers_nothing_of_refusals(void **state)
 {
 	struct rf_lease lease = {0};
@@ -411,7 +411,7 @@ static void remembers_nothing_of_refusals(void **state)
 	assert_int_equal(lease.taken, 0);
 }
 
-/* Every set of one to four limits, those in force first, as the data path orders them. */
+/* Every set of one to four limits, enforced ones first, in the data path's order. */
 static void remembers_slots(void **state)
 {
 	uint64_t random = unit_seed();
@@ -434,7 +434,7 @@ static void remembers_slots(void **state)
 	}
 }
 
-/* A lease holds any reason, beside the longest time. */
+/* A lease holds any reason, in addition to the longest time. */
 static void repeats_reasons(void **state)
 {
 	struct rf_lease lease = {};
@@ -447,7 +447,7 @@ static void repeats_reasons(void **state)
 	}
 }
 
-/* Each limit has an answer of its own, and no list has such an answer. */
+/* Each limit has a separate verdict, and no list has such a verdict. */
 static void tells_reasons_apart(void **state)
 {
 	static const enum rf_reason lists[] = {RF_ALLOWED, RF_DENIED, RF_NO_LIMIT};
@@ -471,7 +471,7 @@ static void tells_reasons_apart(void **state)
 	}
 }
 
-/* Under which limits a lease may be held, after which verdict. */
+/* Under which limits a lease is permitted, after which verdict. */
 static void follows_a_verdict(void **state)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases on several CPUs, under any traffic: no limit passes more than it says, and at most 1/32 of
- * it is charged as credits and not spent. With one limit, and with several that every packet must
- * pass.
+ * Leases on several CPUs, under any traffic: no limit passes more than its COUNT, and at most 1/32
+ * of it is charged as credits and not spent. With one limit, and with several that every packet
+ * must pass.
  */
 #include "fleet.h"
 
@@ -38,7 +38,7 @@ static void fleet_keeps_to_the_bound(void **state)
 		passed += fleet_take(time_ns, cost);
 	}
 	assert_in_range(passed, FLEET_PACKETS / 20, FLEET_PACKETS - 100);
-	/* With many CPUs, each CPU passes too little unless the packets come at once. */
+	/* With many CPUs, each CPU passes too little unless the packets arrive together. */
 	assert_true(fleet.spent > 0 || (fleet.row.cpus == CPUS_MAX && fleet.row.percent < 800));
 	assert_true(!fleet.row.disturbed || fleet.disturbances > 100 || fleet.row.cpus == CPUS_MAX);
 }

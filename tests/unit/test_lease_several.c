@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Credits of several windows at once: equally many in each window, until the first of their cells
- * ends; and what happens to the credits if a race for one of the windows is lost.
+ * Credits of several windows: equally many in each window, until the first of their cells ends; and
+ * the fate of the credits if a race for one of the windows is lost.
  */
 #include <linux/types.h>
 
@@ -157,7 +157,7 @@ static void ends_when_a_shadow_reopens(void **state)
 	assert_int_equal(all.lease.until, START + 32);
 }
 
-/* … and remembers what was passed before, from one to the next. */
+/* … and remembers earlier passes, from one to the next. */
 static void ends_at_the_multiples_of_a_span(void **state)
 {
 	(void)state;
@@ -177,7 +177,8 @@ static void ends_at_the_multiples_of_a_span(void **state)
 }
 
 /*
- * If a window has moved on while this CPU stalled, it gives no credits, and the present ones end.
+ * If a window has advanced while this CPU stalled, it grants no credits, and the present ones
+ * expire.
  */
 static void ends_where_a_window_is_far_ahead(void **state)
 {
@@ -191,7 +192,7 @@ static void ends_where_a_window_is_far_ahead(void **state)
 	assert_int_equal(used_of(0), PASSED);
 }
 
-/* The share is remembered from one segment to the next, wherever a cell ends. */
+/* The share is remembered from one segment to the next, at any cell's end. */
 static void remembers_from_segment_to_segment(void **state)
 {
 	static const uint64_t segments[] = {0, 32, 64, 80, 96, 128, 160, 192};
@@ -209,8 +210,7 @@ static void remembers_from_segment_to_segment(void **state)
 
 /* ---- lost races ---- */
 
-/* The race for one window is lost: what was charged to those before it is, and no more than that.
- */
+/* The race for one window is lost: only the charges to the windows before it remain. */
 static void loses_a_share_at_most(void **state)
 {
 	(void)state;
@@ -231,7 +231,7 @@ static void loses_a_share_at_most(void **state)
 }
 
 /*
- * Existing credits are kept. The share of the lost ones starts again at zero, also in the next
+ * Existing credits are retained. The share of the lost ones starts again at zero, also in the next
  * cell.
  */
 static void begins_anew_after_a_loss(void **state)
@@ -243,7 +243,7 @@ static void begins_anew_after_a_loss(void **state)
 	assert_int_equal(all.lease.credits, SHARE);
 	assert_true(rf_lease_answers(&all.lease, SHARE / 2, 60));
 	all.disturbed = &all.window[1].head;
-	all.loads = 3; /* the packet's own charge, and the look at it */
+	all.loads = 3; /* the packet's own charge, and its reading */
 	pass(START, 1);
 	assert_int_equal(all.lease.credits, SHARE / 2);
 	assert_int_equal(rf_lease_spent(&all.lease), 0);
@@ -255,10 +255,10 @@ static void begins_anew_after_a_loss(void **state)
 	assert_int_equal(all.lease.credits, SHARE);
 	pass(START + SHORT, 1);
 	assert_int_equal(rf_lease_spent_before(&all.lease),
-			 8192); /* not what was before the loss */
+			 8192); /* not the amount before the loss */
 }
 
-/* ---- what may be stranded ---- */
+/* ---- possible losses ---- */
 
 #define SEGMENTS 4 /* of the other limit in a cell of the first */
 
@@ -276,8 +276,8 @@ static uint32_t pass_most(uint64_t cell, uint64_t later, uint32_t most)
 
 /*
  * Much is passed at the end of a cell, which strands a share in the next one; and as that cell
- * leaves the window, much at the beginning of another one, which strands it there and, since
- * another limit's cell ends, once more.
+ * leaves the window, much at the start of a further one, which strands it there and, because the
+ * cell of a different limit ends, once more.
  */
 static void strands_a_32nd_at_most(void **state)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Leases beside their windows: what follows a verdict, at every origin of time, and that a lease
- * refuses only what its window would refuse.
+ * Leases together with their windows: the effect of a verdict, at every origin of time, and that a
+ * lease refuses only packets that its window would refuse.
  */
 #include "lease.h"
 
 /* ---- what follows, at every origin ---- */
 
-#define TICKS_CELL 16 /* so that a lease can tell the time at every origin */
+#define TICKS_CELL 16 /* far enough from 0 for a lease at every origin */
 
 static struct rf_policy jiffies_policy(uint32_t limit)
 {
@@ -36,7 +36,7 @@ static void holds_credits_until_the_cell_ends(void **state)
 
 		rf_window_start(&window, &policy, ask.time);
 		assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_UNDER);
-		assert_int_equal(lease.credits, 0); /* too few for another one of that cost */
+		assert_int_equal(lease.credits, 0); /* too few for a further one of that cost */
 		ask.cost = 1;
 		assert_int_equal(ask_window(&lease, &who, &window, &policy, &ask), RF_UNDER);
 		assert_int_equal(lease.credits, 10);
@@ -113,7 +113,7 @@ static void does_not_refuse_where_there_is_room(void **state)
 	assert_int_equal(lease.until, 0);
 }
 
-/* A lease that refuses has lost its credits, which were its share of what it had passed. */
+/* A lease that refuses has lost its credits, a share of its passed packets. */
 static void loses_credits_and_their_share(void **state)
 {
 	const struct rf_policy policy = jiffies_policy(10000);
@@ -165,7 +165,7 @@ static void counts_credits_left_over(void **state)
 	assert_int_equal(rf_word_used(window.head), 6400 + 639 + 101 + lease.credits);
 }
 
-/* ---- refusals against the window alone ---- */
+/* ---- refusals, compared with the window ---- */
 
 #define REFUSERS 4
 
@@ -184,7 +184,7 @@ static bool is_behind(const struct rf_window *window, const struct rf_policy *po
 	return (int32_t)(rf_word_epoch(window->head) - (uint32_t)rf_epoch(policy, time)) > 0;
 }
 
-/* No lease refuses what the window would let through. Another limit is a new generation. */
+/* No lease refuses a packet that the window would pass. Another limit is a new generation. */
 static bool leased_take(struct run *run, struct source *source, const struct packet *packet)
 {
 	const struct rf_policy *policy = run->policy;

@@ -168,7 +168,7 @@ static void raise_keeps_the_larger(void **state)
 		{20, PAIR(20, 0, 5), 20, 6, PAIR(20, 0, 6)},
 		{20, PAIR(20, 0, 5), 20, 0, PAIR(20, 0, 5)},
 		{21, 0, 21, 5, PAIR(20, 5, 0)},
-		{21, PAIR(20, 0, 7), 21, 3, PAIR(20, 3, 7)}, /* the other cell stays */
+		{21, PAIR(20, 0, 7), 21, 3, PAIR(20, 3, 7)}, /* the other cell is retained */
 		{21, PAIR(20, 3, 7), 21, 2, PAIR(20, 3, 7)},
 		{21, PAIR(20, 3, 7), 20, 8, PAIR(20, 3, 8)}, /* a late one */
 		{21, PAIR(20, 3, 7), 20, 6, PAIR(20, 3, 7)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Weighted, fixed, log, token and leaky, and limits that count what they reject, in rows of known
+ * Weighted, fixed, log, token and leaky, and limits that count rejected packets, in rows of known
  * answers: which packets are offered at which time, and which of them pass. One CPU at a time.
  */
 #include "script.h"
@@ -9,7 +9,10 @@
 
 /* ---- the clock's zero ---- */
 
-/* Time 0 is stored as 1, since 0 marks an empty slot; so W ends one ns later than it should. */
+/*
+ * Time 0 is stored as 1, because 0 marks an empty slot; W therefore ends one ns later than it
+ * should.
+ */
 static void log_at_zero(void **state)
 {
 	const struct rf_policy policy = {TIMES(3, 1000)};
@@ -58,7 +61,7 @@ static void deepest_bucket_at_zero(void **state)
 
 /* ---- numbers at their edge ---- */
 
-/* A flood of refused packets stops counting before a word overflows, and its window ends. */
+/* A flood of refused packets stops counting before a word overflows, and its window expires. */
 static void refused_packets_saturate(void **state)
 {
 	const struct rf_policy policy = {COUNTING_RING(RF_LIMIT_MAX / 2, 3)};
@@ -194,7 +197,7 @@ static void reader_of_a_bucket(void **state)
 	assert_int_equal(rf_window_passes_again(&window, &policy, 2100, 1), 0);
 }
 
-/* ---- what a frame costs ---- */
+/* ---- the cost of a frame ---- */
 
 static void cost_of_a_frame(void **state)
 {

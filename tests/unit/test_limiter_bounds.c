@@ -8,7 +8,7 @@
 
 /* ---- intervals ---- */
 
-/* At most so much passes in any interval of that length, both ends included. */
+/* At most this much passes in any interval of that length, both ends included. */
 struct bound {
 	uint64_t interval_ns;
 	uint64_t at_most; /* packets or bytes */
@@ -134,7 +134,7 @@ static int128 exact_depth(const struct rf_limit *limit)
 	return (int128)limit->burst * limit->window_ns * 16;
 }
 
-/* The content of the bucket at `time_ns`; `oracle` keeps the level after the last packet. */
+/* The content of the bucket at `time_ns`; `oracle` stores the level after the last packet. */
 static int128 exact_level(const struct oracle *oracle, const struct rf_limit *limit, int128 depth,
 			  uint64_t time_ns)
 {
@@ -146,9 +146,9 @@ static int128 exact_level(const struct oracle *oracle, const struct rf_limit *li
 }
 
 /*
- * Never over burst + L*T/W in any T: what passes, passes an exact bucket, too. In bytes the depth
- * is rounded up, so that it may hold what flows in 1/16 ns more. And what is refused would not pass
- * a bucket in which each packet took as much more as the rounding may come to.
+ * Never over burst + L*T/W in any T: every packet that passes also passes an exact bucket. In bytes
+ * the depth is rounded up, so it can hold the flow of 1/16 ns more. And every refused packet would
+ * also be refused by a bucket in which each packet costs as much more as the rounding can add.
  */
 static bool keeps_rate(struct run *run, struct source *source, const struct packet *packet)
 {
@@ -179,7 +179,7 @@ static bool keeps_rate(struct run *run, struct source *source, const struct pack
 	return true;
 }
 
-/* ---- the estimate of cells so long that places are left out ---- */
+/* ---- the estimate for cells long enough to omit binary places ---- */
 
 #define YEAR (8784ULL * 3600 * SECOND)
 

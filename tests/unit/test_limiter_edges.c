@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The most that any sender can pass in an interval, for each algorithm: floods at the worst
- * moments, and every possible pattern for small windows. The tests show that the bounds are kept
- * and reached.
+ * The most that any sender can pass in an interval, for each algorithm: floods at the worst times,
+ * and every possible pattern for small windows. The tests show that the bounds are met and reached.
  */
 #include "limiter.h"
 
@@ -14,7 +13,7 @@ static const uint32_t ticks_ns[] = {HZ1000, HZ300, HZ250, HZ100};
 
 #define FLOODS_MAX 6
 
-/* More than L packets, sent so many cells and units of the clock after the start of a cell. */
+/* More than L packets, sent this many cells and units of the clock after the start of a cell. */
 struct flood {
 	int cells, units;
 	uint32_t passed;
@@ -168,7 +167,7 @@ static void search_from(struct search *search, const struct rf_window *window, u
 	}
 }
 
-/* What the limiter promises for an interval of that length, both ends included. */
+/* The limiter's promise for an interval of that length, both ends included. */
 static uint32_t promised(const struct rf_policy *policy, uint32_t length)
 {
 	const uint32_t limit = policy->limit, cell = policy->cell;

@@ -22,11 +22,11 @@ struct sender {
 	uint32_t tick_ns;
 	enum rf_clock clock;
 	uint32_t cost; /* 0: 1 */
-	/* Both are given by hand, or 0/0 for the bound of the algorithm. */
+	/* Both are explicit, or 0/0 for the bound of the algorithm. */
 	struct pace keeps, loses;
 };
 
-/* How many packets are lost, if they begin at `start_ns` plus a fraction of their distance. */
+/* The number of lost packets, if they start at `start_ns` plus a fraction of their distance. */
 static uint64_t lost_packets(const struct sender *sender, const struct rf_policy *policy,
 			     struct pace pace, uint64_t start_ns, uint64_t fraction)
 {
@@ -48,9 +48,10 @@ static uint64_t lost_packets(const struct sender *sender, const struct rf_policy
 }
 
 /*
- * What loses nothing, and what does. A window of cells has L in any N of them. The estimate of a
- * weighted one rounds up, and takes the clock's reading for the time. A log counts both ends of W.
- * A bucket's times are whole ns: one that holds a single packet waits for the next.
+ * The rates that lose nothing, and those that lose packets. A window of cells has L in any N of
+ * them. The estimate of a weighted one rounds up, and uses the clock's reading as the time. A log
+ * counts both ends of W. A bucket's times are whole ns: one that holds a single packet waits for
+ * the next.
  */
 static void bound_of(const struct sender *sender, const struct rf_policy *policy,
 		     struct pace *keeps, struct pace *loses)
@@ -60,7 +61,7 @@ static void bound_of(const struct sender *sender, const struct rf_policy *policy
 
 	*keeps = (struct pace){policy->limit / cost, over_ns};
 	*loses = (struct pace){keeps->packets + 1, keeps->over_ns};
-	if (policy->time_shift) /* N cells may be a tick shorter */
+	if (policy->time_shift) /* N cells can be a tick shorter */
 		loses->over_ns -= policy_unit_ns(policy, sender->tick_ns);
 	if (rf_is_weighted(policy)) {
 		keeps->over_ns += policy_unit_ns(policy, sender->tick_ns);
@@ -128,7 +129,7 @@ static const struct CMUnitTest tests[] = {
 	       LIMIT(1600, SECOND, STRICT(16)), .keeps = {1499, SECOND}, .loses = {1501, SECOND}),
 	SENDER("strict, 1600/1s at HZ 250: 1492/1s and not 1495/1s", HZ250, RF_JIFFIES,
 	       LIMIT(1600, SECOND, STRICT(16)), .keeps = {1492, SECOND}, .loses = {1495, SECOND}),
-	/* A whole number of cells is 259.4 ticks, so N of them may be 260. */
+	/* A whole number of cells is 259.4 ticks, so N of them can be 260. */
 	SENDER("strict, 31 cells, 1600/1s at HZ 250: 1538/1s and not 1543/1s", HZ250, RF_JIFFIES,
 	       LIMIT(1600, SECOND, STRICT(31)), .keeps = {1538, SECOND}, .loses = {1543, SECOND}),
 	SENDER("strict, 31 cells, 100/1s at HZ 250: 96/1s", HZ250, RF_JIFFIES,

@@ -31,7 +31,7 @@ static bool agrees(struct source *source, const struct kind *kind, uint64_t time
 	return rf_take(&source->window, &kind->policy, time, cost) == (passes ? RF_UNDER : RF_OVER);
 }
 
-/* Traffic in every cell, so that the ring is full of admissions. */
+/* Traffic in every cell, to fill the ring with admissions. */
 static bool fill_agrees(struct source *source, const struct kind *kind, uint64_t first,
 			uint64_t cells)
 {
@@ -62,8 +62,8 @@ static void idle_from(const struct kind *kind, uint64_t origin, uint64_t idle)
 /* ---- in cells ---- */
 
 /*
- * Left out: about 2^32 cells and multiples of that, where the ring's tags look like those of this
- * lap.
+ * Omitted: about 2^32 cells and multiples of that, where the ring's tags look like the present
+ * lap's.
  */
 static const uint64_t idles[] = {
 	1,
@@ -98,7 +98,7 @@ static void idle_for_long(void **state)
 			idle_from(*state, origins[j], idles[i]);
 }
 
-/* The source returns at `back`, and floods each cell with `packets` while tags may be ambiguous. */
+/* The source returns at `back`, and floods each cell with `packets` while tags can be ambiguous. */
 static void back_from_a_lap(const struct kind *kind, uint64_t idle, uint32_t packets)
 {
 	const uint64_t origin = 12345, over = RF_CELLS_AHEAD + RF_CELLS;
@@ -118,7 +118,7 @@ static void back_from_a_lap(const struct kind *kind, uint64_t idle, uint32_t pac
 			 policy->limit);
 }
 
-/* While tags are ambiguous the limiter may be too strict; afterwards it is exact again. */
+/* While tags are ambiguous the limiter can be too strict; afterwards it is exact again. */
 static void idle_for_a_lap(void **state)
 {
 	for (uint64_t idle = EPOCHS - 200; idle < EPOCHS + 20; idle++) {
@@ -142,7 +142,7 @@ static void newcomer_before_the_wrap(void **state)
 	}
 }
 
-/* The ring's cells were written at different times, so a single cell may be that old. */
+/* The ring's cells were written at different times, so a single cell can be that old. */
 static void old_cell_hides_no_new_one(void **state)
 {
 	const uint64_t back = 36 + EPOCHS - (1 << 17);

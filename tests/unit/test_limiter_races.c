@@ -17,7 +17,7 @@ static void yield(void)
 
 	if (!hook)
 		return;
-	yield_hook = NULL; /* what the hook itself takes is not interrupted */
+	yield_hook = NULL; /* the hook's own operations are not interrupted */
 	hook(yield_context);
 	yield_hook = hook;
 }
@@ -203,7 +203,7 @@ static void last_permit(void **state)
 }
 
 /*
- * This CPU closes epoch 103 and stalls; another one closes it as well, and then 104, whose slot
+ * This CPU closes epoch 103 and stalls; another CPU closes it as well, and then 104, whose slot
  * held epoch 88. A sum that is read across that change misses epoch 88.
  */
 static bool stall_at(int point)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The limiter and its readers against the oracle: each verdict, the used amount, and the time at
- * which the source passes again must be exactly what the list of all charges says.
+ * which the source passes again must exactly match the list of all charges.
  */
 #include "traffic.h"
 
@@ -22,8 +22,8 @@ static bool agrees(struct run *run, struct source *source, const struct packet *
 /* ---- readers ---- */
 
 /*
- * What a cell counts in a window that ends with `last`. A closed one, of which so much was refused
- * that its half of a word is full, counts that.
+ * A cell's count in a window that ends with `last`. If a closed one refused enough to fill its half
+ * of a word, the count is that maximum.
  */
 static uint64_t expected_in(struct run *run, struct source *source, uint64_t epoch, uint64_t last)
 {

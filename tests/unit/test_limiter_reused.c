@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A late write: a CPU still holds the pointer of a window whose memory now belongs to another
+ * A late write: a CPU still holds the pointer of a window whose memory now belongs to a different
  * limit. For each pair of algorithms, the tests measure how the written word affects the new owner:
- * how long the source may be shut out, and how much it may pass beyond its limit. Both must match
+ * how long the source can be shut out, and how much it can pass beyond its limit. Both must match
  * the head comment of limiter.h.
  *
- * The writer has a window of its own with a history. Each of its words may land in the other
- * window, alone or with the others; or the writer runs a whole packet there. That is more than it
- * can really do.
+ * The writer has a separate window with a history. Each of its words can land in the other window,
+ * separately or together; or the writer runs a whole packet there. That is more than it can really
+ * do.
  */
 #include <stdio.h>
 
@@ -20,7 +20,7 @@
 #define HOUR (3600 * SECOND)
 #define DAY (24 * HOUR)
 #define WORDS (sizeof(struct rf_window) / sizeof(__u64))
-#define WRITES (WORDS + 2) /* each word, all of them, a packet */
+#define WRITES (WORDS + 2) /* each word, all words, a packet */
 #define STEPS 512
 
 struct kind {
@@ -83,7 +83,7 @@ static uint64_t cell_ns(const struct rf_policy *policy)
 	return policy_cells_ns(policy, 1, TICK_NS);
 }
 
-/* For how long a source may be shut out after its first packet after the write. */
+/* For how long a source can be shut out after its first packet after the write. */
 static uint64_t shut_ns(const struct limiter *owner)
 {
 	const struct rf_policy *policy = &owner->policy;
@@ -98,7 +98,7 @@ static uint64_t shut_ns(const struct limiter *owner)
 	return stall_ns + (RF_CELLS_AHEAD + policy->cells + 2) * cell_ns(policy);
 }
 
-/* How much may pass in one window's time after a moment at which the window was full. */
+/* How much can pass in one window's time after the window was full. */
 static uint64_t passes_in_window(const struct limiter *owner)
 {
 	const struct rf_limit *limit = owner->limit;
@@ -167,8 +167,8 @@ static void write_late(struct limiter *owner, const struct limiter *writer, size
 		 __VA_ARGS__)
 
 /*
- * A source that keeps sending passes again in time; limits that count refused packets are excepted,
- * since they refuse it anyway.
+ * A source that continues to send passes again in time, except under limits that count refused
+ * packets, which refuse it anyway.
  */
 static void check_shut(struct limiter owner, const struct limiter *writer, size_t write,
 		       uint64_t time_ns)

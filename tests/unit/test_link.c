@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a connection to the engine says of its troubles. hiredis and its server are made up. */
+/*
+ * The errors that a connection to the fleet server reports. hiredis and its server are simulated.
+ */
 #include "unit.h"
 
 #include <string.h>
@@ -31,7 +33,7 @@ static redisAsyncContext context;
 static redisConnectCallback *connected;
 static redisDisconnectCallback *disconnected;
 static redisCallbackFn *answered;
-static void *request; /* the one that has no answer yet */
+static void *request; /* the first request without a reply */
 
 redisAsyncContext *redisAsyncConnect(const char *ip, int port)
 {
@@ -84,7 +86,7 @@ void redisAsyncHandleWrite(redisAsyncContext *redis)
 	(void)redis;
 }
 
-/* ---- the guard of what it reads, which tests/e2e/test_fleet_hostile.sh looks at ---- */
+/* ---- the guard of its reads, which tests/e2e/test_fleet_hostile.sh also tests ---- */
 
 void rf_guard_set(struct rf_guard *guard, redisContext *redis)
 {
@@ -188,7 +190,7 @@ static void has_trouble(const char *what)
 static void has_no_trouble(void)
 {
 	assert_string_equal(link_of.trouble, "");
-	assert_string_equal(link_of.said, ""); /* so its end was said */
+	assert_string_equal(link_of.said, ""); /* so its end was logged */
 }
 
 #define REFUSED "nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
@@ -199,7 +201,7 @@ static void an_answer_ends_a_trouble(void **state)
 	is_refused();
 	has_trouble(REFUSED);
 	connects();
-	has_trouble(REFUSED); /* behind a tunnel, a connection says nothing of the engine */
+	has_trouble(REFUSED); /* behind a tunnel, a connection shows nothing about the server */
 	is_called();
 	answers(REDIS_REPLY_STRING, "");
 	turn(0);
@@ -239,7 +241,7 @@ static void a_call_without_an_answer_is_waited_for(void **state)
 	has_trouble("it does not answer in time");
 }
 
-/* As a right that is missing: it is said anew when it is met anew. */
+/* Like a missing permission: it is logged again when it occurs again. */
 static void a_refused_call_is_a_trouble_for_a_while(void **state)
 {
 	(void)state;

@@ -49,7 +49,7 @@ static void add(struct rf_list_changes *changes, enum rf_list list, const char *
 	assert_int_equal(rf_list_changes_add(changes, &change, &error), 0);
 }
 
-/* What is found, as its messages, each on a line; frees the changes. */
+/* The findings, as messages, each on a line; frees the changes. */
 static void assert_found(struct rules *rules, struct rf_list_changes *changes, const char *wanted)
 {
 	struct rf_own_networks own = own_networks();
@@ -159,7 +159,7 @@ static void protection_that_is_needed_is_not_removed(void **state)
 	rules_list(&rules, RF_ALLOW, "203.0.113.0/28", RF_FOREVER);
 	add(&changes, RF_ALLOW, "203.0.113.0/28", 0, RF_ON_OWN_REFUSE);
 	add(&changes, RF_DENY, "203.0.113.0/24", 0, RF_ON_OWN_REFUSE);
-	assert_found(&rules, &changes, ""); /* the deny ends as well */
+	assert_found(&rules, &changes, ""); /* the deny expires as well */
 	rules_list(&rules, RF_ALLOW, "203.0.113.0/28", RF_FOREVER);
 	rules_list(&rules, RF_DENY, "203.0.113.0/24", 100);
 	assert_int_equal(rf_list_changes_release_by(&changes, RF_ALLOW, "", &error), 0);
@@ -174,7 +174,7 @@ static void protection_that_is_needed_is_not_removed(void **state)
 	rules_list(&rules, RF_ALLOW, "203.0.113.0/28", RF_FOREVER);
 	assert_int_equal(rf_list_changes_release_by(&changes, RF_ALLOW, "", &error), 0);
 	add(&changes, RF_ALLOW, "203.0.113.7", RF_FOREVER, RF_ON_OWN_REFUSE);
-	assert_found(&rules, &changes, ""); /* it gets another one */
+	assert_found(&rules, &changes, ""); /* it gets a second one */
 	rules_free(&rules);
 }
 
@@ -241,7 +241,7 @@ static void releases_keep_their_places(void **state)
 
 /* ---- limits ---- */
 
-/* The message of the limit in slot 0, or "" where it is fine; beside an `other` in slot 1. */
+/* The message of the limit in slot 0, or "" if there is none; next to an `other` in slot 1. */
 static void assert_limit(const char *line, const char *other, const char *wanted, bool applies)
 {
 	struct rf_own_networks own = own_networks();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The loop of the daemon and of the agent: what it waits for, in which order, and what is left out.
- */
+/* The loop of the daemon and of the agent: the events it waits for, their order, and omissions. */
 #include "unit.h"
 
 #include <signal.h>
@@ -19,7 +18,7 @@ struct end {
 	struct rf_loop_source source;
 	int pipe[2];
 	int served;    /* in which place; 0: not */
-	int unwatches; /* another one, by its number; -1: none */
+	int unwatches; /* a second one, by its number; -1: none */
 };
 
 static struct rf_loop loop;
@@ -111,7 +110,7 @@ static void serves_urgent_ones_first(void **state)
 	assert_int_equal(end[2].served, 1);
 }
 
-/* Whoever hangs up on another in the same turn must not be called for it. */
+/* A callback that removes another watch in the same turn must prevent the call of that one. */
 static void leaves_out_what_was_unwatched_meanwhile(void **state)
 {
 	(void)state;
@@ -157,7 +156,7 @@ static void serves_more_than_it_has_room_for_in_turns(void **state)
 	}
 	turn();
 	assert_int_equal(served, RF_LOOP_EVENTS);
-	turn(); /* all are still ready, and nobody waits for ever */
+	turn(); /* all are still ready, and none waits for ever */
 	for (int i = 0; i < 2 * RF_LOOP_EVENTS; i++) {
 		assert_true(many[i].served);
 		rf_loop_unwatch(&loop, &many[i].source);
