@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Scans that are made up, and a sink that keeps the events. */
+/* Synthetic scans, and a sink that stores the events. */
 #ifndef RINGFENCE_MADE_SCAN_H
 #define RINGFENCE_MADE_SCAN_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a limit lets through, computed from the list of all charges: no ring, no tags, no closed
- * cells; too simple to be wrong. One CPU at a time. It calls no code under test, but takes from the
- * policy the length and number of cells, L in units, and the rounding of a bucket's times, all of
- * which have tests of their own.
+ * The packets that a limit passes, computed from the list of all charges: no ring, no tags, no
+ * closed cells; too simple to be wrong. One CPU at a time. It calls no code under test, but takes
+ * from the policy the length and number of cells, L in units, and the rounding of a bucket's times,
+ * all of which have separate tests.
  */
 #ifndef RINGFENCE_UNIT_ORACLE_H
 #define RINGFENCE_UNIT_ORACLE_H
@@ -13,7 +13,7 @@
 #include "ringfence/abi.h"
 
 #ifndef ORACLE_CHARGES
-#define ORACLE_CHARGES 16384 /* more than ever count at once in a row */
+#define ORACLE_CHARGES 16384 /* more than ever count at the same time in a row */
 #endif
 #define ORACLE_NEVER UINT64_MAX
 
@@ -26,8 +26,8 @@ struct charge {
 
 struct oracle {
 	/*
-	 * Charges count in the later of the caller's time and this: the newest cell that anybody
-	 * asked in, or of a log the newest charge.
+	 * Charges count in the later of the caller's time and this: the latest cell of any request,
+	 * or for a log the latest charge.
 	 */
 	uint64_t latest;
 	uint64_t first, end;
@@ -144,7 +144,7 @@ static inline uint64_t oracle_passes_in(struct oracle *oracle, const struct rf_p
 		return ORACLE_NEVER;
 	if (used + edge <= policy->limit)
 		return last == oracle->latest || time > start ? time : start;
-	/* edge * left / cell, rounded up, must be what is left of L. */
+	/* edge * left / cell, rounded up, must equal the rest of L. */
 	left = (int128)(policy->limit - used) * policy->cell / edge;
 	if (left == 0)
 		return ORACLE_NEVER;
@@ -164,14 +164,14 @@ static inline uint64_t oracle_cells_passes(struct oracle *oracle, const struct r
 
 /* ---- log ---- */
 
-/* 0, at boot, is where an empty slot stands: the same as 1. */
+/* 0, at boot, marks an empty slot: the same as 1. */
 static inline uint64_t oracle_log_now(const struct oracle *oracle, uint64_t time)
 {
 	time = time ? time : 1;
 	return time > oracle->latest ? time : oracle->latest;
 }
 
-/* The beginning of the interval of length W that ends at `time`. */
+/* The start of the interval of length W that ends at `time`. */
 static inline uint64_t oracle_log_oldest(const struct oracle *oracle,
 					 const struct rf_policy *policy, uint64_t time)
 {

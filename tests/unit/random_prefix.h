@@ -7,7 +7,7 @@
 
 #include "base/prefix.h"
 
-/* Few bits, in few places, so that many prefixes contain each other. */
+/* Few bits, in few places: many prefixes contain each other. */
 static inline struct rf_prefix random_prefix(uint64_t *random)
 {
 	static const unsigned char lengths4[] = {0, 1, 8, 9, 16, 24, 31, 32};

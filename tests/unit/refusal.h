@@ -18,7 +18,7 @@
 #define TEN "aaaaaaaaaa"
 #define THIRTY_ONE "a" TEN TEN TEN
 
-/* The end of the sentence with which more than one kind of text is refused. */
+/* The last part of the sentence that refuses more than one kind of text. */
 #define WRITE_RATE "invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit"
 #define COUNT_RANGE "invalid rate: the count must be 1-2147483648"
 #define NAME_RULE "a letter, then letters, digits, '_' and '-', 31 at most"

@@ -22,7 +22,7 @@ struct step {
 
 struct script {
 	struct rf_policy policy;
-	struct step step[STEPS_MAX]; /* until nothing is offered */
+	struct step step[STEPS_MAX]; /* terminated by an offer of 0 */
 };
 
 static inline void change_policy(struct rf_policy *policy, const struct step *step)
@@ -62,7 +62,7 @@ static inline void run_script(void **state)
 		run_script_from(*state, origins[i]);
 }
 
-/* ---- policies: what stands between the braces ---- */
+/* ---- policies: the members of the initializer ---- */
 
 #define CELLS_OF(most, largest, number)                                         \
 	.id = 1, .limit = most, .clip = largest, .cell = CELL, .cells = number, \
@@ -70,13 +70,13 @@ static inline void run_script(void **state)
 #define RING(most, number) CELLS_OF(most, most, number)
 #define WEIGHTED_RING(most, number) RING(most, (number)-1), .edge = RF_EDGE_WEIGHTED
 #define ALIGNED(most) RING(most, 1), .algorithm = RF_FIXED
-/* Refused packets count, so nothing is clipped. */
+/* Refused packets count, so no cell is clipped. */
 #define COUNTING_RING(most, number) CELLS_OF(most, UINT32_MAX, number), .flags = RF_COUNT_REJECTED
 
 #define TIMES(most, window_ns) \
 	.id = 1, .limit = most, .cell = window_ns, .cells = 1, .algorithm = RF_LOG
 
-/* The flow of a bucket in which a unit takes so many ns. */
+/* The flow of a bucket in which a unit takes this many ns. */
 #define FLOW(each_ns) ((each_ns) * (1ULL << RF_BUCKET_SHIFT))
 #define FILLED(burst, each_ns) .limit = burst, .cell = FLOW(each_ns), .depth = (burst)*FLOW(each_ns)
 #define BUCKET(burst, each_ns) .id = 1, FILLED(burst, each_ns), .cells = 1, .algorithm = RF_TOKEN

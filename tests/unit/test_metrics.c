@@ -90,7 +90,7 @@ static char *write_page(struct rf_metrics_page page, const struct rf_metrics *co
 	return text;
 }
 
-/* Both formats, parsed; they say the same. */
+/* Both formats, parsed; they contain the same. */
 static struct exposed *read_metrics(const struct fence *fence)
 {
 	const struct rf_metrics *const of[] = {fence->metrics};
@@ -189,7 +189,7 @@ static void counters_never_step_back(void **state)
 	now->sums.counters.reason[RF_OVER_LIMIT].packets = 90;
 	scan(fence);
 	assert_true(value(fence, DROPPED) == 100);
-	/* Deleted, and made anew. */
+	/* Deleted, and created again. */
 	now->standing.active = 3;
 	now->bans.rules.limit[0].since_generation = 3;
 	now->sums.limit[0].dropped.packets = 60;
@@ -216,7 +216,7 @@ static void errors_of_each_history_are_counted(void **state)
 	scan(fence);
 	rf_metrics_note_history(fence->metrics, 4096, 2);
 	rf_metrics_note_history(fence->metrics, 4096, 3);
-	rf_metrics_note_history(fence->metrics, 4096, 1); /* opened anew */
+	rf_metrics_note_history(fence->metrics, 4096, 1); /* opened again */
 	assert_true(value(fence, "ringfence_history_write_errors_total{fence=eth0}") == 4);
 }
 
@@ -248,7 +248,7 @@ static void a_source_has_one_observation_a_minute(void **state)
 	free(told);
 }
 
-/* A random part of many sources stands for all of them. */
+/* A random part of many sources represents all of them. */
 static void many_sources_are_sampled(void **state)
 {
 	struct fence *fence = *state;
@@ -336,7 +336,7 @@ static void the_worst_source_is_an_exemplar(void **state)
 	check_worst(fence, false, RF_TELL_FULL, "");
 }
 
-/* Names as long as they may be, and all that may be counted. */
+/* Names of the maximum length, and everything that can be counted. */
 static void a_flood_adds_no_series(void **state)
 {
 	struct fence *fence = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The times of `at`, `since` and `until`, in Berlin, where summer time begins and ends. */
+/* The times of `at`, `since` and `until`, in Berlin, where summer time starts and ends. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void refuse_moment(void **state)
 	assert_int_equal(read, 7);
 }
 
-/* Whatever second is printed is read back as that second. */
+/* Every printed second is read back as that second. */
 static void read_back(void **state)
 {
 	uint64_t random = unit_seed();

@@ -22,7 +22,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What a new process makes of it. */
+/* A new process's result for it. */
 static struct rf_monotonic *restart(struct rf_monotonic *counters)
 {
 	struct rf_monotonic *next = rf_monotonic_new();
@@ -58,7 +58,7 @@ static void a_new_fence_goes_on(void **state)
 	see(*state, A, 95);
 	assert_int_equal(see(*state, B, 0), 100);
 	assert_int_equal(see(*state, B, 7), 107);
-	/* What was not seen of the fence in between ended with the one before. */
+	/* Unseen counts of the fence in between were lost with the previous one. */
 	assert_int_equal(rf_monotonic_see(*state, "dropped", 5), 5);
 	see(*state, A, 1);
 	assert_int_equal(see(*state, B, 2), 110);
@@ -85,7 +85,7 @@ static void a_limit_made_anew_goes_on(void **state)
 	assert_int_equal(see_limit(*state, 17, 16, 1), 612);
 }
 
-/* The commit may be between the reading of the generation and that of the rules. */
+/* The commit can be between the reading of the generation and the reading of the rules. */
 static void a_limit_newer_than_the_generation_is_new_once(void **state)
 {
 	see_limit(*state, 5, 3, 100);
@@ -94,7 +94,7 @@ static void a_limit_newer_than_the_generation_is_new_once(void **state)
 	assert_int_equal(see_limit(*state, 6, 6, 30), 130);
 }
 
-/* An old limit's generation is moved on now and then, so that it does not fall out of sight. */
+/* An old limit's generation is advanced now and then, to remain comparable. */
 static void an_old_limit_is_not_new(void **state)
 {
 	see_limit(*state, 5000000, 800000, 100);
@@ -119,7 +119,7 @@ static void a_restart_forgets_nothing(void **state)
 	assert_int_equal(see(counters, A, 90), 100);
 	assert_int_equal(see(counters, A, 120), 120);
 	assert_int_equal(rf_monotonic_add(counters, "events", 2), 5);
-	/* The fence was replaced while nobody looked. */
+	/* The fence was replaced without a reader. */
 	counters = restart(counters);
 	assert_int_equal(see(counters, B, 8), 128);
 	assert_int_equal(rf_monotonic_add(counters, "events", 0), 5);
@@ -147,7 +147,7 @@ static void a_state_that_comes_late_is_added(void **state)
 	assert_int_equal(rf_monotonic_restore(*state, text), 0);
 	assert_int_equal(see(*state, A, 121), 121);
 	assert_int_equal(rf_monotonic_told(*state, "events"), 4);
-	/* Another one. */
+	/* A different one. */
 	rf_monotonic_free(*state);
 	*state = rf_monotonic_new();
 	see(*state, B, 8);

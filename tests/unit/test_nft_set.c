@@ -46,7 +46,7 @@ static void read_set(void **state)
 	rf_prefixes_free(&prefixes);
 }
 
-/* The ends are up to 511 apart, also at both ends of all addresses. */
+/* The limits are up to 511 apart, also at both limits of all addresses. */
 static void ranges_become_the_fewest_prefixes(void **state)
 {
 	char text[512];
@@ -76,7 +76,7 @@ static void ranges_become_the_fewest_prefixes(void **state)
 
 			assert_int_equal(ntohl(prefix->word[0]), next);
 			assert_int_equal(next % size, 0);
-			/* The next larger one does not fit: it begins or ends outside. */
+			/* The next larger one does not fit: it starts or ends outside. */
 			assert_true(next % (2 * size) ||
 				    next + 2 * size > (uint64_t)from + span + 1);
 			next += size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How often the daemon scans, and what it makes of clocks that jump. */
+/* How often the daemon scans, and its reaction to clocks that jump. */
 #include "unit.h"
 
 #include "watch/pace.h"
@@ -16,7 +16,9 @@ static void cheap_scans_keep_the_interval(void **state)
 	}
 }
 
-/* Whatever scans cost, all of them together cost 3 % of a CPU at most, once the costs are known. */
+/*
+ * For any cost of a scan, all scans together cost 3 % of a CPU at most, once the costs are known.
+ */
 static void costly_scans_stretch_the_interval(void **state)
 {
 	uint64_t random = unit_seed();

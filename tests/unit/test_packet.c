@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The packet parser against the table of frames: each frame whole, cut at every length, and padded;
- * every value of a next header; and a million frames mutated with a fixed seed. A frame lies at the
- * very end of its own allocation, so that AddressSanitizer sees any read behind it, and starts 2
- * bytes off a multiple of 4, as in the kernel.
+ * The packet parser against the table of frames: each frame whole, truncated at every length, and
+ * padded; every value of a next header; and a million frames mutated with a fixed seed. A frame is
+ * at the very end of a separate allocation, which lets AddressSanitizer detect any read behind it,
+ * and starts 2 bytes off a multiple of 4, as in the kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 #define FUZZ_ROUNDS 1000000
 #define FUZZ_MUTATIONS_MAX 8
-#define OLD_BYTES 96 /* behind a copy, besides those of longer frames before */
+#define OLD_BYTES 96 /* behind a copy, together with bytes of longer frames before */
 
 static unsigned int plain_frames;
 static unsigned char old_byte = 0xa5;
@@ -97,7 +97,10 @@ static void test_whole(void **state)
 
 /* ---- cut frames ---- */
 
-/* Behind the fixed IP header the source is certain; a frame that is cut before that has none. */
+/*
+ * Behind the fixed IP header the source is certain; a frame that is truncated before that has no
+ * source.
+ */
 static bool is_of_cut(enum rf_parsed parsed, const struct rf_frame *whole,
 		      const struct frame *frame, size_t length)
 {
@@ -133,7 +136,7 @@ static bool has_class_of(const struct rf_packet *packet, const struct rf_frame *
 	       (packet->flags == RF_CLASS_UNKNOWN && packet->dport == 0);
 }
 
-/* Where the rest of the frame would change the answer, the parser wants to see it. */
+/* If the rest of the frame would change the result, the parser requests it. */
 static void check_reach(const struct frame *frame, size_t length)
 {
 	struct rf_packet packet, of_whole;
@@ -220,7 +223,7 @@ static void check_padded(const struct frame *frame, size_t length)
 
 /*
  * Pads to the shortest and the longest Ethernet frame, and to the largest frame of these tests. A
- * frame that is shorter than its packet says is filled up first: those bytes are not padding.
+ * frame that is shorter than its packet's length is filled up first: those bytes are not padding.
  */
 static void test_padded(void **state)
 {
@@ -402,7 +405,7 @@ static void mutated_frames_are_parsed_as_by_a_second_parser(void **state)
 		seen[check_mutated(frame.bytes, length)]++;
 		check_reach(&frame, length);
 	}
-	/* The loop must reach every answer; otherwise it proves nothing about the missing one. */
+	/* The loop must reach every result; otherwise it proves nothing about the missing one. */
 	assert_true(seen[RF_PARSED_SOURCE] > FUZZ_ROUNDS / 4);
 	assert_true(seen[RF_PARSED_MALFORMED] > FUZZ_ROUNDS / 100);
 	assert_true(seen[RF_PARSED_NON_IP] > FUZZ_ROUNDS / 100);

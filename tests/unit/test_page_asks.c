@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the page process keeps of the scanner's answers. */
+/* Which of the scanner's replies the page process caches. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ char *rf_gzip(const void *text, size_t length, size_t *packed_length)
 
 static const struct rf_query query = {.kind = RF_QUERY_RECENT, .fence = "f"};
 
-/* Asks the scanner, who answers with those bytes. */
+/* Sends a request to the scanner, which replies with those bytes. */
 static struct rf_body *answer(const char *bytes, size_t length)
 {
 	struct rf_answer_head head = {.query = query, .status = 200};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets as pcapng, read back by a reader that knows the format from its draft alone. */
+/* Packets as pcapng, read back by a reader written from the draft of the format. */
 #include "unit.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define NOON_NS 1795435200123456789ULL
 
-/* What a reader finds. */
+/* A reader's result. */
 struct found {
 	char *text;
 	size_t size, at;
@@ -55,7 +55,7 @@ static void find_option(const struct found *found, size_t at, size_t end, uint16
 		text[head[1]] = '\0';
 	}
 	assert_int_equal(head[1], 0);
-	assert_int_equal(at + sizeof(head), end); /* the options end where the block does */
+	assert_int_equal(at + sizeof(head), end); /* the options end with the block */
 }
 
 static void read_interface(struct found *found, size_t body, size_t end)
@@ -84,7 +84,7 @@ static void read_packet(struct found *found, size_t body, size_t end)
 	find_option(found, body + 20 + (found->captured + 3) / 4 * 4, end, 1, found->comment);
 }
 
-/* Reads the next block; false at the end. */
+/* Reads the next block; false after the last one. */
 static bool read_block(struct found *found)
 {
 	const size_t at = found->at;

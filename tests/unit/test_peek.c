@@ -27,7 +27,7 @@ static void check_peek(struct run *run, const struct source *source, uint64_t ti
 	if (peeked != expected)
 		RUN_FAIL(run, "cost %u at %" PRIu64 ": peek says %d, take says %d", cost, time,
 			 peeked, expected);
-	/* Peeks by the head alone, as the program does for any algorithm. */
+	/* Peeks by the head only, as the program does for any algorithm. */
 	if (rf_has_room_at_once(&source->window, run->policy, cost) && !expected)
 		RUN_FAIL(run, "cost %u at %" PRIu64 ": room at once, and take has none", cost,
 			 time);
@@ -35,7 +35,7 @@ static void check_peek(struct run *run, const struct source *source, uint64_t ti
 	passes += peeked;
 }
 
-/* The program's path if the tag alone tells the answer. */
+/* The program's path if the tag is sufficient. */
 static void check_at_once(struct run *run, const struct source *source, uint64_t time,
 			  uint32_t cost)
 {
@@ -98,7 +98,7 @@ static void peek_agrees(void **state)
 
 /* ---- by hand ---- */
 
-/* The head's own cell is the one on the edge, when the window moves on by so many. */
+/* The head's own cell is on the edge when the window advances by this many cells. */
 static void peeks_at_its_own_edge(void **state)
 {
 	struct rf_policy policy = policy_of(100, CELL);
@@ -146,7 +146,9 @@ static void peeks_by_the_clip(void **state)
 	}
 }
 
-/* After nearly a lap of all tags, a lap, and more, an old head may be taken for a present one. */
+/*
+ * After nearly a lap of all tags, a lap, and more, an old head can be mistaken for a present one.
+ */
 static void peeks_after_idle_laps(void **state)
 {
 	static const uint64_t idle[] = {

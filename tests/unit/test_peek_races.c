@@ -13,7 +13,7 @@ static void between_steps(void);
 #include "unit.h"
 
 #define LIMIT_OF 100
-#define USED 60 /* more than half, so that to count it twice is too much */
+#define USED 60 /* more than half: counting it twice exceeds the limit */
 #define CELL 10
 #define START 1000
 #define STEPS_MAX 100

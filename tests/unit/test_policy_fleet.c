@@ -105,7 +105,7 @@ static void windows_of_other_terms_are_clipped_by_the_largest_limit(void **state
 			put(&bank, &limit, rows[i]);
 			assert_int_equal(!(put(&bank, &limit, rows[j]).flags & RF_FLEET_CHANGED),
 					 i == j);
-			/* For good: these windows stay. */
+			/* For good: these windows remain. */
 			if (i != j)
 				assert_true(put(&bank, &limit, rows[j]).flags & RF_FLEET_CHANGED);
 			assert_int_equal(put(&bank, &finer, rows[j]).flags, RF_FLEET);
@@ -138,7 +138,7 @@ static void the_present_bank_is_clipped_so_before(void **state)
 	assert_true(present.policy[0].flags & RF_FLEET_CHANGED);
 }
 
-/* ---- as a limit says it ---- */
+/* ---- as a limit specifies it ---- */
 
 static struct rf_limit fleet_of(uint64_t rate, uint32_t flags, uint64_t first, uint64_t alone)
 {

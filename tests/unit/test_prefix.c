@@ -162,7 +162,7 @@ static int compare_bit_by_bit(const struct rf_prefix *a, const struct rf_prefix 
 	return (int)a->length - (int)b->length;
 }
 
-/* Few bits are set, so that many prefixes contain each other. */
+/* Few bits are set: many prefixes contain each other. */
 static struct rf_prefix random_prefix(uint64_t *random)
 {
 	struct rf_prefix prefix = {.version = unit_below(random, 2) ? 4 : 6};

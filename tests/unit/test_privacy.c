@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What may be told of addresses in a text. */
+/* How addresses in a text are anonymized. */
 #include "unit.h"
 
 #include "base/siphash.h"
@@ -24,7 +24,9 @@ static void tell(void **state)
 
 #define TELLS(title, ...) UNIT_ROW_OF("tells " title, tell, (&(struct row){__VA_ARGS__}))
 
-/* Those of the paper's appendix A, and of the authors' vectors.h: 0, 1, 2 … under 0, 1, 2 … */
+/*
+ * The addresses of the paper's appendix A, and of the authors' vectors.h: 0, 1, 2 … under 0, 1, 2 …
+ */
 static void hash(void **state)
 {
 	static const uint64_t key[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whether an address leads to the node that the cluster announces there, by what nodes say. */
+/* Whether an address leads to the node that the cluster announces there, according to the nodes. */
 #include "unit.h"
 
 #include "agent/probe_place.h"
@@ -20,7 +20,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* A node that was asked at HOST, which is that address, and PORT; `announces` is JSON. */
+/* A node that was queried at HOST, which is that address, and PORT; `announces` is JSON. */
 static json_t *asked(const char *host, const char *address, const char *port, const char *id,
 		     const char *announces)
 {
@@ -77,7 +77,7 @@ static void ports_alone_are_of_the_host_that_was_asked(void **state)
 	assert_wrong(three, "localhost:7003", "localhost:7001");
 }
 
-/* Of ports of another host, nobody knows whether they are those of the cluster. */
+/* Whether ports of a different host belong to the cluster is unknown. */
 static void a_port_that_nobody_announces_is_not_judged(void **state)
 {
 	const json_t *one = asked("localhost", "127.0.0.1", "7001", "aa", PORTS);
@@ -145,7 +145,7 @@ static void a_name_of_several_nodes_is_each_of_them(void **state)
 	assert_right(one);
 }
 
-/* By itself it is right. */
+/* On its own it is right. */
 static void a_node_of_another_cluster_is_known_by_the_others(void **state)
 {
 	const json_t *one = asked("127.0.0.1", "127.0.0.1", "7001", "aa", PORTS);
@@ -158,7 +158,7 @@ static void a_node_of_another_cluster_is_known_by_the_others(void **state)
 	assert_wrong(two, "127.0.0.1:7001", "");
 }
 
-/* One that was not reached, or whose user may not ask. */
+/* One that was not reached, or whose user lacks permission. */
 static void what_is_not_known_is_not_judged(void **state)
 {
 	const json_t *one = asked("127.0.0.1", "127.0.0.1", "7001", NULL, NULL);

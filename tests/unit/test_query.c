@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a page may ask for, how its URL says so, and who gets an answer. */
+/* A page's permitted requests, their URLs, and their replies. */
 #include "unit.h"
 
 #include <arpa/inet.h>

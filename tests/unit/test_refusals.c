@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Every refusal of the grammar: tests/unit/refusals has a command line and, behind a tab in the
- * next line, the whole sentence that refuses it. '' is an empty word, and # begins a comment.
+ * next line, the complete sentence that refuses it. '' is an empty word, and # starts a comment.
  */
 #include "line.h"
 
@@ -77,7 +77,7 @@ static int parse_newcomers(struct rf_words *words, struct rf_error *error)
 	return err;
 }
 
-/* sparse: the others have an operand and options, and no parser of their own. */
+/* sparse: the others have an operand and options, but no separate parser. */
 static int (*const parsers[RF_CMD_COUNT])(struct rf_words *words, struct rf_error *error) = {
 	[RF_CMD_LIMIT_ADD] = parse_definition_of,
 	[RF_CMD_LIMIT_SET] = parse_definition_of,
@@ -147,7 +147,10 @@ static void refuse(void **state)
 		fail_msg("%s: %d: %s", row->line, err, err ? error.text : "accepted");
 }
 
-/* An option may not repeat: neither at once, nor after another option, nor with another value. */
+/*
+ * An option must not repeat: neither immediately, nor after a different option, nor with a
+ * different value.
+ */
 static void an_option_given_twice_is_refused(void **state)
 {
 	static const char *const options[][3] = {
@@ -197,7 +200,7 @@ static const char *const renamed[][2] = {
 
 /* ---- the rows ---- */
 
-/* Both lines of a row; false at the end. */
+/* Both lines of a row; false after the last one. */
 static bool read_row(FILE *file, struct row *row)
 {
 	char *line = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The replay of cells against the exact oracle: packets at known times run through the oracle, and
- * their cells alone through the replay. What the oracle drops is in the interval.
+ * only their cells through the replay. The oracle's drops are within the interval.
  */
 #include <errno.h>
 
@@ -29,7 +29,7 @@ struct trace {
 	uint64_t before, random;
 };
 
-static int widths; /* that were judged */
+static int widths; /* that were evaluated */
 
 static const uint32_t ticks[] = {HZ1000, HZ250, HZ300, HZ100};
 
@@ -71,7 +71,7 @@ static void choose_recorded(struct trace *trace, uint64_t *random)
 	trace->recorded.rate = 1000000;
 }
 
-/* Half of them differ in the rate alone. */
+/* Half of them differ only in the rate. */
 static void choose_limit(struct trace *trace, uint64_t *random)
 {
 	const uint64_t cells = 1 + below(random, 4) * below(random, 100);
@@ -94,7 +94,7 @@ static uint64_t clock_of(const struct rf_policy *policy, uint32_t tick_ns, uint6
 	return policy->clock == RF_JIFFIES ? time_ns / tick_ns : time_ns;
 }
 
-/* Bursts, an even flow, and packets just beside the edges of cells. */
+/* Bursts, an even flow, and packets just next to the edges of cells. */
 static void make_packets(struct trace *trace, uint64_t *random)
 {
 	const uint64_t apart_ns = 1 + trace->cell_ns * 4 / (1 + below(random, 400));
@@ -144,7 +144,7 @@ static uint64_t oracle_drops(const struct trace *trace)
 	return drops;
 }
 
-/* As a window tells them: with credits that nobody spent, and rounded up. */
+/* As a window reports them: with unspent credits, and rounded up. */
 static void charge_more(struct trace *trace, const struct rf_policy *then, struct rf_cells_row *row)
 {
 	const uint64_t unit = 1ULL << then->used_shift;
@@ -241,7 +241,7 @@ static void check_inside(const struct trace *trace, uint64_t seed, uint64_t drop
 			 trace->limit.window_ns, trace->cell_ns, trace->tick_ns);
 }
 
-/* What is dropped if no more than COUNT may pass in any `count` recorded cells in a row. */
+/* The drops if no more than COUNT can pass in any `count` consecutive recorded cells. */
 static uint64_t drops_of_cells(const struct trace *trace, int64_t count)
 {
 	static uint64_t epoch[PACKETS], passed[PACKETS];
@@ -266,7 +266,7 @@ static uint64_t drops_of_cells(const struct trace *trace, int64_t count)
 	return drops;
 }
 
-/* Cells of jiffies may be equally long on kernels of two ticks: then any tick is possible. */
+/* Cells of jiffies can be equally long on kernels of two ticks: then any tick is possible. */
 static bool knows_tick(const struct trace *trace, uint32_t *tick_ns)
 {
 	bool of_jiffies = false;
@@ -284,7 +284,7 @@ static bool knows_tick(const struct trace *trace, uint32_t *tick_ns)
 	return found == 1 || !of_jiffies;
 }
 
-/* The limit's clock may be so far from that of the cells. */
+/* The limit's clock can be this far from the clock of the cells. */
 static int64_t late_of(const struct trace *trace, const struct rf_policy *policy)
 {
 	struct rf_policy then;
@@ -297,9 +297,9 @@ static int64_t late_of(const struct trace *trace, const struct rf_policy *policy
 }
 
 /*
- * The lower end is of the whole cells that fit into the shortest interval over which the limit
- * counts, and the upper one of those that its longest can touch: with 31 cells of its own, that is
- * TIME and a 30th. Where these are more than 128 cells, each end is 1/64 further.
+ * The lower bound uses the whole cells that fit into the shortest interval over which the limit
+ * counts, and the upper one the cells that its longest can touch: with 31 cells of the limit, that
+ * is TIME and a 30th. If these are more than 128 cells, each bound is 1/64 further.
  */
 static void check_width(const struct trace *trace, uint64_t seed)
 {
@@ -359,8 +359,7 @@ static void test_inside(void **state)
 	assert_true(exact > TRACES / 5 && dropping > TRACES / 4 && widths > TRACES / 8);
 }
 
-/* Packets in two cells, three apart, of a TIME of two and a half: the cells are all that is known.
- */
+/* Packets in two cells, three apart, of a TIME of two and a half: only the cells are known. */
 static uint64_t drops_of_two(uint64_t first_ns, uint64_t second_ns, uint64_t *least, uint64_t *most)
 {
 	static struct trace trace;
@@ -395,7 +394,7 @@ static uint64_t drops_of_two(uint64_t first_ns, uint64_t second_ns, uint64_t *le
 	return oracle_drops(&trace);
 }
 
-/* So the interval cannot be narrower than a cell at each end of TIME. */
+/* The interval therefore cannot be narrower than a cell at each end of TIME. */
 static void test_narrowest(void **state)
 {
 	uint64_t least[2], most[2];
@@ -416,7 +415,7 @@ static void test_bytes(void **state)
 	assert_true(!exact && dropping > TRACES / 5);
 }
 
-/* ---- what cannot be told ---- */
+/* ---- undecidable cases ---- */
 
 static void expect_refusal(const struct rf_limit *limit, const struct rf_limit *recorded,
 			   const char *text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which answer a request to the daemon gets, and how documents reach the page process. */
+/* The reply to each request to the daemon, and how documents reach the page process. */
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -123,7 +123,7 @@ static void take(struct pipe_ends *ends, enum rf_document kind, char letter, siz
 	free(message.bytes);
 }
 
-/* A reader that does not read holds up nobody, and then gets what is newest. */
+/* A reader that does not read blocks no other reader, and then gets the latest document. */
 static void the_newest_wins(void **state)
 {
 	struct pipe_ends ends = make_pipe();

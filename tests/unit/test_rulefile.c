@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rule files: the format that their first line names, and what it changes. */
+/* Rules files: the format in their first line, and its effect. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void a_part_of_a_saved_file_is_refused(void **state)
 	rf_rulefile_free(&file);
 }
 
-/* Its other lines may have words that this version does not know. */
+/* Its other lines can have words that are unknown to this version. */
 static void a_newer_format_is_refused_as_a_whole(void **state)
 {
 	struct rf_rulefile file;

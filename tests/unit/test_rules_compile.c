@@ -99,7 +99,7 @@ static void compile_mask6(void **state)
 struct compile_row {
 	struct rf_limit limit;
 	uint32_t tick_ns;
-	struct rf_policy policy; /* what is worked out; the rest is as the limit says */
+	struct rf_policy policy; /* computed; the rest is as the limit specifies */
 };
 
 /* The result does not depend on the previous contents. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rule sets: which limits a packet is charged to, in rows of limits, packets and the expected
- * result; what a rule set refuses, and what else it tells the program.
+ * Rulesets: which limits a packet is charged to, in rows of limits, packets and the expected
+ * result; what a ruleset refuses, and its other settings for the program.
  */
 #include "charged.h"
 
@@ -68,7 +68,7 @@ static void packet_is_charged(void **state)
 
 /* ---- refusals ---- */
 
-/* Each limit is correct by itself, so this is not wrong usage. */
+/* Each limit is correct separately, so this is not wrong usage. */
 static void assert_no_room(int err, const struct rf_error *error, const char *sentence)
 {
 	assert_int_equal(err, -ENOSPC);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a shadow run says of enforcing, for random limits that differ in `from` alone: whether a
- * limit applies does not depend on its own state; enforcing another makes it apply in fewer places,
- * never in more; and in a replay of random traffic, with any of the limits enforced, so in every
- * order of enforcing and of taking back, each packet dropped was counted by the limit that drops it
- * while all were shadows.
+ * What a shadow run implies about enforcing, for random limits that differ only in `from`: whether
+ * a limit applies does not depend on its own state; enforcing a different one makes it apply in
+ * fewer places, never in more; and in a replay of random traffic, with any of the limits enforced,
+ * so in every order of enforcing and undoing, each dropped packet was counted by the limit that
+ * drops it while all were shadows.
  */
 #include "charged.h"
 #include "random_prefix.h"
@@ -30,7 +30,7 @@ struct limits {
 	bool has_ties; /* two name the same prefix: both apply to its sources */
 };
 
-/* `prefix`: NULL asks for a limit without `from`. */
+/* `prefix`: NULL selects a limit without `from`. */
 static bool is_named(const struct limits *limits, int limit, const char *prefix)
 {
 	for (int i = 0; i < limits->prefixes[limit]; i++)
@@ -71,7 +71,7 @@ static void random_limits(uint64_t *random, struct limits *limits)
 	limits->has_ties = find_ties(limits);
 }
 
-/* The rules with the limits of `enforced` in force. */
+/* The rules in which the limits of `enforced` are enforced. */
 static void rules_of(const struct limits *limits, int enforced, struct rules *rules)
 {
 	*rules = RULES_NEW;
@@ -110,7 +110,7 @@ static void check_places(const struct rules rules[STATES], const struct rf_prefi
 		}
 }
 
-/* ---- what a limit drops ---- */
+/* ---- which packets a limit drops ---- */
 
 struct packet_at {
 	int source;
@@ -141,7 +141,10 @@ static struct rf_window *window_of(struct replay *replay, const struct packet_at
 	return window;
 }
 
-/* Charges the limits if all in force have room. Returns those over: in force, or else shadows. */
+/*
+ * Charges the limits if all enforced ones have room. Returns the exceeded ones: enforced, or else
+ * shadows.
+ */
 static uint32_t offer(struct replay *replay, const struct packet_at *packet)
 {
 	const struct rf_bank *bank = &replay->rules->ruleset.bank;
@@ -242,7 +245,7 @@ static int check_limits(uint64_t *random)
 		source[i] = random_source(random);
 		check_places(rules, &source[i]);
 	}
-	/* Two limits in force at once see less than all packets of the source. */
+	/* Two simultaneously enforced limits see less than all packets of the source. */
 	if (!limits.has_ties)
 		dropped = check_replay(random, rules, source);
 	for (int state = 0; state < STATES; state++)

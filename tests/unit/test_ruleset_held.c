@@ -187,7 +187,7 @@ static void the_claims_of_an_entry_expire_one_by_one(void **state)
 	rules_free(&rules);
 }
 
-/* Only the fleet ends its bans. */
+/* Only the fleet lifts its bans. */
 static void a_host_ends_no_ban_of_the_fleet(void **state)
 {
 	struct rules rules = rules_of_two_owners();
@@ -274,7 +274,7 @@ static void a_ban_of_the_fleet_makes_room_for_a_sixth_owner(void **state)
 	rules_free(&rules);
 }
 
-/* In their order: what a line before a release added is released, what comes after it remains. */
+/* In their order: additions of a line before a release are released, later ones remain. */
 static void a_release_ends_the_claims_of_its_owners(void **state)
 {
 	struct rules rules = rules_of_two_owners();
@@ -389,7 +389,7 @@ static void a_divided_64_is_marked_throughout(void **state)
 	assert_false(is_divided(&rules, "10.0.0.1"));
 	assert_listed(&rules, "2001:db8:0:2::2", 0, RF_FOREVER);
 
-	rules_compile(&rules); /* again, nothing is added */
+	rules_compile(&rules); /* again, without an addition */
 	assert_int_equal(rules.ruleset.listed_count, 7);
 	assert_int_equal(rules_unlist(&rules, RF_DENY, RF_OWNER_MANUAL, &added), RF_LIST_MISSING);
 	assert_int_equal(rules_unlist(&rules, RF_DENY, RF_OWNER_MANUAL, &host), RF_LIST_ACCEPTED);
@@ -420,7 +420,8 @@ static void counters_of_a_new_limit_are_its_own(void **state)
 	assert_int_equal(policy[1].id, 3);
 	assert_accepted(rules_try_put(&after, 0, "c rate 1k/1s", other), &after.error);
 	assert_int_equal(policy[0].counters, 2);
-	assert_int_equal(policy[0].id, 4); /* another limit does not go on with its windows */
+	assert_int_equal(policy[0].id,
+			 4); /* a different limit does not continue with its windows */
 	rf_ruleset_del_limit(&after.ruleset, 1);
 	assert_accepted(rules_try_put(&after, 1, "b rate 1k/1s", other), &after.error);
 	assert_int_equal(policy[1].counters, 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random rule sets against an oracle that compiles nothing: it goes through limits and lists anew
- * for each packet. The text of a rule set is also read back as the same set.
+ * Random rulesets against an oracle that compiles nothing: it evaluates limits and lists from
+ * scratch for each packet. The text of a ruleset is also read back as the same set.
  */
 #include "charged.h"
 #include "random_prefix.h"
@@ -22,7 +22,7 @@ struct entry {
 	uint64_t until;
 };
 
-/* The rules that the random text asked for. */
+/* The rules that the random text describes. */
 struct asked {
 	struct rf_definition limit[RF_LIMITS_MAX];
 	bool has_limit[RF_LIMITS_MAX];
@@ -159,7 +159,7 @@ static bool differ_in_from_alone(const struct rf_definition *a, const struct rf_
 	return !a->limit.has_ports || memcmp(a->ports, b->ports, RF_PORTS / 8) == 0;
 }
 
-/* Would whatever `b` passes at once, and in a long time, pass `a`, too? */
+/* Would every packet that passes `b` immediately, and over a long time, also pass `a`? */
 static bool allows_as_much(const struct rf_limit *a, const struct rf_limit *b)
 {
 	const uint64_t a_ms = a->window_ns / RF_NS_PER_MS, b_ms = b->window_ns / RF_NS_PER_MS;
@@ -266,7 +266,7 @@ static void check_source(const struct asked *asked, const struct rules *rules,
 	}
 }
 
-/* Another source for which a lease of the first source would answer. */
+/* A different source that would share the lease of the first source. */
 static struct rf_prefix share_lease(uint64_t *random, const struct rf_bank *bank,
 				    const struct rf_prefix *source)
 {
@@ -323,7 +323,7 @@ static bool is_over(const struct asked *asked, const struct rf_prefix *place)
 	return false;
 }
 
-/* Where a limit in force narrower than `wide` applies, a shadow makes no difference to `wide`. */
+/* Where an enforced limit narrower than `wide` applies, a shadow makes no difference to `wide`. */
 static bool is_overridden(const struct asked *asked, int wide, const struct rf_prefix *place)
 {
 	const int length = from_length(&asked->limit[wide], place);
@@ -337,7 +337,7 @@ static bool is_overridden(const struct asked *asked, int wide, const struct rf_p
 	return false;
 }
 
-/* Adds what the shadow does, in this place, to a limit in force that is wider. */
+/* Adds the shadow's effect, in this place, to a wider enforced limit. */
 static void expect_pair(const struct asked *asked, int shadow, int wide,
 			const struct rf_prefix *place, struct rf_pairs *pairs)
 {
@@ -394,7 +394,7 @@ static bool expect_refusal(const struct asked *asked, const struct rf_ruleset *r
 	return false;
 }
 
-/* Reads the text of the rule set into another one, which must be the same. */
+/* Reads the text of the ruleset into a second one, which must be the same. */
 static void check_text(const struct rules *rules)
 {
 	const struct rf_ruleset *ruleset = &rules->ruleset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Scans beside the screen: keys while one is under way, and a screen that does not wait for it. */
+/* Scans concurrent with the screen: keys during a scan, and a screen that does not wait for it. */
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -13,7 +13,7 @@
 /* ---- a scanner whose scan takes as long as the test wants ---- */
 
 struct rf_scanner {
-	struct rf_snapshot next; /* what the scan finds */
+	struct rf_snapshot next; /* the scan's result */
 	struct rf_source_row row[4];
 	int err;
 	uint64_t busy_ns; /* of a CPU */
@@ -53,13 +53,13 @@ void rf_snapshot_free(struct rf_snapshot *snapshot)
 	snapshot->sources = (struct rf_source_rows){};
 }
 
-/* ---- what the tests do ---- */
+/* ---- the steps of the tests ---- */
 
 static uint64_t cost_ns; /* of the scan taken last */
 
 static const struct rf_top asked = {.order = RF_BY_DROPS};
 
-/* The next scan, a second later: of each source, so many drops. */
+/* The next scan, a second later: of each source, this many drops. */
 static void next_scan(const uint64_t drops[][2], size_t count)
 {
 	made_second(&made.next);
@@ -136,7 +136,7 @@ static void a_scan_is_shown_when_it_is_done(void **state)
 	rf_model_free(&model);
 }
 
-/* One that waits for a lock of the kernel does not make scans rarer. */
+/* A scan that waits for a lock of the kernel does not make scans rarer. */
 static void the_cost_of_a_scan_is_cpu_time(void **state)
 {
 	struct rf_scanning scanning;
@@ -263,10 +263,10 @@ static void a_screen_that_ends_waits_for_no_scan(void **state)
 	assert_int_equal(sem_trywait(&closed), -1);
 	rf_model_free(&model);
 	sem_post(&goes_on);
-	sem_wait(&closed); /* by the thread, once its scan is over */
+	sem_wait(&closed); /* by the thread, once its scan is complete */
 }
 
-/* The scan is over, but nobody has taken it. */
+/* The scan is complete, but its result was not fetched. */
 static void a_scan_that_is_not_taken_is_freed(void **state)
 {
 	struct rf_scanning scanning;

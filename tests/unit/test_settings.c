@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The settings of the daemon: words to values, and what is said of mistakes. */
+/* The settings of the daemon: words to values, and the messages for errors. */
 #include "unit.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ static void refuse(void **state)
 #define EXPECTS_LISTEN "'listen' expects ADDRESS:PORT, like 127.0.0.1:9436 or [::1]:9436, or off"
 #define NO_TOKEN "not a loopback address, so requests must show a token; add 'token file PATH'"
 
-/* A file with each kind of line, and two mistakes beside what is right. */
+/* A file with each kind of line, and two errors among correct lines. */
 static void a_file_has_all_mistakes_with_their_lines(void **state)
 {
 	char text[] = "# watch\n\nsources none # of nobody\nintervall 2s\nkeep 7d\n"

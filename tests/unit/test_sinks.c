@@ -109,7 +109,7 @@ static void is_untouched(const char *path, const char *expected)
 	assert_int_equal(status.st_gid, getegid());
 }
 
-/* `other` is private; its directory belongs to a group that may not read it. */
+/* `other` is private; its directory belongs to a group without read permission. */
 static void refuses_the_file(const struct place *place, const char *why)
 {
 	struct rf_sink_file file = file_at(place, 1000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slots: what words and seats hold, which sources settle, which may be evicted, and what another
- * CPU may do between two steps of a touch. The explorer tests all interleavings.
+ * Slots: the contents of words and seats, which sources settle, which can be evicted, and possible
+ * steps of another CPU between two steps of a touch. The explorer tests all interleavings.
  */
 #include <linux/types.h>
 
@@ -145,9 +145,7 @@ static void rest(uint32_t tick)
 	rf_slot_rest((__u64 *)&word, (__u64 *)&residents, &times, tick);
 }
 
-/*
- * The source is young, as it was before, and settles at once when it comes back, if there is room.
- */
+/* The source is young, as before, and settles immediately when it returns, if there is room. */
 static void a_resident_rests_after_its_idle_time(void **state)
 {
 	(void)state;
@@ -434,7 +432,7 @@ static void sees_it_too(void)
 	word = rf_slot_word(7, rf_slot_state(word), rf_slot_arrived(word), rf_slot_last(word) + 1);
 }
 
-/* The slot's word changes before each race: the touch gives up, and says so. */
+/* The slot's word changes before each race: the touch fails, and returns that. */
 static void lost_races_leave_nothing_behind(void **state)
 {
 	(void)state;

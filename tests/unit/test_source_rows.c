@@ -6,7 +6,7 @@
 
 #define ROWS 5000
 
-/* Few values, so that all of the parts of a row decide somewhere. */
+/* Few values: each part of a row decides somewhere. */
 static struct rf_source_row make_row(uint64_t *random, int kind)
 {
 	struct rf_source_row row = {
@@ -53,7 +53,7 @@ static void sort_as_compared(void **state)
 			assert_sorted(count, kind);
 }
 
-/* A row may be added to what was sorted. */
+/* A row can be added after sorting. */
 static void go_on_after_sorting(void **state)
 {
 	struct rf_source_rows rows = {};

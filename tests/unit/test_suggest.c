@@ -9,7 +9,7 @@
 
 #define SOURCES 2000
 
-/* 10.0.0.0 and so many networks of 24 bits after it, and a host of it. */
+/* 10.0.0.0 and this many networks of 24 bits after it, and a host of it. */
 static struct rf_prefix host_of(uint32_t network, uint32_t host)
 {
 	return (struct rf_prefix){
@@ -21,7 +21,7 @@ static struct rf_prefix source_of(uint32_t number)
 	return (struct rf_prefix){.version = 4, .length = 32, .word = {10 | number << 8}};
 }
 
-/* What an honest source uses at most in an hour: most of them little, in the day more. */
+/* The maximum use of an honest source in an hour: mostly little, more by day. */
 static double honest(uint64_t *random, int hour)
 {
 	const double small = 1 + unit_random(random) % 40;
@@ -44,7 +44,7 @@ static void note(struct rf_suggest *suggest, uint32_t source, int hour, uint64_t
 	assert_int_equal(rf_suggest_note(suggest, &row), 0);
 }
 
-/* A day, of which an hour may be poisoned by that many sources. */
+/* A day, of which an hour can be poisoned by that many sources. */
 static struct rf_suggestion suggest_day(int poisoned, uint32_t attackers)
 {
 	struct rf_suggest suggest = {};
@@ -104,7 +104,7 @@ static void test_share(void **state)
 	struct rf_suggestion found;
 
 	(void)state;
-	/* Each stands for 64, but for one that was among the worst. */
+	/* Each represents 64, except one that was among the worst. */
 	for (uint32_t i = 0; i < 100; i++)
 		note(&suggest, i, 0, 64, 10);
 	note(&suggest, 500, 0, 64, 2000);
@@ -198,7 +198,9 @@ static void test_grouped(void **state)
 	rf_trial_run_free(&run);
 }
 
-/* A second of `count` networks of two sources each, which tell their cells in turn or in rounds. */
+/*
+ * A second of `count` networks of two sources each, which report their cells in turn or in rounds.
+ */
 static void send_networks(struct rf_trial_run *run, uint32_t count, bool in_turn)
 {
 	struct rf_cells_row row = {.cell_ns = CELL_NS, .first_ns = WALL, .count = 31};
@@ -215,7 +217,10 @@ static void send_networks(struct rf_trial_run *run, uint32_t count, bool in_turn
 	}
 }
 
-/* More networks than are added up at a time: what they tell in turn is exact, and else not. */
+/*
+ * More networks than are summed at a time: exact for networks that report in turn, and otherwise
+ * not.
+ */
 static void test_networks(void **state)
 {
 	static const uint32_t counts[] = {RF_SUMMED_MAX, 3 * RF_SUMMED_MAX};
@@ -241,7 +246,7 @@ static void test_networks(void **state)
 	}
 }
 
-/* Sources without end: those for which there is no room are counted, and cost no memory. */
+/* An endless stream of sources: those without room are counted, and cost no memory. */
 static void test_too_many(void **state)
 {
 	struct rf_trial_run run = run_of(31);
@@ -263,7 +268,7 @@ static void test_too_many(void **state)
 	rf_trial_run_free(&run);
 }
 
-/* `hosts` of one network that was told, each of which sends `each` packets a cell in turn. */
+/* `hosts` of one reported network, each of which sends `each` packets a cell in turn. */
 static void send_of(struct rf_trial_run *run, unsigned int hosts, bool has_who, uint64_t each)
 {
 	struct rf_cells_row row = {.source = source_of(1), .cell_ns = CELL_NS, .count = 31};
@@ -288,7 +293,7 @@ static void test_who(void **state)
 		uint64_t sources, least;
 	} rows[] = {
 		{32, true, false, 3, 0},
-		{32, false, true, 1, 0}, /* nobody knows how many they are */
+		{32, false, true, 1, 0}, /* their number is unknown */
 		{24, true, false, 1, 310},
 		{28, true, true, 1, 310}, /* nor which of them would be one */
 	};
@@ -310,7 +315,7 @@ static void test_who(void **state)
 	}
 }
 
-/* The sample has no more of a network of which cells are recorded, whoever's they are. */
+/* The sample has no more of a network whose cells are recorded, for any source. */
 static void test_who_else(void **state)
 {
 	struct rf_trial_run run = run_of(62);

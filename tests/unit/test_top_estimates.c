@@ -35,7 +35,7 @@ static void sample(struct made *made, uint32_t source, enum rf_reason reason, do
 		(struct rf_unseen_row){made_source(source), reason, per_s / 7 + 1, per_s};
 }
 
-/* The samples of a second, which are gone then. */
+/* The samples of a second, which are then removed. */
 static void take(struct made *made, uint64_t awake_ns)
 {
 	assert_int_equal(rf_model_estimate(&made->model, &made->unseen, awake_ns), 0);
@@ -169,7 +169,7 @@ static void a_filter_takes_samples_as_well(void **state)
 	rf_model_free(&made.model);
 }
 
-/* What the list is painted on. Free the canvas. */
+/* The canvas of the list. Free the canvas. */
 struct screen {
 	struct rf_canvas canvas;
 	struct rf_view view;
@@ -219,7 +219,7 @@ static void a_row_without_a_window_is_marked(void **state)
 	rf_model_free(&made.model);
 }
 
-/* Samples are evaluated between two scans, so that a row may begin after the last one. */
+/* Samples are evaluated between two scans, so a row can start after the last one. */
 static void a_row_that_begins_after_the_scan_has_no_age_yet(void **state)
 {
 	struct screen screen;

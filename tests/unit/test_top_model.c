@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `top` keeps from one scan to the next: which sources, in which order, and the cursor. */
+/*
+ * The state that `top` carries from one scan to the next: which sources, in which order, and the
+ * cursor.
+ */
 #include "made_scan.h"
 
 #include "screen/model.h"
@@ -8,7 +11,7 @@
 
 static const struct rf_top asked = {.order = RF_BY_DROPS};
 
-/* A second, in which each source of a list dropped so much of limit `all`. */
+/* A second, in which each source of a list dropped this much of limit `all`. */
 static void scan_of(struct rf_snapshot *scan, struct rf_source_row *rows, const uint64_t drops[][2],
 		    size_t count)
 {
@@ -52,7 +55,7 @@ static void most_drops_come_first(void **state)
 	rf_model_free(&model);
 }
 
-/* Whoever looks at a source and presses a key means this source. */
+/* A user who selects a source and presses a key means this source. */
 static void the_cursor_stays_on_its_source(void **state)
 {
 	static const uint64_t before[][2] = {{1, 50}, {2, 4000}, {5, 300}};
@@ -68,7 +71,7 @@ static void the_cursor_stays_on_its_source(void **state)
 	assert_int_equal(rf_model_take(&model, &scan), 0);
 	rf_model_move(&model, 1, scan.awake_ns);
 	is_at(&model, model.at, 5);
-	for (int i = 0; i < 4; i++) { /* the order stands still after a key */
+	for (int i = 0; i < 4; i++) { /* the order is fixed after a key */
 		scan_of(&scan, rows, after, 4);
 		assert_int_equal(rf_model_take(&model, &scan), 0);
 		is_at(&model, 0, 2);
@@ -88,7 +91,7 @@ static void the_cursor_stays_on_its_source(void **state)
 	rf_model_free(&model);
 }
 
-/* It stays also while it sends nothing, and when a thousand others come before it. */
+/* It also remains while it sends nothing, and when a thousand others are sorted before it. */
 static void the_source_under_the_cursor_is_never_lost(void **state)
 {
 	static const uint64_t before[][2] = {{1, 50}};
@@ -118,7 +121,7 @@ static void the_source_under_the_cursor_is_never_lost(void **state)
 	free(rows);
 }
 
-/* Scans of very many sources are far apart: there is no gap in what they found. */
+/* Scans of very many sources are far apart: their results have no gap. */
 static void scans_that_are_far_apart_leave_no_gap(void **state)
 {
 	static const uint64_t drops[][2] = {{1, 50}};

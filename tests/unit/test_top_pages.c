@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pages of `top` as text, and the commands that its keys stand for. */
+/* The pages of `top` as text, and the commands of its keys. */
 #include "made_scan.h"
 
 #include "rules/policy.h"
@@ -96,7 +96,7 @@ static void the_list_in_ascii_and_40_columns(void **state)
 		     "Enter window  d deny  a allow  ? help\n");
 }
 
-/* By its longest unit, so that no digit is cut off. */
+/* By its longest unit, to cut no digit off. */
 static void a_ban_is_shown_with_its_rest(void **state)
 {
 	struct page page;
@@ -170,7 +170,7 @@ static void columns_give_way_to_the_source(void **state)
 	}
 }
 
-/* Whatever the size, painting stays within it: the sanitizers look on. */
+/* For any size, painting remains within it: the sanitizers check. */
 static void every_size_is_painted(void **state)
 {
 	static const struct rf_dialog dialog = {"Deny 192.0.2.66", "deny add 192.0.2.66 for 1h",
@@ -205,7 +205,7 @@ static void paint_source(struct page *page, const char *source, struct rf_shown 
 	rf_paint_source(&page->canvas, &page->view, source, NULL, shown, NULL);
 }
 
-/* What does not fit into a line goes to the next one; a word is whole or not there. */
+/* Words that do not fit into a line go to the next one; no word is cut. */
 static void a_source_fits_into_40_columns(void **state)
 {
 	static struct rf_shown shown = {
@@ -343,7 +343,7 @@ static void the_peer_of_ssh_is_warned_of(void **state)
 	rf_act_free(&act);
 }
 
-/* The limit as it is, but for its name, COUNT and source; the rules stay as they were. */
+/* The limit as it is, except for its name, COUNT and source; the rules are unchanged. */
 static void raise_copies_the_limit(void **state)
 {
 	static struct rf_ruleset rules;

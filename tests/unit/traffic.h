@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Random traffic for the tests of the limiter: bursts, silences, several sources, clocks that step
- * forward and back and stand still, limits that change. A row says what is checked for each packet.
- * A run prints its seed if it fails; RF_TEST_SEED sets it.
+ * forward and back and stop, limits that change. A row specifies the checks for each packet. A run
+ * prints its seed if it fails; RF_TEST_SEED sets it.
  */
 #ifndef RINGFENCE_UNIT_TRAFFIC_H
 #define RINGFENCE_UNIT_TRAFFIC_H
@@ -20,7 +20,7 @@
 struct source {
 	struct rf_window window;
 	bool known;
-	uint64_t latest_ns; /* of what was asked or, of a log or bucket, let through */
+	uint64_t latest_ns; /* of requests or, for a log or bucket, admissions */
 	struct oracle oracle;
 	struct oracle other; /* for what needs a second list or level */
 };
@@ -42,8 +42,8 @@ struct traffic {
 	uint32_t tick_ns;
 	uint32_t sources;
 	uint32_t cost_max;    /* in packets; in bytes of the frame. 0: 1, and frames as they come */
-	uint32_t pace;	      /* what is offered, in percent of L; 0: 200 */
-	bool limit_changes;   /* up to what is written */
+	uint32_t pace;	      /* offered packets, in percent of L; 0: 200 */
+	bool limit_changes;   /* up to the written value */
 	bool late_ticks;      /* each by up to a tick */
 	uint64_t start_cells; /* from the clock's zero */
 	bool from_zero;	      /* starts at the clock's zero */
@@ -52,13 +52,13 @@ struct traffic {
 struct run {
 	const struct traffic *traffic;
 	struct rf_bank rules;
-	struct rf_limit limit; /* in force */
+	struct rf_limit limit; /* enforced */
 	const struct rf_policy *policy;
 	uint32_t next_id;
 	uint64_t random;
 	uint64_t unit_ns;
 	uint64_t cell_ns;
-	uint64_t span_ns;      /* how long what is used counts */
+	uint64_t span_ns;      /* how long usage counts */
 	uint64_t span_packets; /* that pass in it, of all sources */
 	uint64_t clock_ns;
 	uint32_t packet;
@@ -77,7 +77,7 @@ static inline void run_put(struct run *run)
 	assert_int_equal(run->policy->id, 1);
 }
 
-/* Changes rate or burst; the windows stay. */
+/* Changes rate or burst; the windows remain. */
 static inline void run_change_limit(struct run *run)
 {
 	const struct rf_limit *most = &run->traffic->limit;
@@ -116,8 +116,8 @@ static inline uint64_t next_length(struct run *run)
 }
 
 /*
- * Bursts, and about what the row's pace says; a few times per window a jump of up to a window or a
- * step back, at times a long silence, and one reading in 16 is an old one.
+ * Bursts, and about the row's pace; a few times per window a jump of up to a window or a step back,
+ * at times a long silence, and one reading in 16 is an old one.
  */
 static inline uint64_t next_time_ns(struct run *run)
 {
@@ -139,7 +139,7 @@ static inline uint64_t next_time_ns(struct run *run)
 	return run->clock_ns - (back_ns < run->clock_ns ? back_ns : 0);
 }
 
-/* A tick is noticed when it is over, or up to one tick later, but never out of order. */
+/* A tick is noticed when it is complete, or up to one tick later, but never out of order. */
 static inline uint64_t read_clock(const struct run *run, uint64_t time_ns)
 {
 	uint64_t tick = time_ns / run->unit_ns, hash = tick;

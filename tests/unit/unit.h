@@ -29,7 +29,7 @@
 #define HZ300 3333333U
 #define HZ1000 1000000U
 
-/* A row of a table of tests: `state` is what the function gets as *state. */
+/* A row of a table of tests: the function receives `state` as *state. */
 #define UNIT_ROW(title, function)                    \
 	{                                            \
 		.name = title, .test_func = function \
@@ -39,7 +39,7 @@
 		.name = title, .test_func = function, .initial_state = (void *)(state) \
 	}
 
-/* RF_TEST_SEED in the environment repeats a run, or makes another one. */
+/* RF_TEST_SEED in the environment repeats a run, or selects a different one. */
 static inline __attribute__((unused)) uint64_t unit_seed(void)
 {
 	const char *seed = getenv("RF_TEST_SEED");

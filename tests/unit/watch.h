@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who watches a fence whose scans are made up, one a second. */
+/* An observer of a fence with synthetic scans, one a second. */
 #ifndef RINGFENCE_TESTS_WATCH_H
 #define RINGFENCE_TESTS_WATCH_H
 
@@ -54,7 +54,7 @@ static inline void feed(struct watch *watch)
 	watch_scan(watch);
 }
 
-/* By what is remembered with sources told so. */
+/* By the remembered state and the sources reported with it. */
 static inline void restart(struct watch *watch, enum rf_told told)
 {
 	char *text = rf_events_state(watch->events, told);
