@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "fence/pending.h"
 #include "snapshot/scanner.h"
+#include "snapshot/state.h"
 
 #define SENDERS 200
 
@@ -247,6 +248,28 @@ static void a_scan_and_totals_count_the_same(void **state)
 	rf_snapshot_free(&snapshot);
 }
 
+/* `status` prints from one reading. */
+static void a_state_has_every_section(void **state)
+{
+	struct rf_fence_state read = RF_FENCE_STATE_NONE;
+	struct program *program = *state;
+	struct rf_error error = {};
+
+	program_apply(program, "limit add udp rate 4/1h exact match udp\n"
+			       "newcomers rate 7/1s then aggregate\n");
+	pinned_send4(program, "192.0.2.1", 10);
+	assert_done(rf_fence_state_read(&program->fence, &read, &error), &error);
+	assert_ptr_equal(read.fence, &program->fence);
+	assert_int_equal(rf_bank_count(&read.rules.set.bank), 1);
+	assert_int_equal(read.rules.set.bank.newcomers.rate, 7);
+	assert_int_equal(read.rules.standing.state, RF_SETTLED);
+	assert_int_equal(read.totals.since.passed.packets, 4);
+	assert_int_equal(read.totals.since.residents_max, SOURCES - SOURCES / 8);
+	assert_int_equal(rf_bank_count(&read.bans.rules), 1);
+	assert_true(read.memory.bytes > SOURCES);
+	rf_fence_state_free(&read);
+}
+
 /* ---- what happens to a window ---- */
 
 static void a_window_that_was_made_anew_counts_from_0(void **state)
@@ -376,6 +399,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_reading_counts_every_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scan_has_all_counters, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scan_and_totals_count_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_state_has_every_section, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_window_that_was_made_anew_counts_from_0, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_was_idle_is_not_lost, setup,

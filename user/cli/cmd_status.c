@@ -12,14 +12,11 @@
 #include "base/time.h"
 #include "cli/out.h"
 #include "cli/view.h"
-#include "fence/bypass.h"
-#include "fence/fence.h"
 #include "kernel/needs.h"
 #include "rules/attribute.h"
 #include "rules/policy.h"
 #include "snapshot/records.h"
-#include "snapshot/rules.h"
-#include "snapshot/totals.h"
+#include "snapshot/state.h"
 
 #define NEARLY_FULL 90 /* of 100 */
 #define FULL 99	       /* of 100; two CPUs that meet one source at once leave a slot free */
@@ -33,11 +30,7 @@ struct status_interface {
 
 /* Everything that status prints. */
 struct status {
-	const struct rf_fence *fence;
-	struct rf_fence_rules seen;
-	struct rf_totals totals;
-	struct rf_memory memory;
-	struct rf_bans bans;
+	struct rf_fence_state state;
 	struct status_interface *interface;
 	struct rf_limit_view limit[RF_LIMITS_MAX];
 	int limits;
@@ -89,22 +82,23 @@ static size_t view_count_from(const struct rf_ruleset *rules, int slot)
 	return count;
 }
 
-static int read_interfaces(struct status *status, struct rf_error *error)
+static int take_interfaces(struct status *status, struct rf_error *error)
 {
-	const struct rf_fence *fence = status->fence;
+	const struct rf_fence_state *state = &status->state;
+	const int interfaces = state->fence->interfaces;
 	struct rf_build build;
 
-	status->interface = calloc(fence->interfaces + 1, sizeof(*status->interface));
+	status->interface = calloc(interfaces + 1, sizeof(*status->interface));
 	if (!status->interface)
 		return rf_error_failed(error, -ENOMEM, "not enough memory");
 	rf_build_read(&build); /* where that fails, it says so */
 	status->this_build = RF_YES;
-	for (int i = 0; i < fence->interfaces; i++) {
+	for (int i = 0; i < interfaces; i++) {
 		struct status_interface *one = &status->interface[i];
 
-		one->totals = status->totals.interface[i];
+		one->totals = state->totals.interface[i];
+		one->bypass = state->bypass[i];
 		one->this_build = rf_build_is_on(&build, one->totals.interface);
-		rf_bypass_look(fence, one->totals.interface, &one->bypass);
 		if (one->this_build != RF_YES && status->this_build != RF_NO)
 			status->this_build = one->this_build;
 	}
@@ -113,7 +107,7 @@ static int read_interfaces(struct status *status, struct rf_error *error)
 
 static void take_rules(struct status *status)
 {
-	const struct rf_ruleset *rules = &status->seen.set;
+	const struct rf_ruleset *rules = &status->state.rules.set;
 	int slots[RF_LIMITS_MAX];
 
 	status->limits = rf_bank_slots(&rules->bank, slots);
@@ -124,28 +118,10 @@ static void take_rules(struct status *status)
 	status->denied_by_fleet = rf_ruleset_count_listed(rules, RF_DENY, &RF_OWNERS_FLEET);
 }
 
-static int read_status(struct status *status, struct rf_error *error)
-{
-	const struct rf_fence *fence = status->fence;
-	int err = rf_fence_rules_read(fence, RF_RULES_IN_FORCE, &status->seen, error);
-
-	if (!err)
-		err = rf_totals_read(fence, false, &status->totals, error);
-	if (!err)
-		err = rf_fence_bans(fence, &status->bans, error);
-	if (!err)
-		err = read_interfaces(status, error);
-	if (err)
-		return err;
-	rf_fence_memory(fence, &status->memory);
-	take_rules(status);
-	return 0;
-}
-
 /* Was the attach not confirmed in time? */
 static bool is_unconfirmed(const struct status *status)
 {
-	return status->seen.standing.state == RF_FELL_OPEN;
+	return status->state.rules.standing.state == RF_FELL_OPEN;
 }
 
 /* ---- JSON ---- */
@@ -201,7 +177,7 @@ static const void *interface_at(const void *of, size_t i)
 {
 	const struct status *status = of;
 
-	return i < (size_t)status->fence->interfaces ? &status->interface[i] : NULL;
+	return i < (size_t)status->state.fence->interfaces ? &status->interface[i] : NULL;
 }
 
 /* ---- the fence, for programs ---- */
@@ -339,7 +315,7 @@ static json_t *make_enforced(const void *of)
 	const struct status *status = of;
 
 	return json_boolean(status->limits && !is_unconfirmed(status) &&
-			    !status->seen.standing.paused_ns);
+			    !status->state.rules.standing.paused_ns);
 }
 
 static bool knows_builds(const void *of)
@@ -392,7 +368,7 @@ static const struct rf_field trial_fields[] = {
 
 static bool has_trial(const void *of)
 {
-	return ((const struct status *)of)->seen.standing.state != RF_SETTLED;
+	return ((const struct status *)of)->state.rules.standing.state != RF_SETTLED;
 }
 
 static json_t *make_room(const void *of)
@@ -402,9 +378,9 @@ static json_t *make_room(const void *of)
 }
 
 static const struct rf_field bans_fields[] = {
-	RF_FIELD("standing", struct status, bans.count, "bans that go on"),
+	RF_FIELD("standing", struct status, state.bans.count, "bans that go on"),
 	RF_FIELD_MADE("room", RF_FIELD_INT, make_room, "how many there may be"),
-	RF_FIELD("refused", struct status, totals.since.counters.bans_refused,
+	RF_FIELD("refused", struct status, state.totals.since.counters.bans_refused,
 		 "bans without room so far"),
 	{},
 };
@@ -439,25 +415,26 @@ static json_t *make_abi(const void *of)
 }
 
 static const struct rf_field status_fields[] = {
-	RF_FIELDS_OF(struct status, totals, rf_fence_fields),
+	RF_FIELDS_OF(struct status, state.totals, rf_fence_fields),
 	RF_FIELD_MADE("version", RF_FIELD_TEXT, make_version, "of the ringfence that answers"),
 	RF_FIELD_MADE("abi", RF_FIELD_INT, make_abi, "number of the map ABI"),
 	RF_FIELD_MADE("this_build", RF_FIELD_BOOL, make_builds,
 		      "the program on each interface is of this build", .has = knows_builds,
 		      .or_null = true),
 	RF_FIELD_MADE("enforced", RF_FIELD_BOOL, make_enforced, "some limit drops packets"),
-	RF_FIELD_OF_NS("paused_ms", struct status, seen.standing.paused_ns,
+	RF_FIELD_OF_NS("paused_ms", struct status, state.rules.standing.paused_ns,
 		       "until a pause ends; 0: not paused"),
-	RF_FIELD_IN("trial", struct status, seen.standing, trial_fields, "null: none is running",
-		    .has = has_trial, .or_null = true),
+	RF_FIELD_IN("trial", struct status, state.rules.standing, trial_fields,
+		    "null: none is running", .has = has_trial, .or_null = true),
 	RF_FIELD_LIST_OF("interfaces", interface_at, interface_fields, "those attached"),
 	RF_FIELD_OBJECTS("limits", struct status, limit, limits, limit_fields, "the limits"),
 	RF_FIELD_GROUP("lists", list_fields, "entries of the lists"),
 	RF_FIELD_GROUP("bans", bans_fields, "of all limits"),
-	RF_FIELD_IN("newcomers", struct status, totals, rf_newcomers_fields,
+	RF_FIELD_IN("newcomers", struct status, state.totals, rf_newcomers_fields,
 		    "sources without a window"),
-	RF_FIELD_IN("windows", struct status, totals, rf_windows_fields, "by family"),
-	RF_FIELD_IN("memory", struct status, memory, memory_fields, "of the kernel, for the maps"),
+	RF_FIELD_IN("windows", struct status, state.totals, rf_windows_fields, "by family"),
+	RF_FIELD_IN("memory", struct status, state.memory, memory_fields,
+		    "of the kernel, for the maps"),
 	{},
 };
 
@@ -482,8 +459,8 @@ static void print_counted(const struct rf_interface_counters *counted)
  */
 static void print_other_builds(const struct status *status)
 {
-	for (int i = 0; i < status->fence->interfaces; i++) {
-		const struct rf_interface *interface = &status->fence->interface[i];
+	for (int i = 0; i < status->state.fence->interfaces; i++) {
+		const struct rf_interface *interface = &status->state.fence->interface[i];
 
 		if (status->interface[i].this_build == RF_NO)
 			rf_out_text(
@@ -513,11 +490,11 @@ static void print_interfaces(const struct status *status)
 {
 	static const char *const whose[] = {
 		[RF_NOT_KNOWN] = "", [RF_NO] = " of another build", [RF_YES] = " of this build"};
-	const struct rf_fence *fence = status->fence;
+	const struct rf_fence *fence = status->state.fence;
 	char memory[RF_MEMORY_TEXT_SIZE];
 	bool generic = false;
 
-	rf_view_memory(status->memory.bytes, memory);
+	rf_view_memory(status->state.memory.bytes, memory);
 	rf_out_text(
 		"fence %s: program id %u%s, map ABI %d, room for %u sources of each family, %s of "
 		"memory\n",
@@ -550,11 +527,11 @@ static void print_interfaces(const struct status *status)
 
 static void print_pause(const struct status *status)
 {
-	const uint64_t passed = status->totals.since.counters.reason[RF_PAUSED].packets;
+	const uint64_t passed = status->state.totals.since.counters.reason[RF_PAUSED].packets;
 	char time[RF_DURATION_TEXT_SIZE];
 
-	rf_format_left(status->seen.standing.paused_ns, time);
-	if (status->seen.standing.paused_ns)
+	rf_format_left(status->state.rules.standing.paused_ns, time);
+	if (status->state.rules.standing.paused_ns)
 		rf_out_text("PAUSED for another %s: nothing is dropped; 'ringfence resume' ends "
 			    "that\n",
 			    time);
@@ -679,8 +656,8 @@ static void print_lists(const struct status *status)
 
 static void print_bans(const struct status *status)
 {
-	const uint64_t refused = status->totals.since.counters.bans_refused;
-	const size_t standing = status->bans.count;
+	const uint64_t refused = status->state.totals.since.counters.bans_refused;
+	const size_t standing = status->state.bans.count;
 
 	if (standing)
 		rf_out_text("bans: %zu source%s banned; 'ringfence bans' lists them\n", standing,
@@ -694,8 +671,8 @@ static void print_bans(const struct status *status)
 
 static void print_newcomers(const struct status *status)
 {
-	const struct rf_newcomers *newcomers = &status->seen.set.bank.newcomers;
-	const struct rf_counters *counters = &status->totals.since.counters;
+	const struct rf_newcomers *newcomers = &status->state.rules.set.bank.newcomers;
+	const struct rf_counters *counters = &status->state.totals.since.counters;
 	const uint64_t passed = counters->reason[RF_NEWCOMER_OPEN].packets;
 	const uint64_t dropped = counters->reason[RF_NEWCOMER_CLOSED].packets;
 	const uint64_t aggregated = counters->newcomers_aggregated;
@@ -714,15 +691,15 @@ static void print_newcomers(const struct status *status)
 /* Is the maximum of residents reached? Then no new source becomes a resident. */
 static bool is_full_of_active(const struct status *status, int family)
 {
-	const uint64_t max = rf_fence_residents_max(status->fence);
+	const uint64_t max = status->state.totals.all.residents_max;
 
-	return max && status->totals.windows[family].residents >= max;
+	return max && status->state.totals.windows[family].residents >= max;
 }
 
 /* How to get more windows, and how to bear a flood of new sources. */
 static void print_remedy(const struct status *status)
 {
-	const struct rf_fence *fence = status->fence;
+	const struct rf_fence *fence = status->state.fence;
 	const bool is_shared =
 		fence->interfaces != 1 || strcmp(fence->interface[0].name, fence->name) != 0;
 
@@ -735,7 +712,7 @@ static void print_remedy(const struct status *status)
 		    "afresh\n",
 		    is_shared ? " fence " : "", is_shared ? fence->name : "", fence->sources * 2,
 		    fence->name);
-	if (status->seen.set.bank.newcomers.then == RF_NEWCOMERS_OFF)
+	if (status->state.rules.set.bank.newcomers.then == RF_NEWCOMERS_OFF)
 		rf_out_text("  against a flood of new sources: 'ringfence newcomers rate 10k/1s "
 			    "then aggregate dev %s'\n",
 			    fence->name);
@@ -744,9 +721,9 @@ static void print_remedy(const struct status *status)
 /* Returns whether they are full, or nearly. */
 static bool print_windows(const struct status *status, int family)
 {
-	const uint64_t used = status->totals.windows[family].used;
-	const uint64_t residents = status->totals.windows[family].residents;
-	const uint32_t room = status->fence->sources;
+	const uint64_t used = status->state.totals.windows[family].used;
+	const uint64_t residents = status->state.totals.windows[family].residents;
+	const uint32_t room = status->state.fence->sources;
 	const char *name = family ? "IPv6" : "IPv4";
 
 	if (used)
@@ -771,13 +748,13 @@ static void print_status(const struct status *status)
 
 	print_interfaces(status);
 	print_pause(status);
-	print_trial(&status->seen.standing);
+	print_trial(&status->state.rules.standing);
 	if (!status->limits)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
 			    "'ringfence limit add any rate 20k/1s' adds one\n",
 			    status->denied || status->denied_by_fleet ? " but what is denied" : "");
 	for (int i = 0; i < status->limits; i++)
-		print_limit(&status->seen.set, status->limit[i].slot);
+		print_limit(&status->state.rules.set, status->limit[i].slot);
 	print_lists(status);
 	print_bans(status);
 	print_newcomers(status);
@@ -790,18 +767,20 @@ static void print_status(const struct status *status)
 static int show_status(const struct rf_fence *fence, const void *context, json_t **json,
 		       struct rf_error *error)
 {
-	struct status status = {.fence = fence};
-	int err = read_status(&status, error);
+	struct status status = {.state = RF_FENCE_STATE_NONE};
+	int err = rf_fence_state_read(fence, &status.state, error);
 
 	(void)context;
+	if (!err)
+		err = take_interfaces(&status, error);
+	if (!err)
+		take_rules(&status);
 	if (!err && json)
 		*json = rf_record_json(status_fields, &status);
 	else if (!err)
 		print_status(&status);
 	free(status.interface);
-	rf_totals_free(&status.totals);
-	rf_bans_free(&status.bans);
-	rf_fence_rules_free(&status.seen);
+	rf_fence_state_free(&status.state);
 	return err;
 }
 

@@ -47,6 +47,7 @@ int rf_fence_sums_read(const struct rf_fence *fence, const struct rf_bank *rules
 		sums->used[family] = rf_counters_windows(&sums->counters, family);
 		sums->residents[family] = rf_fence_residents(fence, family);
 	}
+	sums->residents_max = rf_fence_residents_max(fence);
 	return 0;
 }
 

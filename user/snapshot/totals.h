@@ -22,6 +22,7 @@ struct rf_fence_sums {
 	uint64_t map_errors;
 	/* Windows in use, and sources that are residents, by family. */
 	uint64_t used[2], residents[2];
+	uint64_t residents_max; /* of a family; 0: not limited */
 };
 
 /*
