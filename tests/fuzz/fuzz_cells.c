@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packed cells: whatever the bytes are, and rows that were unpacked can be packed again. */
+/* Packed cells: any bytes, and unpacked rows can be packed again. */
 #include <stdlib.h>
 
 #include "require.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a fleet's engine answers to an agent; the first byte says to what: questions of people
- * (hosts, records, news of hosts), bans, or heartbeats and reports. Whatever it says, each question
- * has one answer, which is JSON; what is taken of bans is sound and bounded; claims stay within
- * their limits. Heartbeats and reports go through a ledger, and bytes of its answers are changed.
+ * Replies of a fleet server to an agent; the first byte selects the calls: queries (hosts, records,
+ * news of hosts), bans, or heartbeats and reports. For any reply, each call yields one result, in
+ * JSON; accepted bans are sound and bounded; claims stay within their limits. Heartbeats and
+ * reports go through a ledger, and bytes of its replies are changed.
  */
 #include <jansson.h>
 #include <sys/random.h>
@@ -32,9 +32,9 @@ uint64_t __wrap_rf_time_awake(void)
 	return now;
 }
 
-/* ---- what is around the agent's parts, without a network, a fence and files ---- */
+/* ---- the environment of the agent's parts, without network, fence and files ---- */
 
-/* A call on its way; `truth`: what a ledger says to it. */
+/* A pending call; `truth`: a ledger's reply to it. */
 static struct {
 	rf_link_answer answer;
 	void *data;
@@ -128,7 +128,7 @@ int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32
 	return -1;
 }
 
-static uint32_t answers; /* to the person who asks */
+static uint32_t answers; /* to the user who sends the query */
 
 void rf_desk_reply(struct rf_desk *desk, uint64_t ticket, const char *answer)
 {
@@ -142,7 +142,7 @@ void rf_desk_reply(struct rf_desk *desk, uint64_t ticket, const char *answer)
 
 /* ---- replies ---- */
 
-/* The ledger's answer with one byte of it changed. */
+/* The ledger's reply with one byte of it changed. */
 static void change(redisReply *truth)
 {
 	const size_t at = input_byte(&input);
@@ -172,7 +172,7 @@ static void reply_to(uint32_t i)
 		freeReplyObject(reply);
 }
 
-/* Also to what is sent meanwhile. */
+/* Also to messages sent concurrently. */
 static void reply_to_all(void)
 {
 	for (uint32_t i = 0; i < sent_count; i++)
@@ -280,7 +280,7 @@ static redisReply *ask_for_items(ask_for_item ask, int count, const char *const 
 	return reply;
 }
 
-/* NULL: the input alone has the answer. */
+/* NULL: the reply comes only from the input. */
 static redisReply *ask_ledger(int count, const char *const *words, const size_t *lengths)
 {
 	if (count < 6 || strcmp(words[0], "FCALL") != 0)
@@ -367,7 +367,7 @@ static void start_claims(void)
 	rf_claims_take_limits(&claims, now, limits, 2);
 	rf_calls_start(&calls, &settings, &claims, &beats, &reports);
 	rf_claims_take_slot(&claims, SLOT, 99, settings.grace_ns);
-	calls.hosts = RF_FLEET_HOSTS_MAX; /* so it keeps that slot */
+	calls.hosts = RF_FLEET_HOSTS_MAX; /* it therefore retains that slot */
 }
 
 static void check_claims(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The file of events. Whatever the bytes are: each line is an event or is counted as strange, and a
- * file that grows while it is read says what it says at once. The first two bytes say where it is
- * cut meanwhile.
+ * The file of events. For any bytes: each line is an event or is counted as unknown, and a file
+ * that grows while it is read yields the same as the complete file. The first two bytes select
+ * where it is cut.
  */
 #include <stdbool.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pipes between the daemon's processes. The input is what the scanner puts into the one: a byte
- * for the kind, two for the length, then the document; or, where the first byte is odd, the bytes
- * as they are. Whatever they are: what is read is whole, it is the same after it was sent on, and
- * of each answer there is as much as it says. What is asked on the other pipe is sound.
+ * The pipes between the daemon's processes. The input is the scanner's output on one pipe: a byte
+ * for the kind, two for the length, then the document; or, if the first byte is odd, raw bytes. For
+ * any bytes: every document read is complete, it is the same after forwarding, and each reply has
+ * its announced length. Requests on the other pipe are sound.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static void put(const void *bytes, size_t size)
 	REQUIRE(write(feed[1], bytes, size) == (ssize_t)size);
 }
 
-/* A document; an answer begins with what was asked, but for a flag in its kind. */
+/* A document; a reply starts with its request, except for a flag in its kind. */
 static void put_document(const uint8_t *bytes, size_t size, uint32_t kind)
 {
 	struct rf_answer_head head = {.query = asked, .status = 200};
@@ -91,7 +91,7 @@ static void send_on(const struct rf_feed_message *message)
 	rf_feed_clear(&writer);
 }
 
-/* All of it is there, and may be read. */
+/* All of it is present and readable. */
 static void check_body(const struct rf_body *body)
 {
 	char *copy = malloc(body->length + 1);
@@ -150,7 +150,7 @@ static void forget(void)
 	asked = (struct rf_query){};
 }
 
-/* What the page process puts into the other pipe may be anything. */
+/* The page process can write anything into the other pipe. */
 static void judge_query(const uint8_t *data, size_t size)
 {
 	struct rf_query query = {};

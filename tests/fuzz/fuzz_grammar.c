@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fuzzer of the grammar. The input is the words of a command, separated by spaces and newlines; ''
- * is an empty word. The first word chooses the parser of the others. Each word is an allocation of
- * its own, so that AddressSanitizer sees a parser that reads past its end.
+ * is an empty word. The first word selects the parser of the others. Each word is a separate
+ * allocation, which lets AddressSanitizer detect a parser that reads past its end.
  *
- * A parser that fails returns -EINVAL, leaves its results unchanged, and gives the reason in one
+ * A parser that fails returns -EINVAL, leaves its results unchanged, and sets the reason in one
  * line. Accepted values are within their documented range; counts, rates, prefixes and limits are
  * the same after they are written and read again. Every input is also split like a line of a file.
  */
@@ -251,7 +251,7 @@ static void check_words(const struct rf_words *rest)
 		REQUIRE(rest->at == rest->count);
 }
 
-/* `limit add` and what follows, into a set of rules of its own. */
+/* `limit add` and its words, into a separate ruleset. */
 static void read_written(char *text, struct rf_ruleset *ruleset)
 {
 	const char *written[64];
@@ -316,12 +316,12 @@ static void check_limit_written(const struct rf_definition *definition)
 	rf_ruleset_free(&again);
 }
 
-/* What the limiter may assume about counts, units and algorithms. */
+/* The limiter's assumptions about counts, units and algorithms. */
 static void check_limit(const struct rf_limit *limit)
 {
 	const uint64_t least = limit->unit == RF_BYTES ? RF_FRAME_BYTES : 1;
 	uint32_t flags = RF_BAN_ALL | RF_FIRST_GIVEN | RF_ALONE_FIRST | RF_RATE_IN_BITS |
-			 RF_BURST_IN_BITS; /* and those of words alone */
+			 RF_BURST_IN_BITS; /* and separate words */
 
 	for (int i = 0; i < RF_LIMIT_OPTIONS; i++)
 		flags |= rf_limit_options[i].bit;
@@ -430,7 +430,7 @@ static void fuzz_newcomers(struct rf_words *rest)
 	check_words(rest);
 }
 
-/* What a command fills, by its row. */
+/* The destination of a command, by its row. */
 struct filled {
 	_Alignas(max_align_t) unsigned char bytes[RF_ARGUMENTS_SIZE];
 };
@@ -486,7 +486,7 @@ static void check_join(const void *filled)
 		REQUIRE(!join->value[i] || !strpbrk(join->value[i], "#\n"));
 }
 
-/* sparse: what the others fill has no bounds. */
+/* sparse: the destinations of the others have no bounds. */
 static void (*const checks[RF_CMD_COUNT])(const void *filled) = {
 	[RF_CMD_ALLOW_ADD] = check_list,  [RF_CMD_ALLOW_DEL] = check_list,
 	[RF_CMD_ALLOW_LOAD] = check_list, [RF_CMD_ALLOW_FLUSH] = check_list,
@@ -498,7 +498,7 @@ static void (*const checks[RF_CMD_COUNT])(const void *filled) = {
 	[RF_CMD_FLEET_JOIN] = check_join,
 };
 
-/* The words may be those of any command. */
+/* The words can belong to any command. */
 static void fuzz_arguments(struct rf_words *rest)
 {
 	for (int command = 0; command < RF_CMD_COUNT; command++) {
@@ -506,7 +506,7 @@ static void fuzz_arguments(struct rf_words *rest)
 
 		PARSER_BEGIN(struct filled, filled);
 		if (rf_syntax[command].options && !rf_syntax[command].size)
-			continue; /* it has a parser of its own */
+			continue; /* it has a separate parser */
 		if (ACCEPTED(rf_parse_arguments(command, &words, &filled, &error), filled) &&
 		    checks[command])
 			checks[command](&filled);
@@ -586,7 +586,7 @@ static void dispatch(void)
 	}
 }
 
-/* Words without blanks, at most as many as were asked for, and no comment. */
+/* Words without blanks, at most the requested number, and no comment. */
 static void fuzz_line(const uint8_t *bytes, size_t length)
 {
 	char *line = strndup((const char *)bytes, length);

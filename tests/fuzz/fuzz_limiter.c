@@ -2,15 +2,15 @@
 /*
  * Fuzzer of the limiter core, of every algorithm, in two kinds of run.
  *
- * Hostile: any bits for policy and window, any time, and another writer that stores to the window
- * between the atomic operations. Nothing may crash, divide by zero or loop for ever; a refusal
- * charges nothing unless the policy says so; readers write nothing.
+ * Hostile: any bits for policy and window, any time, and a second writer that stores to the window
+ * between the atomic operations. Nothing must crash, divide by zero or loop for ever; a refusal
+ * charges only if the policy requires it; readers write nothing.
  *
  * Sound: the policy of a limit in range, an unused window, clocks that step forward, far forward
- * and back, and a second CPU that takes between the first CPU's operations. Each algorithm keeps
- * the bound that limiter.h states, no word overflows into another, and readers tell when a cost
- * passes again, to the unit of the clock. While the first CPU is alone, every packet that keeps
- * within the bound passes.
+ * and back, and a second CPU that takes between the first CPU's operations. Each algorithm meets
+ * the bound that limiter.h states, no word overflows into another, and readers report when a cost
+ * passes again, to the unit of the clock. While only the first CPU runs, every packet within the
+ * bound passes.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void read_window(uint64_t time)
 		(void)rf_window_cell(&run.window, &run.policy, now - i);
 }
 
-/* All readers must end and write nothing. Returns when the cost passes again. */
+/* All readers must terminate and write nothing. Returns when the cost passes again. */
 static uint64_t read_all(uint64_t time, uint32_t cost)
 {
 	const struct rf_window before = run.window;
@@ -89,7 +89,7 @@ static void check_used(uint64_t time, uint32_t cost)
 	REQUIRE(rf_peek(&run.window, &run.policy, time, cost) == passes);
 }
 
-/* One CPU alone: a cell is known to have what was admitted in it. */
+/* A single CPU: the cell's count equals its admissions. */
 static void check_cells(void)
 {
 	const uint64_t epoch = present_epoch(run.newest);
@@ -144,7 +144,7 @@ static void check_undisturbed(const struct rf_window *before, enum rf_verdict ve
 
 	if (has_cells() && epoch != rf_word_epoch(before->head))
 		REQUIRE(epoch == (uint32_t)rf_epoch(&run.policy, time));
-	/* A single CPU loses no race; but no clock reaches 2^60, and such a word stays. */
+	/* A single CPU loses no race; but no clock reaches 2^60, and such a word remains. */
 	if (!rf_is_log(&run.policy))
 		REQUIRE(verdict != RF_LOST_RACES);
 	if (verdict == RF_OVER && !rf_counts_rejected(&run.policy) &&
@@ -186,7 +186,7 @@ static uint64_t within(uint64_t value, uint64_t min, uint64_t max)
 	return value >= min && value <= max ? value : min + value % (max - min + 1);
 }
 
-/* Windows that are shorter than a user may ask for are rounded most, so they are among them. */
+/* Windows shorter than a user can configure are rounded most, so they are included. */
 static void make_limit(const struct rf_limit *raw)
 {
 	struct rf_limit *limit = &run.limit;
@@ -221,10 +221,10 @@ static void make_sound(const struct limiter_sound *of)
 	make_limit(&of->limit);
 	rf_policy_compile(&run.limit, 1, within(of->tick_ns, TICK_MIN_NS, TICK_MAX_NS),
 			  &run.policy);
-	/* Whole ticks only, so that a cell begins at a multiple of its length. */
+	/* Whole ticks only: a cell starts at a multiple of its length. */
 	run.policy.cell = ((run.policy.cell - 1) >> run.policy.time_shift) + 1;
 	run.policy.time_shift = 0;
-	/* Closed cells count exactly; the unit tests and the explorer have those that round up. */
+	/* Closed cells count exactly; the unit tests and the explorer cover cells that round up. */
 	if (run.policy.used_shift) {
 		run.limit.rate = run.policy.limit = run.policy.limit % (RF_HALF_MAX - 1) + 1;
 		if (!rf_counts_rejected(&run.policy))
@@ -255,8 +255,8 @@ static uint64_t passes_again_at(uint64_t odd, uint32_t cost)
 }
 
 /*
- * In the last cells before a lap is over, the old head reads as a little ahead. Of two CPUs that
- * are there, the one whose clock is behind may find it in the past, and move it back.
+ * In the last cells before the end of a lap, the old head reads as a little ahead. Of two CPUs
+ * there, the one whose clock is behind can find it in the past, and move it back.
  */
 static bool is_nearly_a_lap(uint64_t epoch)
 {
@@ -278,7 +278,7 @@ static uint64_t choose_time(const struct limiter_step *step, uint32_t cost)
 	return has_cells() && is_nearly_a_lap(time / run.cell) ? run.newest : time;
 }
 
-/* Counted in full, or up to where nothing passes any more; a time is not more than it was. */
+/* Counted in full, or up to the limit; a time is not more than it was. */
 static void check_counted(uint64_t before, uint64_t time, uint32_t cost)
 {
 	uint64_t used, expected = before;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A node of a fleet's engine: a connection of the agent (the first byte is even), or what
- * `fleet check` reads of it (odd). Whatever it says, each call is answered once, routes lead to
- * nodes that are known, and one look makes a bounded number of connections. hiredis is made up.
+ * A node of a fleet server: a connection of the agent (the first byte is even), or the reader of
+ * `fleet check` (odd). For any replies, each call completes once, routes lead to known nodes, and
+ * one pass makes a bounded number of connections. hiredis is simulated.
  */
 #include <jansson.h>
 
@@ -70,7 +70,7 @@ static redisAsyncContext context;
 static redisConnectCallback *connected;
 static redisDisconnectCallback *disconnected;
 static redisCallbackFn *answered;
-static void *request[4 * CALLS_MOST]; /* without an answer yet */
+static void *request[4 * CALLS_MOST]; /* without a reply yet */
 static int requests;
 static struct rf_link link_of;
 
@@ -105,7 +105,7 @@ int redisAsyncCommandArgv(redisAsyncContext *redis, redisCallbackFn *call, void 
 	return REDIS_OK;
 }
 
-/* The guard of what it reads, which has no part in what replies say. */
+/* The guard of its reads, which does not depend on the contents of replies. */
 void rf_guard_set(struct rf_guard *guard, redisContext *redis)
 {
 	(void)guard, (void)redis;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzzer of the packet parser: the input is the frame. The frame lies at the very end of its own
- * allocation, so that AddressSanitizer sees any read behind it, and starts 2 bytes off a multiple
- * of 4, as in the kernel. The result is compared with a second, simpler walk over the same bytes:
- * the result must agree, and the source must be a copy of the right bytes. Padding must change
- * nothing: the frame is parsed again with bytes behind its IP packet that would matter if the
- * parser read them.
+ * Fuzzer of the packet parser: the input is the frame. The frame is at the very end of a separate
+ * allocation, which lets AddressSanitizer detect any read behind it, and starts 2 bytes off a
+ * multiple of 4, as in the kernel. The result is compared with a second, simpler walk over the same
+ * bytes: the result must agree, and the source must be a copy of the right bytes. Padding must
+ * change nothing: the frame is parsed again with bytes behind its IP packet that would matter if
+ * the parser read them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,9 +17,9 @@
 
 #include "tests/fuzz/require.h"
 
-#define OLD_BYTES 96 /* behind a copy, besides those of longer frames before */
+#define OLD_BYTES 96 /* behind a copy, together with bytes of longer frames before */
 
-/* The expected result; if `maybe_neighbour`, RF_PARSED_NEIGHBOUR may stand for RF_PARSED_SOURCE. */
+/* The expected result; if `maybe_neighbour`, RF_PARSED_NEIGHBOUR can replace RF_PARSED_SOURCE. */
 struct expected {
 	enum rf_parsed parsed;
 	bool maybe_neighbour;
@@ -150,7 +150,7 @@ static void check(const struct rf_packet *packet, enum rf_parsed parsed, const u
 	check_class(packet, bytes, length, expected.source_at + expected.source_len);
 }
 
-/* Where the IP packet ends by its own length field; 0 without a packet or such a field. */
+/* The end of the IP packet by its own length field; 0 without a packet or such a field. */
 static size_t packet_end(const uint8_t *bytes, const struct expected *expected)
 {
 	size_t at, length;
@@ -182,7 +182,7 @@ static void check_plain(const void *bytes, const void *end, enum rf_parsed parse
 	REQUIRE(plain.transport == packet->transport);
 }
 
-/* The frame at the end of its own allocation, with `padding` bytes of `filler` behind it. */
+/* The frame at the end of a separate allocation, with `padding` bytes of `filler` behind it. */
 static enum rf_parsed parse(const uint8_t *bytes, size_t length, size_t padding, uint8_t filler,
 			    struct rf_packet *packet)
 {
@@ -191,7 +191,7 @@ static enum rf_parsed parse(const uint8_t *bytes, size_t length, size_t padding,
 	enum rf_parsed parsed;
 
 	REQUIRE(block);
-	if (length) /* an empty input may be a null pointer */
+	if (length) /* an empty input can be a null pointer */
 		memcpy(block + 2, bytes, length);
 	memset(block + 2 + length, filler, padding);
 	memset(packet, 0xa5, sizeof(*packet));

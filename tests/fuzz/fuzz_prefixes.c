@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files of prefixes: one a line, or a set as nft prints it. Whatever the bytes are, each prefix
- * that was read is sound, a short file makes no long list, and the list is read again as the same
- * one.
+ * Files of prefixes: one a line, or a set as nft prints it. For any bytes, each prefix read is
+ * sound, a short file makes no long list, and the written list is read again as the same one.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The path and arguments of a URL, apart by '?': whatever the bytes are, a query that was read is
- * sound, and written again it is read as the same one.
+ * The path and arguments of a URL, separated by '?': for any bytes, a query that was read is sound,
+ * and written again it is read as the same one.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests to the page: a byte of options, then a request as it comes, of which libmicrohttpd's
- * part is done here. Whatever it says: what is answered was asked for under an allowed name,
- * nothing that takes the token is answered without it, and ages are all that changes in a document.
+ * Requests to the page: a byte of options, then a raw request, for which this file replaces
+ * libmicrohttpd. For any request: a reply implies an allowed name, everything that needs the token
+ * is refused without it, and only ages change in a document.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct rf_listen listens[] = {
 	{{.version = 4, .word = {__builtin_bswap32(0xc0000201)}}, 80},
 };
 
-/* The value of a header, of which the first counts; NULL: there is none. */
+/* The value of a header, of which the first counts; NULL if not found. */
 static const char *value_of(char *const *line, size_t lines, const char *name)
 {
 	const size_t length = strlen(name);
@@ -92,7 +92,7 @@ static void check(const struct rf_site *site, const struct rf_request *request)
 		REQUIRE(shows_token(request));
 }
 
-/* Of the lines, the same but for the ages of scans; how long may be written otherwise. */
+/* The lines, the same except for the ages of scans; their length can be written differently. */
 static void check_age(const char *text)
 {
 	size_t length = 0;

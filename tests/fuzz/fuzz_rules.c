@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rule files. Whatever the text is, a file without a mistake is a set of rules that compiles, and
- * what `save` prints of it is read again as the same rules. A file that a line names is its name:
- * the prefixes that the words of it are.
+ * Rules files. For any text, a file without an error is a ruleset that compiles, and the output of
+ * `save` for it is read again as the same rules. A file named in a line has a name that yields its
+ * prefixes.
  */
 #include <errno.h>
 #include <inttypes.h>

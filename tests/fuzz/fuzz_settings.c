@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Settings: of the daemon where the first byte is even, of a fleet's agent where it is odd.
- * Whatever the text is, what was accepted is within the bounds of the manual, and the daemon's
- * settings are the same after they are written and read again. The agent's second file, with the
- * password, is what follows a 0x01.
+ * Settings: of the daemon if the first byte is even, of a fleet's agent if it is odd. For any text,
+ * accepted values are within the bounds of the manual, and the daemon's settings are the same after
+ * they are written and read again. The agent's second file, with the password, follows a 0x01.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -50,7 +49,7 @@ static void check_bounds(const struct rf_settings *settings)
 	check_paths(settings);
 }
 
-/* Without what has another form: a blank in a path cannot be written. */
+/* Without values of another form: a blank in a path cannot be written. */
 static char *write_settings(const struct rf_settings *settings)
 {
 	char listen[RF_LISTEN_TEXT_SIZE], *text = NULL;

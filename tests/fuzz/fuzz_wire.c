@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a host and the engine say to each other, the first byte says which: whatever the bytes are,
- * what was read is written again as the same bytes, and the ledger takes every call.
+ * Messages between a host and the fleet server, selected by the first byte: for any bytes, a
+ * message that was read is written again as the same bytes, and the ledger accepts every call.
  */
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void answer(const uint8_t *data, size_t size)
 	REQUIRE(size == sizeof(bytes) && !memcmp(bytes, data, size));
 }
 
-/* A call with what was received of one source. */
+/* A call with the sums received from one source. */
 static void sum(const uint8_t *data, size_t size)
 {
 	static struct rf_ledger ledger;

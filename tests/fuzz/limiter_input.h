@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How the limiter's fuzzer reads its input: one `limiter_input`, then `limiter_step`s up to the
- * end. Both contain raw structs of the ABI, so new fields are fuzzed without a change here.
+ * The input of the limiter's fuzzer: one `limiter_input`, then `limiter_step`s up to the end. Both
+ * contain raw structs of the ABI, so new fields are fuzzed without a change here.
  * tests/fuzz/seeds.c rewrites the seeds when the structs have changed.
  */
 #ifndef RINGFENCE_TESTS_LIMITER_INPUT_H
@@ -13,16 +13,16 @@
 
 #define LIMITER_STEPS_MAX 64
 
-/* As it is, whatever it is. */
+/* Raw, with any contents. */
 struct limiter_hostile {
 	struct rf_policy policy;
 	struct rf_window window;
 };
 
-/* A limit, brought into range where it is not; its policy and a window that nobody has used. */
+/* A limit, brought into range if necessary; its policy and an unused window. */
 struct limiter_sound {
 	struct rf_limit limit;
-	uint64_t start; /* in cells, or what stands for them */
+	uint64_t start; /* in cells, or the unit that replaces them */
 	uint64_t tick_ns;
 };
 
@@ -35,11 +35,11 @@ struct limiter_input {
 };
 
 struct limiter_step {
-	uint64_t time; /* hostile: as it is; sound: cells forward, or back if `flags` says so */
+	uint64_t time; /* hostile: raw; sound: cells forward, or back if `flags` selects it */
 	uint64_t word; /* hostile: what another writer stores; sound: where in its cell, for each */
-	uint32_t cost; /* sound: of the frame's length, shifted down as `flags` says */
+	uint32_t cost; /* sound: the frame's length, shifted down according to `flags` */
 	uint8_t at;    /* hostile: which word it stores to; sound: length of the other's frame */
-	uint8_t every; /* another writer or CPU comes between, each so many operations; 0: never */
+	uint8_t every; /* a second writer or CPU intervenes every this many operations; 0: never */
 	uint8_t flags; /* LIMITER_… */
 	uint8_t other; /* sound: how many cells the other CPU is ahead of, or behind, this one */
 };

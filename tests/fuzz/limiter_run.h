@@ -22,7 +22,7 @@ void between_operations(void);
 #include "tests/fuzz/require.h"
 #include "tests/peek.h"
 
-/* Far more than any call needs (a reader asks about 120 times), and few enough to be no loop. */
+/* Far more than any call needs (a reader needs about 120), and few enough to be no loop. */
 #define OPERATIONS_MAX 65536
 
 /* The words of a window. */
@@ -36,7 +36,7 @@ enum {
 #define OTHER_TURNS_MAX 10 /* of a second CPU in one step: enough to lose all races against it */
 #define FLOOD_PACKETS 4096 /* the largest of them fill a word */
 #define FLOODS_MAX 4
-/* Of `lapped` runs, where no CPU may stall for RF_CELLS_AHEAD cells in a packet: cells. */
+/* Of `lapped` runs, in which no CPU can stall for RF_CELLS_AHEAD cells in a packet: cells. */
 #define OTHER_LAPPED_MAX 5
 #define BACK_LAPPED_MAX 8
 #define TIME_MAX (1ULL << 57)
@@ -65,8 +65,8 @@ struct self {
 struct run {
 	struct rf_policy policy;
 	struct rf_window window;
-	struct rf_limit limit;		 /* sound: what the policy was made of */
-	const struct limiter_step *step; /* in force; NULL: no other CPU or writer comes */
+	struct rf_limit limit;		 /* sound: the source of the policy */
+	const struct limiter_step *step; /* active; NULL: no second CPU or writer */
 	bool sound;
 	bool watching; /* operations are on `window`, and not on a reader's copy */
 	unsigned int operations;
@@ -75,8 +75,8 @@ struct run {
 	struct self self;
 
 	/* Sound: times are in the policy's clock. */
-	uint64_t began;	 /* the newest time when the step began */
-	uint64_t cell;	 /* of the policy, or what stands for it */
+	uint64_t began;	 /* the latest time when the step started */
+	uint64_t cell;	 /* of the policy, or the unit that replaces it */
 	uint64_t newest; /* that any CPU has had */
 	uint64_t oldest;
 	bool lapped;	     /* the head stood still for nearly a lap of all epochs, or longer */
@@ -94,7 +94,7 @@ static inline bool has_cells(void)
 	return !rf_is_log(&run.policy) && !rf_is_bucket(&run.policy);
 }
 
-/* What was admitted from `span` before `last` up to it, both included. */
+/* The admissions from `span` before `last` up to it, both included. */
 uint64_t admitted_within(uint64_t span, uint64_t last);
 
 /* An admission counts in the later of the head's epoch and the caller's own. */
@@ -108,20 +108,20 @@ bool before_a_lap(void);
 
 void take_at(uint64_t time, uint32_t cost);
 
-/* Looks at what this CPU's latest operation has done, before anyone else does something. */
+/* Checks the effect of this CPU's latest operation, before another actor runs. */
 void watch_operation(void);
 
 uint64_t apart(uint64_t cells, uint64_t max);
 
-/* With no cells it may be earlier in the present one. */
+/* Without cells it can be earlier in the present one. */
 uint64_t forward(uint64_t cells, uint64_t within);
 
 uint64_t back(uint64_t cells, uint64_t within);
 
-/* Another one is there between the operations of what follows, as the step says. */
+/* A second actor intervenes between the following operations, according to the step. */
 void start_disturbed(const struct limiter_step *step);
 
-/* Nobody is, or it is a copy that what follows works on. */
+/* No second actor, or the following works on a copy. */
 void start_quiet(void);
 
 void check_bound(void);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the limiter may do in the fuzzer: the bound of each algorithm, the effect of a packet in a
- * sound run, and each write between two operations, where the other CPUs take their turns.
+ * The limiter's permitted effects in the fuzzer: the bound of each algorithm, the effect of a
+ * packet in a sound run, and each write between two operations, where the other CPUs take their
+ * turns.
  */
 #include "tests/fuzz/limiter_run.h"
 
@@ -47,8 +48,8 @@ static wide flow_of(uint32_t cost)
 }
 
 /*
- * From any admission to any later one, a bucket admits at most its burst and what flows meanwhile.
- * Counted in bytes, it may admit what flows in 1/16 ns more: a byte does not take a whole number of
+ * From any admission to any later one, a bucket admits at most its burst and the flow in between.
+ * Counted in bytes, it can admit the flow of 1/16 ns more: a byte does not take a whole number of
  * these, and if the burst were rounded down, a packet as large as the burst would never pass.
  */
 static void check_bucket(int first)
@@ -189,7 +190,7 @@ void take_at(uint64_t time, uint32_t cost)
 	if (verdict == RF_UNDER)
 		admit(time, cost);
 	if (verdict == RF_LOST_RACES)
-		REQUIRE(!run.self.charged && run.turns); /* nobody loses a race alone */
+		REQUIRE(!run.self.charged && run.turns); /* a single CPU never loses a race */
 	if (verdict == RF_OVER && !has_cells() && !counts)
 		REQUIRE(!run.self.charged);
 	if (verdict == RF_OVER && run.alone && !counts && before_a_lap())
@@ -273,7 +274,7 @@ static void store_hostile_word(const struct limiter_step *step)
 {
 	uint64_t *word = (uint64_t *)&run.window + step->at % WINDOW_WORDS;
 
-	*word = step->word + run.operations; /* another one each time, for compare-and-swap */
+	*word = step->word + run.operations; /* a different one each time, for compare-and-swap */
 }
 
 uint64_t apart(uint64_t cells, uint64_t max)
@@ -281,7 +282,10 @@ uint64_t apart(uint64_t cells, uint64_t max)
 	return run.lapped ? cells % max : cells;
 }
 
-/* Half of what a CPU may stall, by limiter.h: one half for it, and one for those ahead of it. */
+/*
+ * Half of the permitted stall of a CPU, by limiter.h: one half for it, and one for CPUs ahead of
+ * it.
+ */
 static uint64_t half_a_stall(void)
 {
 	wide stall = run.policy.clock == RF_JIFFIES ? RF_STALL_TICKS : RF_STALL_NS;
@@ -330,7 +334,7 @@ static void take_on_other_cpu(const struct limiter_step *step)
 	const uint64_t cells = apart(step->other, OTHER_LAPPED_MAX);
 	const uint64_t length =
 		step->at ? step->at : 1ULL + (step->cost >> LIMITER_SHIFT(step->flags));
-	/* As far as the one that waits may be behind. */
+	/* As far as the waiting CPU can be behind. */
 	const uint64_t ahead = (self.time > run.began ? self.time : run.began) + half_a_stall();
 	uint64_t time;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Replies of an engine, as hiredis hands them over, made from the bytes of an input: a byte for the
- * type, then what it has. So every change of an input is another reply, and none is lost at the
- * protocol's lengths. freeReplyObject() frees them.
+ * Replies of a server, as hiredis returns them, made from the bytes of an input: a byte for the
+ * type, then its contents. Every change of an input is therefore a different reply, and none is
+ * lost to the protocol's lengths. freeReplyObject() frees them.
  */
 #ifndef RINGFENCE_TESTS_FUZZ_REPLIES_H
 #define RINGFENCE_TESTS_FUZZ_REPLIES_H
@@ -29,7 +29,7 @@ static inline bool input_is_over(const struct input *input)
 	return input->at >= input->end;
 }
 
-/* Up to `most` bytes, as a text of its own: AddressSanitizer sees who reads past its end. */
+/* Up to `most` bytes, as a separate text: AddressSanitizer detects reads past its end. */
 static inline char *input_text(struct input *input, size_t most, size_t *length)
 {
 	const size_t left = input->end - input->at;
@@ -46,7 +46,7 @@ static inline char *input_text(struct input *input, size_t most, size_t *length)
 
 /*
  * The three lowest bits are the type, the others a number: of elements, of bytes of an integer, or
- * the length of a text, where 31 says that the length follows in two bytes.
+ * the length of a text, where 31 means that the length follows in two bytes.
  */
 static inline redisReply *input_reply(struct input *input, int depth)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What must hold for every input of a fuzzer; if it does not, libFuzzer keeps the input. */
+/* An invariant for every input of a fuzzer; if it fails, libFuzzer saves the input. */
 #ifndef RINGFENCE_TESTS_REQUIRE_H
 #define RINGFENCE_TESTS_REQUIRE_H
 

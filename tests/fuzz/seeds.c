@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Writes seeds for the fuzzers that take binary inputs: each frame of tests/frames.h to DIR/packet,
- * under its name, and runs of the limiter to DIR/limiter. tests/fuzz/seeds.sh picks those that are
- * committed.
+ * under its name, and runs of the limiter to DIR/limiter. tests/fuzz/seeds.sh selects the committed
+ * ones.
  */
 #include <ctype.h>
 #include <stddef.h>

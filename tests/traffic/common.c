@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Common to both ends: the clock, memory, the values of options, addresses, packet sockets. */
+/*
+ * Common to sender and receiver: the clock, memory, the values of options, addresses, packet
+ * sockets.
+ */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>

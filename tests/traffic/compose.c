@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `compose`: a frame of any headers, one behind the other, as PART says, and sent so many times:
+ * `compose`: a frame of any headers, one behind the other, as listed by PART, sent N times:
  *
  *   q | ad                            a tag of 802.1Q, of 802.1ad
  *   ip4=SOURCE[,ihl=N][,frag=FIELD]   FIELD: flags and offset, as in the header
  *   ip6=SOURCE[,hops=N]
  *   hop | route | dest | auth         extension headers; AH behind IPv4 as well
- *   frag=FIELD                        that of IPv6
+ *   frag=FIELD                        for IPv6
  *   tcp=PORT[,flags=N] | udp=PORT | icmp=TYPE | icmp6=TYPE | gre
- *   type=N | proto=N                  an ethertype, a protocol, that nothing here knows
- *   zeros=N | trim=N                  so many bytes more; cut off the end
- *   short=N | pad=N                   so many bytes less, and the lengths know it; padded to N
+ *   type=N | proto=N                  an unknown ethertype or protocol
+ *   zeros=N | trim=N                  add N bytes; cut N bytes off the end
+ *   short=N | pad=N                   N bytes less, with matching lengths; padded to N
  *
- * Each header is named by the one before it, where that names any. Lengths are right, unless the
- * frame is cut, and do not count padding; checksums are 0.
+ * Each header is named by the one before it, if that has such a field. Lengths are right, unless
+ * the frame is cut, and do not count padding; checksums are 0.
  */
 #include <arpa/inet.h>
 #include <netinet/ether.h>
@@ -41,7 +41,7 @@ struct kind {
 	uint16_t ethertype;
 	uint8_t protocol;
 	size_t bytes;
-	size_t next_at, next_bytes; /* of the field that names the next; 0 bytes: it has none */
+	size_t next_at, next_bytes; /* of the field that names the next; 0 bytes: no such field */
 	void (*set)(struct draft *draft, uint8_t *header, char *values);
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Every run of the program sends one frame on the wire, unless no flow is due. The program chooses
- * the next flow, writes headers, source and stamp, and redirects. Its frame is one that it had
- * before, or a copy of the loader's.
+ * the next flow, writes headers, source and stamp, and redirects. Its frame is a recycled one, or a
+ * copy of the loader's.
  */
 #include <linux/bpf.h>
 
@@ -83,7 +83,7 @@ static __always_inline __u64 mix(__u64 n)
 }
 
 /*
- * Random sources stay out of 10.0.0.0/8, and inside 2000::/3, so that other flows can use the rest.
+ * Random sources are outside of 10.0.0.0/8, and inside 2000::/3, to leave the rest to other flows.
  */
 static __always_inline __u64 nth_source(const volatile struct flood_flow *flow, __u64 n)
 {

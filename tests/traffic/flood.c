@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `flood`: sends as many frames as the CPUs can make. The kernel runs a program over and over, and
- * really sends the frames that the program redirects (BPF_F_TEST_XDP_LIVE_FRAMES, Linux 5.18). Each
- * thread keeps to its CPU. veth puts frames that CPU n redirects into the peer's receive queue n,
- * and runs the peer's program on the same CPU. Tens of frames pass back to back, so two CPUs meet
- * at one source as often as behind a network card, and not once in a thousand system calls.
+ * `flood`: sends as many frames as the CPUs can. The kernel runs a program repeatedly, and really
+ * sends the frames that the program redirects (BPF_F_TEST_XDP_LIVE_FRAMES, Linux 5.18). Each thread
+ * is pinned to its CPU. veth puts frames that CPU n redirects into the peer's receive queue n, and
+ * runs the peer's program on the same CPU. Tens of frames pass back to back, so two CPUs meet at
+ * one source as often as behind a network card, and not once in a thousand system calls.
  *
  * Flows with after=TIME wait for SIGUSR1, and then for TIME. With `rest` each thread sleeps for the
- * given time after some thousand frames, so that slow flows leave the CPUs to others.
+ * given time after some thousand frames, which leaves the CPUs to others between slow flows.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -29,7 +29,7 @@
 #include "build/tests/flood.skel.h"
 
 #define CPUS_MOST 64
-#define FRAMES_A_CALL 8192 /* some milliseconds, so that a thread stops soon */
+#define FRAMES_A_CALL 8192 /* some milliseconds, for a thread to stop soon */
 
 struct flooder {
 	const char *dev;
@@ -154,8 +154,8 @@ static void start_workers(struct flooder *flooder, struct worker *workers)
 }
 
 /*
- * Runs until the time is over, or until a signal; SIGUSR1 starts the flows that wait for it. The
- * threads inherit the mask, so these signals are blocked in them, too.
+ * Runs until the time has elapsed, or until a signal; SIGUSR1 starts the flows that wait for it.
+ * The threads inherit the mask, so these signals are blocked in them, too.
  */
 static void flood(struct flooder *flooder)
 {
@@ -202,7 +202,7 @@ static uint64_t count_sent(const struct flooder *flooder, const struct flood_sta
 	for (size_t i = 0; i < flooder->cpus_n; i++) {
 		uint64_t sent = states[flooder->cpu[i]].sent[flow];
 		uint64_t begin = flooder->cpu[i] * stagger % sources;
-		uint64_t after = (nth + sources - begin) % sources; /* the one it began with */
+		uint64_t after = (nth + sources - begin) % sources; /* the one it started with */
 
 		count += nth == UINT64_MAX ? sent : sent / sources + (after < sent % sources);
 	}

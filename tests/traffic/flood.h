@@ -17,9 +17,9 @@
 #define FLOOD_HEAD_BYTES 72 /* reach up to the later stamp; whole words, to copy */
 #define FLOOD_FRAME_BYTES 96
 
-#define FLOOD_LATE_NS 10000000 /* that may be caught up with: more than what waits in a batch */
+#define FLOOD_LATE_NS 10000000 /* that can be caught up with: more than a batch can delay */
 
-/* Two frames of one random source are so many frames of its CPU apart. */
+/* Two frames of one random source are this many frames of its CPU apart. */
 #define FLOOD_RANDOM_APART 64
 
 struct flood_flow {
@@ -27,11 +27,11 @@ struct flood_flow {
 	__u64 first; /* source, in host order: IPv4, or the upper half of IPv6 */
 	__u64 sources;
 	__u64 gap_ns;	   /* between two frames of one CPU; 0: whenever no other flow is due */
-	__u64 then_gap_ns; /* once it was told to begin; 0: the same */
+	__u64 then_gap_ns; /* once it was signalled to start; 0: the same */
 	__u64 after_ns;	   /* from the signal to its first frame; 0: it does not wait */
-	__u64 ramp;	   /* so many more of the sources each second, from then; 0: all at once */
-	__u64 stagger;	   /* CPU n begins n times so many sources further on */
-	__u32 random;	   /* frames of each random source; 0: the sources take turns */
+	__u64 ramp; /* this many more of the sources each second, from then; 0: all immediately */
+	__u64 stagger; /* CPU n starts n times this many sources further on */
+	__u32 random;  /* frames of each random source; 0: the sources take turns */
 	__u32 is_ipv6;
 };
 

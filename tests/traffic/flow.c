@@ -74,7 +74,7 @@ static void set_value(struct flow *flow, const char *key, const char *text)
 		die(2, "%s '%s': unknown key: no flow has it", key, text);
 }
 
-/* Sets len_bytes if none was given: as short as headers and stamp allow. */
+/* Sets len_bytes if unset: as short as headers and stamp allow. */
 static void set_length(struct flow *flow)
 {
 	struct frame frame;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The layout of a frame: headers, a stamp, zeros. Every frame is built whole: that takes 60 ns,
- * little beside sending it. Layer 4 checksums are left at 0: the program under test decides before
- * anyone looks at them.
+ * little compared with sending it. Layer 4 checksums are 0: the program under test decides before
+ * the checksum is checked.
  */
 #include <arpa/inet.h>
 #include <net/ethernet.h>
@@ -146,10 +146,7 @@ static bool read_source(const uint8_t *bytes, size_t len, struct address *source
 	return true;
 }
 
-/*
- * Returns false if the frame is not ours. @bytes may end behind the stamp. Sets source, stamp,
- * ticks.
- */
+/* Returns false for a foreign frame. @bytes can end behind the stamp. Sets source, stamp, ticks. */
 bool frame_read(const uint8_t *bytes, size_t len, struct record *record)
 {
 	const uint8_t *at = memmem(bytes, len, STAMP_MAGIC, STAMP_MAGIC_BYTES);

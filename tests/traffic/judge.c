@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the records say: how many frames came from each source, and whether they were ever too many.
+ * Evaluates the records: how many frames came from each source, and whether they ever exceeded the
+ * limit.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +10,9 @@
 
 #include "traffic.h"
 
-/* Of struct address: all, or what a limit counts as one, an IPv4 address or the /64 of an IPv6. */
+/*
+ * The part of struct address that counts as one source: everything, an IPv4 address or an IPv6 /64.
+ */
 #define SOURCE_BYTES sizeof(struct address)
 #define GROUP_BYTES offsetof(struct address, bytes[8])
 
@@ -100,13 +103,14 @@ void times_free(struct times *times)
 }
 
 /*
- * The most frames, or bytes, that were sent at or after some a and received by a + W: those that
- * came by then, less those sent before a. Where one sent before a came after a + W, that is too
- * few, never too many; and where frames keep their order, none sent after it came in time.
+ * The most frames, or bytes, that were sent at or after some a and received by a + W: those
+ * received by then, less those sent before a. If one sent before a arrived after a + W, the result
+ * is too small, never too large; and if frames are received in order, none sent after it arrived in
+ * time.
  *
- * Only intervals count that end by @until_ns and have a frame in them that was sent at or after
- * @since_ns. If a lower limit was in force from then until then, the last of such frames was judged
- * by it, with all others in the interval before it.
+ * Only intervals count that end by @until_ns and contain a frame that was sent at or after
+ * @since_ns. If a lower limit was enforced from then until then, the last of these frames was
+ * evaluated under it, together with all others in the interval before it.
  */
 uint64_t most_within(const struct times *times, const struct max *max, uint64_t since_ns,
 		     uint64_t until_ns)
@@ -144,8 +148,10 @@ static bool judge_group(struct record *records, size_t n, const struct max *max)
 	return false;
 }
 
-/* Returns false if more than L came within W. The records must be sorted by source, and those of
- * one /64 are in another order afterwards. */
+/*
+ * Returns false if more than L arrived within W. The records must be sorted by source, and the
+ * records of one /64 are in a different order afterwards.
+ */
 bool records_judge(struct record *records, size_t n, const struct max *max)
 {
 	bool kept = true;

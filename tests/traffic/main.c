@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Runs the command that is asked for, and ends the program where a command fails. */
+/* Runs the given command, and exits if a command fails. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

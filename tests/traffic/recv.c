@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* `recv`: records every frame of ours that comes out, until time, silence or a signal ends it. */
+/* `recv`: records every test frame that arrives, until time, silence or a signal stops it. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
@@ -24,7 +24,7 @@ struct receiver {
 	int fd, signal_fd;
 	struct record *records; /* in the order they came */
 	size_t records_n, records_room;
-	FILE *keep; /* each record goes there at once, for `judge`; NULL: nowhere */
+	FILE *keep; /* each record goes there immediately, for `judge`; NULL: discarded */
 };
 
 static void add_record(struct receiver *receiver, const struct record *record)
@@ -70,7 +70,7 @@ static bool take_frame(struct receiver *receiver)
 		return false;
 	/*
 	 * Not the kernel's time stamp: it is a wall clock, and is taken before a generic program
-	 * (or the backlog queue) is done, so that a stall there would fake a violation.
+	 * (or the backlog queue) has finished: a stall there would fake a violation.
 	 */
 	record.received_ns = now_ns();
 	record.len_bytes = len + stripped_bytes(&header);
@@ -79,7 +79,7 @@ static bool take_frame(struct receiver *receiver)
 	return true;
 }
 
-/* Refuses new frames, then reads those that came before, so that this ends even in a flood. */
+/* Refuses new frames, then reads earlier ones, to terminate even in a flood. */
 static void take_rest(struct receiver *receiver)
 {
 	struct sock_filter refuse = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -103,7 +103,7 @@ static uint64_t patience_end(const struct receiver *receiver, uint64_t end)
 	return silent < end ? silent : end;
 }
 
-/* Silence ends it only if the socket is empty: frames may wait while this process does not run. */
+/* Silence stops it only if the socket is empty: frames can wait while this process does not run. */
 static void take_frames(struct receiver *receiver)
 {
 	struct pollfd fds[] = {
@@ -132,7 +132,7 @@ static void open_receiver(struct receiver *receiver)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
-	/* blocked, so that SIGINT counts in a shell's background job, too, where it is ignored */
+	/* blocked, so SIGINT also counts in a shell's background job, where it is ignored */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	receiver->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
 	receiver->fd = socket_open(receiver->dev, ETH_P_ALL);
@@ -168,7 +168,7 @@ static FILE *open_keep(const char *path)
 
 	if (!keep)
 		die(1, "%s: cannot write: %s", path, strerror(errno));
-	/* who reads it meanwhile finds whole records */
+	/* concurrent readers find whole records */
 	setvbuf(keep, NULL, _IOFBF, BATCH_FRAMES * sizeof(struct record));
 	return keep;
 }

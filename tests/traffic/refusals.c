@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `judge`: reads what `recv` recorded of a `flood`, for one source that was over its limit. It also
- * knows the frames that did not come: between two received frames of a CPU, the sequence number
- * tells how many were refused, and the two frames tell when. So it also knows whether too little
- * passed, and when a window was used up, independent of any speed.
+ * `judge`: reads the records of `recv` for a `flood`, for one source that exceeded its limit. It
+ * also knows the missing frames: between two received frames of a CPU, the sequence number shows
+ * how many were refused, and the two frames show when. It therefore also detects whether too little
+ * passed, and when a window was used up, independently of any speed.
  *
- * Every judgement prints "WORD L/W: what it saw", and is a violation if L does not allow that.
+ * Every check prints "WORD L/W: observation", and is a violation if L does not allow that.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ struct evidence {
 	struct refusal *refusals;
 	size_t refusals_n;
 	bool kept;
-	/* what the words before have set */
+	/* set by the words before */
 	uint64_t lost, passed, since_ns, until_ns;
 	uint64_t tick_ns; /* all times are in units of it */
 	enum unit unit;
@@ -64,9 +64,9 @@ static int compare_sent(const void *a, const void *b)
 }
 
 /*
- * A queue keeps its order, so a frame was decided about after the one before it was sent, and
- * before the one behind it was received. Gaps of up to `lost` frames prove nothing: so many may be
- * missing for another reason than the limit.
+ * A queue is ordered, so a frame was decided about after the one before it was sent, and before the
+ * one behind it was received. Gaps of up to `lost` frames prove nothing: this many can be missing
+ * for a reason other than the limit.
  */
 static void find_refusals(struct evidence *evidence)
 {
@@ -105,7 +105,7 @@ static void gather(struct evidence *evidence)
 
 /*
  * From here on, times are in ticks. A frame's stamp has the tick in which it was sent. The tick in
- * which it was received is at most that of the first frame that was sent later.
+ * which it was received is at most the tick of the first frame that was sent later.
  */
 static void use_ticks(struct evidence *evidence)
 {
@@ -127,7 +127,7 @@ static void use_ticks(struct evidence *evidence)
 		records[i].stamp.sent_ns = records[i].ticks.jiffies;
 }
 
-/* Reads whole records only: the receiver may be writing another one. */
+/* Reads whole records only: the receiver can be writing a further one. */
 static void load_records(struct evidence *evidence, const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -168,7 +168,7 @@ static size_t count_before(const uint64_t *times, size_t n, uint64_t time)
 	return low;
 }
 
-/* The most that may have been admitted from @begin to @end, both included. */
+/* The maximum possible admissions from @begin to @end, both included. */
 static uint64_t possibly_within(const struct times *times, uint64_t begin, uint64_t end)
 {
 	return count_before(times->sent, times->n, end + 1) -
@@ -200,9 +200,9 @@ static uint64_t judge_max(const struct evidence *evidence, const struct max *max
 }
 
 /*
- * At most L in each window that begins at a multiple of W. Nobody can see whether a frame that was
+ * At most L in each window that starts at a multiple of W. It is unknown whether a frame that was
  * sent before an edge was decided about after the edge. But after a refusal nothing more passes in
- * that window, so what passes from then to the end of the next window belongs to the next one.
+ * that window, so frames that pass from then to the end of the next window belong to the next one.
  */
 static uint64_t judge_aligned(const struct evidence *evidence, const struct max *max)
 {
@@ -223,8 +223,8 @@ static uint64_t judge_aligned(const struct evidence *evidence, const struct max 
 
 /*
  * At most L in any interval of length W in the life of one window. At some time between `since` and
- * `until` the source's own counter had `passed`: as many frames before that, the last ones, are
- * of that life, and so is the time in which no more than those may have passed.
+ * `until` the source's own counter had `passed`: that many frames before, the last ones, belong to
+ * that life, as does the time in which no more can have passed.
  */
 static uint64_t judge_life(const struct evidence *evidence, const struct max *max)
 {
@@ -247,8 +247,8 @@ static uint64_t judge_life(const struct evidence *evidence, const struct max *ma
 }
 
 /*
- * Nothing is refused unless L were admitted within W before it. Windows are stretches of W that do
- * not overlap, and each of which ends in a refusal: those in which enough was offered.
+ * A refusal is right only if L was admitted within W before it. Windows are non-overlapping
+ * stretches of W, each of which ends in a refusal: stretches in which enough was offered.
  */
 static uint64_t judge_least(const struct evidence *evidence, const struct max *max)
 {

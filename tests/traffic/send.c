@@ -28,7 +28,7 @@ static void send_frame(struct sender *sender, const struct flow *flow)
 {
 	uint64_t first_ns = now_ns();
 
-	/* ENOBUFS: the driver had no room, or no carrier yet; each try is stamped anew */
+	/* ENOBUFS: the driver had no room, or no carrier yet; each retry gets a new stamp */
 	do {
 		frame_build(&sender->frame, flow);
 		if (send(sender->fd, sender->frame.bytes, flow->len_bytes, MSG_DONTWAIT) >= 0)
@@ -49,7 +49,10 @@ static uint64_t due_ns(const struct flow *flow)
 	return flow->begin_ns + (flow->rate_pps ? flow->sent * NS_PER_SEC / flow->rate_pps : 0);
 }
 
-/* Sends one frame of every due flow; returns when the next one is due, or UINT64_MAX at the end. */
+/*
+ * Sends one frame of every due flow; returns when the next one is due, or UINT64_MAX after the
+ * last.
+ */
 static uint64_t send_round(struct sender *sender)
 {
 	uint64_t now = now_ns(), next = UINT64_MAX;
@@ -105,7 +108,7 @@ static void open_sender(struct sender *sender)
 	int on = 1;
 
 	sender->fd = socket_open(sender->dev, 0);
-	/* a queue may lose a frame and say nothing (it does without carrier), the driver says so */
+	/* a queue can lose a frame silently (it does without carrier), the driver reports it */
 	if (setsockopt(sender->fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on)) ||
 	    getsockname(sender->fd, (struct sockaddr *)&link, &len))
 		die(1, "%s: cannot set up socket: %s", sender->dev, strerror(errno));

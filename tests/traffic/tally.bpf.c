@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts what comes out behind the XDP program, and ends it there: no socket could keep up with a
- * flood. Sources that no flow has are counted together, in the last entry.
+ * Counts the frames that arrive behind the XDP program, and drops them there: no socket could
+ * sustain a flood. Sources that no flow has are counted together, in the last entry.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

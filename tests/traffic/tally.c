@@ -53,7 +53,7 @@ static void load_program(struct tallier *tallier)
 		die(1, "%s: cannot load the program: %s", tallier->dev, strerror(-err));
 }
 
-/* Runs until the time is over, or until a signal. */
+/* Runs until the time has elapsed, or until a signal. */
 static void wait_for_end(const struct tallier *tallier)
 {
 	struct timespec end = timespec_of(tallier->for_ns);

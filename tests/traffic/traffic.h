@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * traffic: sends frames from many sources, and judges what came out behind the XDP program. `send`
- * is one socket, `flood` the redirect of an XDP program on several CPUs at once.
+ * traffic: sends frames from many sources, and evaluates the frames that arrive behind the XDP
+ * program. `send` is one socket, `flood` the redirect of an XDP program on several CPUs in
+ * parallel.
  *
- * Each frame carries its send time in CLOCK_MONOTONIC, in host byte order: both ends must run under
- * one kernel. `send` reads the clock before a frame is handed over and `recv` after it was taken
- * in: the program decided in between. That makes `max` sound: L + 1 frames that were all sent at or
- * after a and received by a + W were admitted within W. A stall anywhere may hide a violation and
- * can never fake one.
+ * Each frame carries its send time in CLOCK_MONOTONIC, in host byte order: sender and receiver must
+ * run under one kernel. `send` reads the clock before a frame is handed over and `recv` after it
+ * was taken in: the program decided in between. That makes `max` sound: L + 1 frames that were all
+ * sent at or after a and received by a + W were admitted within W. A stall anywhere can hide a
+ * violation but never fake one.
  *
- * Times are ns, lengths are bytes with the Ethernet header. Exit status 0 done, 1 failed (also: a
- * frame that could not be sent, a drop at the receiving socket, a violation), 2 wrong usage. What
- * fails ends the process with one line on stderr; the kernel takes back what it held.
+ * Times are ns, lengths are bytes with the Ethernet header. Exit status 0 done, 1 failed
+ * (including: a frame that could not be sent, a drop at the receiving socket, a violation), 2 wrong
+ * usage. An error terminates the process with one line on stderr; the kernel releases its
+ * resources.
  */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
@@ -46,18 +48,21 @@ struct address {
 struct flow {
 	struct address src, dst;
 	uint64_t count, rate_pps, after_ns, len_bytes, sources;
-	/* `flood` alone: the rate once it was told to begin; new sources a second, from then on. */
+	/*
+	 * only for `flood`: the rate once it was signalled to start; new sources a second, from
+	 * then on.
+	 */
 	uint64_t then_pps, ramp;
-	bool is_staggered; /* the CPUs begin at sources that are evenly apart */
-	uint32_t random;   /* `flood` alone: frames of each random source; 0: not random */
+	bool is_staggered; /* the CPUs start at evenly spaced sources */
+	uint32_t random;   /* only for `flood`: frames of each random source; 0: not random */
 	uint16_t sport, dport;
 	uint16_t vlan[VLANS_MOST]; /* outer first */
 	size_t vlans;
 	enum proto proto;
-	uint8_t protocol; /* of PROTO_NUMBER, which has no header of its own */
+	uint8_t protocol; /* of PROTO_NUMBER, which has no header */
 	enum frag frag;
 	uint32_t number; /* its place on the command line */
-	uint64_t sent;	 /* frames so far, and so the sequence number of the next */
+	uint64_t sent;	 /* frames so far, which is the sequence number of the next */
 	uint64_t begin_ns;
 };
 
@@ -85,19 +90,19 @@ struct record {
  * of a place is how much all frames before it count.
  */
 struct times {
-	uint64_t *sent, *received; /* both sorted, so that one place is not one frame */
+	uint64_t *sent, *received; /* both sorted: places and frames can differ */
 	uint64_t *sent_sum, *received_sum;
 	size_t n;
 };
 
-/* What a frame counts. */
+/* The cost of a frame. */
 enum unit { UNIT_FRAMES, UNIT_BYTES };
 
 /* main.c */
 __attribute__((format(printf, 2, 3), noreturn)) void die(int status, const char *format, ...);
 __attribute__((noreturn)) void die_of_usage(void);
 
-/* common.c: a text that cannot be parsed ends the process; @key is what it was given for. */
+/* common.c: a text that cannot be parsed terminates the process; @key is its option. */
 uint64_t now_ns(void);
 struct timespec timespec_of(uint64_t ns);
 void *allocate(void *old, size_t count, size_t size);
@@ -128,7 +133,7 @@ int command_turns(char **words);
 int command_tally(char **words);
 int command_compose(char **words);
 
-/* judge.c: times_of() leaves the records in another order */
+/* judge.c: times_of() reorders the records */
 void records_report(struct record *records, size_t n);
 bool records_judge(struct record *records, size_t n, const struct max *max);
 struct times times_of(struct record *records, size_t n, enum unit unit);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `turns`: what `recv` kept of a `send` of two flows at the same rate, each of which sent the same
- * number of frames, in turn: frame 0 of each, then frame 1 of each. Where at any
- * time one flow passes and no other, each frame tells which of them passed when it was judged: its
- * own if it came, the other one if it did not. How often that changed is printed.
+ * `turns`: evaluates the records of `recv` for a `send` of two flows at the same rate, each of
+ * which sent the same number of frames, in turn: frame 0 of each, then frame 1 of each. If at any
+ * time one flow passes and the other does not, each frame shows which of them passed when it was
+ * evaluated: its own if it arrived, the other one if it did not. The number of changes is printed.
  *
- * Two sets of rules that take turns change it once each time. A frame that was judged by some of
- * the one and some of the other changes it twice more.
+ * Two rulesets that alternate change it once each time. A frame that was evaluated partly under
+ * each of them changes it twice more.
  *
- * Also when the last frame of the second flow was sent, and when the next frame of the first one
- * was received: the rules that passed the second flow were in force at the one time, and no longer
- * at the other. Without a number of frames, the last one that came is the last of both flows.
+ * Also prints when the last frame of the second flow was sent, and when the next frame of the first
+ * one was received: the rules that passed the second flow were active at the former time, and no
+ * longer at the latter. Without a number of frames, the last one that arrived is the last of both
+ * flows.
  */
 #include <errno.h>
 #include <inttypes.h>
