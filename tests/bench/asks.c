@@ -2,11 +2,11 @@
 /*
  * The parts of `fleet.sh` that send: packets go through a fence's program by BPF_PROG_TEST_RUN.
  *
- *   asks latency FENCE COUNT      of that many new sources, one after the other, the time from the
- *                                 packet that asks until a share is in force
- *   asks new FENCE RATE SECONDS   a packet of so many new sources a second, each of which asks
- *   asks hold FENCE COUNT RATE    makes so many sources hold a claim: each asks, and uses its share
- *   asks flood FENCE SECONDS      what a packet of one source costs that sends all the time
+ *   asks latency FENCE COUNT      of that many new sources, one after the other, the time from
+ *                                 the packet that requests a share until the share is granted
+ *   asks new FENCE RATE SECONDS   a packet of RATE new sources a second, each with a request
+ *   asks hold FENCE COUNT RATE    makes COUNT sources hold a claim: each requests and uses its
+ * share asks flood FENCE SECONDS      the cost of a packet of one source that sends all the time
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -27,13 +27,15 @@
 #define COUNT_MAX 100000
 #define LATENCY_MAX_NS (5 * RF_NS_PER_S)
 #define PAUSE_NS (7 * RF_NS_PER_MS) /* between two sources: each finds an idle agent */
-/* Between two looks at a window. Shorter ones never leave the CPU, and keep the agent off it. */
+/*
+ * Between two readings of a window. Shorter pauses never leave the CPU, and keep the agent off it.
+ */
 #define LOOK_NS 100000
 #define FIRST_SOURCE 0x0a000000
 #define LATENCY_SOURCE 0x20000000
 #define FLOOD_SOURCE 0x0b000001
 #define HOLD_SOURCE 0x30000000
-#define HOLD_PACKETS 5		  /* beyond what passes unasked */
+#define HOLD_PACKETS 5		  /* beyond the amount that passes without a share */
 #define HOLD_NS (2 * RF_NS_PER_S) /* until all have their shares */
 #define FLOOD_BURST 20000	  /* packets of a call */
 #define FLOOD_TURNS 3600
@@ -126,7 +128,7 @@ static void measure_latency(const char *name, uint32_t count)
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_error error = {};
 	struct rf_policy policy;
-	/* Others than in a run before: what a window is used to changes what it asks. */
+	/* Different from an earlier run: a window's history changes its requests. */
 	const uint32_t first = LATENCY_SOURCE + (getpid() % 1024 << 17);
 	struct sender sender;
 
@@ -148,7 +150,7 @@ static void measure_latency(const char *name, uint32_t count)
 
 /* ---- many ---- */
 
-/* Evenly, by the clock: what a busy machine delays follows at once. */
+/* Evenly, by the clock: packets that a busy machine delays follow immediately. */
 static void send_each(struct sender *sender, uint32_t first, uint64_t count, uint32_t rate,
 		      int packets)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the bench know of each other: a row is one program under one traffic, a group
- * is the rows that were measured in turns beside one floor, the report is all groups.
+ * Shared by the parts of the bench: a row is one program under one traffic, a group is the rows
+ * that were measured in turns together with one floor, the report is all groups.
  *
- *   bench.c   what is asked for, and the exit status
- *   rows.c    which rows there are     target.c  loads what they measure
+ *   bench.c   options, and the exit status
+ *   rows.c    the list of rows           target.c     loads the measured programs
  *   shapes.c  … of limits with `sport`, `to`, `length`, `flags`
- *   crowd.c   … of many who pass       group.c   puts groups together
- *   newcomers.c  … of new sources      habit.c   do packets meet what they are to meet?
- *   run.c     measures, in turns       pair.c    while another CPU does the same
- *   table.c   prints                   budget.c  judges
- *   quiet.c   was the machine quiet?   machine.c which one is it?
+ *   crowd.c   … of many that pass        group.c      assembles groups
+ *   newcomers.c  … of new sources        habit.c      are packets in the expected state?
+ *   run.c     measures, in turns         pair.c       while another CPU does the same
+ *   table.c   prints                     budget.c     checks against bounds
+ *   quiet.c   was the machine quiet?     machine.c    identifies the machine
  */
 #ifndef RINGFENCE_BENCH_H
 #define RINGFENCE_BENCH_H
@@ -54,7 +54,7 @@ enum family { IPV4, IPV6, FAMILIES };
 /* A program, and the walk in front of it. */
 struct target {
 	int fd[FAMILIES];	     /* of the walk */
-	struct ringfence_bpf *fence; /* NULL: what is measured is no fence */
+	struct ringfence_bpf *fence; /* NULL: the measured program is no fence */
 	struct rf_fence *view;	     /* of the fence, as the command line has it */
 	struct walk_bpf *walk;
 };
@@ -94,9 +94,10 @@ struct row {
 	const char *says; /* the same in words */
 	struct target *target;
 	struct frame frame;
-	int verdict;	   /* what the program must answer, else the figure means nothing */
-	uint32_t repeat;   /* packets in a round; 0: as many as the options say */
-	uint32_t warm;	   /* packets before the first round, in an order of their own */
+	int verdict;	   /* the required verdict of the program; with any other the figure is
+			      meaningless */
+	uint32_t repeat;   /* packets in a round; 0: from the options */
+	uint32_t warm;	   /* packets before the first round, in a different order */
 	uint32_t lead;	   /* packets before each round that are not measured, in the same walk */
 	uint32_t rest_ms;  /* … between these and the round */
 	uint32_t slices;   /* of a round, and of its lead; 0: one */
@@ -109,11 +110,11 @@ struct row {
 	struct summary summary;
 };
 
-/* Other activity of the machine during the measurement; quiet.c says how much is too much. */
+/* Other activity of the machine during the measurement; quiet.c defines the permitted amount. */
 struct noise {
 	double seconds;
 	double others; /* CPU time of other processes, in CPUs */
-	double stolen; /* what the host gave to others, in CPUs */
+	double stolen; /* CPUs that the host gave to other guests */
 	double slow;   /* rounds of the floor that were slow, as a part of all */
 };
 
@@ -128,7 +129,7 @@ struct group {
 	const char *skipped; /* why; NULL: it was not */
 	struct noise noise;  /* of the quietest turn, whose figures are the rows' */
 	int turns;
-	int turns_most;	     /* 0: as the options say */
+	int turns_most;	     /* 0: from the options */
 	char disturbed[192]; /* that turn, in words; empty: the machine was quiet */
 };
 
@@ -148,7 +149,7 @@ struct report {
 
 #define LIMITS_STACKED 4
 
-/* The rules that a fence has in force. */
+/* The active rules of a fence. */
 struct load {
 	struct rf_limit limit;	     /* of each, by other names; rate 0: none */
 	uint32_t limits;	     /* that are stacked on every packet; 0: one */
@@ -171,11 +172,11 @@ void target_open_fence(struct target *target, enum family family, uint32_t sourc
 void target_close(struct target *target);
 /* Properties of the first limit of a fence. */
 uint32_t target_limit_id(const struct target *target);
-/* Reads the window of a source of the walk, by its number, from the map; false if there is none. */
+/* Reads the window of a source of the walk, by its number, from the map; false if not found. */
 bool target_window(const struct target *target, enum family family, uint32_t number,
 		   struct rf_source *source);
 /*
- * Adds up passed and dropped packets so far; false if the program is no fence, so nothing counts.
+ * Adds up passed and dropped packets so far; false if the program is no fence and counts nothing.
  */
 bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropped);
 /* `sources` and `hold`, the packets of a source in a row, are powers of two. */
@@ -184,17 +185,17 @@ void frame_set(struct frame *frame, enum family family, uint32_t first, uint64_t
 /* Makes it TCP with ACK, from port 53 to port 53, to 203.0.113.1 or 2001:db8:1::1. */
 void frame_make_tcp(struct frame *frame);
 struct walk *frame_walk(struct frame *frame);
-/* The offset at which the frame itself begins. */
+/* The offset of the frame itself. */
 void *frame_bytes(struct frame *frame, uint32_t *size);
 
 /* ---- run.c, pair.c ---- */
 
 /*
- * Keeps this thread to the nth of the CPUs that it may use, from the last one, since the first gets
- * more interrupts; false: there are not so many.
+ * Pins this thread to the nth of its permitted CPUs, from the last one, because the first gets more
+ * interrupts; false: fewer CPUs exist.
  */
 bool run_on_cpu(int nth);
-/* CPU time of one call, in ns, whatever verdict the program returns. */
+/* CPU time of one call, in ns, for any verdict of the program. */
 double run_call(const struct target *target, struct frame *frame, uint32_t repeat, int *verdict);
 /* Runs all rounds of all rows in turns, and computes the results. */
 void run_group(struct group *group, const struct bench_options *options);
@@ -207,7 +208,7 @@ struct bpf_program;
 
 extern struct floor_bpf *floors;
 
-/* NULL if it was not asked for. */
+/* NULL if not requested. */
 struct group *group_begin(struct report *report, const struct bench_options *options,
 			  enum family family, const char *name);
 struct target *group_add_target(struct group *group);
@@ -217,10 +218,10 @@ struct row *group_add_row(struct group *group, const char *name, const char *say
 struct row *group_add_program(struct group *group, const char *name, const char *says,
 			      const struct bpf_program *program);
 struct row *group_add_floor(struct group *group, enum family family);
-/* How many leases and windows a fence needs for so many sources. */
+/* How many leases and windows a fence needs for this many sources. */
 uint32_t group_leases(uint32_t sources);
 uint32_t group_room(uint32_t sources);
-/* Is there memory for so many windows? Else the group is skipped. */
+/* Is there memory for this many windows? Else the group is skipped. */
 bool group_has_memory(struct group *group, uint64_t windows);
 /* Measures the group, unless it is skipped, closes its programs and prints it. */
 void group_end(struct group *group, const struct bench_options *options);
@@ -239,8 +240,8 @@ struct sample {
 
 void habit_begin(struct sample *sample, const struct row *row);
 /*
- * Have the packets since then met what the row says? Where not, says so in the sample: a process
- * that others kept from its CPU may come too late.
+ * Were the packets since then in the state that the row describes? If not, records it in the
+ * sample: a process that was kept from its CPU can be late.
  */
 bool habit_end(struct sample *sample, const struct row *row);
 
@@ -249,7 +250,7 @@ bool habit_end(struct sample *sample, const struct row *row);
 void measure_all(struct report *report, const struct bench_options *options);
 void measure_shapes(struct report *report, const struct bench_options *options, enum family family);
 void measure_crowds(struct report *report, const struct bench_options *options, enum family family);
-/* The program that newcomers are compared with; `fill`: as in a full map of so many windows. */
+/* The program that newcomers are compared with; `fill`: as in a full map of this many windows. */
 struct row *crowd_add_insert(struct group *group, const char *name, enum family family,
 			     uint32_t windows, bool fill);
 void measure_newcomers(struct report *report, const struct bench_options *options,
@@ -257,7 +258,7 @@ void measure_newcomers(struct report *report, const struct bench_options *option
 
 /* ---- quiet.c ---- */
 
-/* The begin and the end of a group's turn, and the disturbances between them. */
+/* Start and end of a group's turn, and the disturbances in between. */
 void quiet_begin(void);
 struct noise quiet_end(const struct group *group, int rounds);
 /* Is one turn quieter than the other? */

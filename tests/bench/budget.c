@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Compares the report with a file of lines `GROUP/ROW over|ratio BOUND`. A line that names no row
- * is an error, so that renaming a row does not remove its bound.
+ * is an error: renaming a row must not remove its bound.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static bool is_left_out(const struct report *report, const struct bench_options 
 	return false;
 }
 
-/* 1 if it is over, else 0. */
+/* 1 if the bound is exceeded, else 0. */
 static int check_bound(const struct report *report, const struct bench_options *options,
 		       const struct bound *bound)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The least work of a limiter that keeps a window for each source in a hash map: it looks up the
+ * The minimum work of a limiter that stores a window for each source in a hash map: it looks up the
  * element and reads its head; a second program also reads the ring behind the head. The maps are a
- * fence's own, so type, size and memory are the same.
+ * fence's, so type, size and memory are the same.
  *
- * Each packet depends on what the packet before it has read, since its source is computed from
- * that. So the figure is the cost of cache misses one after the other. In a fence nothing makes
+ * Each packet depends on the result of the packet before it, because its source is computed from
+ * that. The figure is therefore the cost of consecutive cache misses. In a fence nothing makes
  * packets wait for each other in this way; but loads behind an atomic operation wait for it as
  * well.
  *
- * A third program does the least work for a newcomer: a look-up that misses, and an insert, in a
- * map of its own.
+ * A third program does the minimum work for a newcomer: a look-up that misses, and an insert, in a
+ * separate map.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

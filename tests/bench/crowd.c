@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The rows of many sources that pass: each source is under its limit and sends too little for
- * credits, so its window is looked up for each packet. Beside them stands the least possible cost:
- * the same look-up in the same map, and the same look-up plus a read of the window's ring.
+ * credits, so its window is looked up for each packet. They are compared with the minimum cost: the
+ * same look-up in the same map, and the same look-up plus a read of the window's ring.
  *
- * Each round continues the walk over all sources where the round before ended. Packets that are not
- * measured come first, so that each source was seen a known time ago, and the caches hold what this
- * row leaves in them.
+ * Each round continues the walk over all sources from the end of the previous one. Unmeasured
+ * packets come first: each source was seen a known time ago, and the caches hold this row's data.
  */
 #include <errno.h>
 #include <string.h>
@@ -73,7 +72,9 @@ static const struct habit habits[] = {
 
 #define HABITS (sizeof(habits) / sizeof(habits[0]))
 
-/* Every source was there before a round begins, and each packet of the round has another source. */
+/*
+ * Every source exists before a round starts, and each packet of the round has a different source.
+ */
 static void walk_as(struct row *row, const struct bench_options *options, enum family family,
 		    uint32_t sources, bool mixed)
 {
@@ -157,7 +158,7 @@ static void add_crowd(struct group *group, const struct bench_options *options, 
 			    sources, false);
 	mixed = add_look_up(group, options, "ring-mixed", "the same, the sources as in mixed", ring,
 			    family, sources, true);
-	crowd_bpf__destroy(crowd); /* what the walks lead to stays */
+	crowd_bpf__destroy(crowd); /* the targets of the walks remain */
 	for (size_t i = 0; i < HABITS; i++)
 		add_habit(group, options, &habits[i], target[i], family, sources,
 			  habits[i].mixed ? mixed : alone);

@@ -14,7 +14,7 @@
 
 char gpl[] SEC("license") = "GPL";
 
-/* Keeps the value from being optimised away, without a store that two CPUs would share. */
+/* Prevents the value from being optimised away, without a store that two CPUs would share. */
 #define KEEP(x) __asm__ volatile("" : : "r"(x))
 
 struct {
@@ -38,7 +38,7 @@ struct {
 	__type(value, __u64);
 } lru SEC(".maps");
 
-/* Bounds, type and source of an IPv4 frame: the least that a limiter must look at. */
+/* Bounds, type and source of an IPv4 frame: the minimum that a limiter must read. */
 static __always_inline int parse4(struct xdp_md *ctx, __be32 *source)
 {
 	const void *end = (void *)(long)ctx->data_end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The frames of the bench. Each frame carries, behind its headers, the state of the walk over the
- * sources, so that a run begins where the run before ended, and two CPUs walk without sharing a
+ * sources, so a run starts where the previous one stopped, and two CPUs walk without sharing a
  * cache line.
  */
 #ifndef RINGFENCE_BENCH_FRAME_H
@@ -14,17 +14,17 @@
 #include <linux/types.h>
 #include <linux/udp.h>
 
-#define WALK_ADDEND 1013904223 /* odd, so that with a factor of 4n + 1 every number comes */
-#define WALK_RANDOM 1664525    /* factor: an order that nobody could prefetch */
+#define WALK_ADDEND 1013904223 /* odd: with a factor of 4n + 1 every number occurs */
+#define WALK_RANDOM 1664525    /* factor: an order that cannot be prefetched */
 #define WALK_PLAIN 1	       /* factor: another order, to have been there before */
 
 /*
- * x = x * factor + addend, every `hold` packets; the source is the lowest bits of x. A program may
- * make the walk depend on what it has read, by adding to x a zero that was reckoned from it: then
- * the next packet's look-up cannot begin before.
+ * x = x * factor + addend, every `hold` packets; the source is the lowest bits of x. A program can
+ * make the walk depend on its reads, by adding to x a zero computed from them: then the next
+ * packet's look-up cannot start earlier.
  */
 struct walk {
-	__u32 packets; /* so far */
+	__u32 packets; /* until now */
 	__u32 hold;    /* a power of two - 1: packets from one source before the next */
 	__u32 x;
 	__u32 factor;
@@ -39,7 +39,7 @@ union transport {
 	struct tcphdr tcp;
 };
 
-/* The headers begin behind the padding, which aligns the rest as the kernel does. */
+/* The headers are behind the padding, which aligns the rest as the kernel does. */
 #define FRAME_PAD 2
 
 struct frame4 {

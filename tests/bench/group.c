@@ -66,7 +66,7 @@ struct row *group_add_floor(struct group *group, enum family family)
 						: floors->progs.parse6_drop);
 }
 
-/* Leases of a CPU: twice as many as sources, so that few sources go without. */
+/* Leases of a CPU: twice as many as sources, so few sources remain without one. */
 uint32_t group_leases(uint32_t sources)
 {
 	uint32_t each = RF_LEASES_DEFAULT / libbpf_num_possible_cpus();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Do the packets of a round find their windows in the state that the row describes? The heads of
- * some windows tell by how far they moved: by no cell, by some, or by more than the window has.
- * Each packet of a round must also come from another source, except those of busy sources.
+ * some windows show it by how far they moved: by no cell, by some, or by more than the window has.
+ * Each packet of a round must also come from a different source, except for busy sources.
  */
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "ringfence/limiter.h"
 
 #define FEWEST (SAMPLES / 8) /* that a round has to come by */
-#define WRONG_MAX 20	     /* one in so many */
+#define WRONG_MAX 20	     /* one in this many */
 #define BUSY_NO_MORE 1024    /* the first sources come more often, in some rows */
 
 static struct rf_source read_source(const struct row *row, uint32_t number)

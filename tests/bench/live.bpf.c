@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The generator of `live.c`: every run of the program sends one frame on the wire. It writes the
- * source and redirects. At full speed it does nothing else, since it must be faster than the
- * receivers. Its frame is one that it had before, or a copy of the loader's. The second program is
- * a floor: the cost of a frame that passes.
+ * source and redirects. At full speed it does nothing else, because it must be faster than the
+ * receivers. Its frame is a recycled one, or a copy of the loader's. The second program is a floor:
+ * the cost of a frame that passes.
  */
 #include <linux/bpf.h>
 
@@ -19,7 +19,7 @@ __u32 to; /* interface */
 __u32 sources;
 __u32 first;	  /* of them, in host order */
 __u32 gap_ns;	  /* between frames, the sources one after the other; 0: flat out, at random */
-__u32 header_sum; /* of the IPv4 header's words but for the source; 0: IPv6 has none */
+__u32 header_sum; /* of the IPv4 header's words except for the source; 0: IPv6 has none */
 
 __u64 sent, due_ns, random_state;
 

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The measuring of `live.sh`: floods several wires in turn, and reports the CPU time that their
- * receivers take.
+ * The measurement of `live.sh`: floods several wires in turn, and reports the CPU time of their
+ * receivers.
  *
  *   live cpu N family 4|6 sources N bytes N frames N rounds N wire NAME DEV PID [wire NAME DEV
  * PID]...
  *
  * DEV is the near end of a veth pair; PID is the thread that runs the NAPI of its far end, or
- * PID,PID those of its two queues: then a second generator, on CPU `second`, fills the other one.
- * What is sent on a CPU goes into the queue of that number. Before
- * the rounds each source sends a few frames into each wire, so that it is known there; not so where
- * there are more than KNOWN_MOST, which are all addresses there are: newcomers, each. Then the
- * wires take turns: `frames` each, after as many or more that are not measured; every turn prints a
- * JSON object on a line of its own.
+ * PID,PID the threads of its two queues: then a second generator, on CPU `second`, fills the other
+ * one. Frames sent on a CPU go into the queue of that number. Before the rounds each source sends a
+ * few frames into each wire, to be known there; unless there are more than KNOWN_MOST, which are
+ * all existing addresses: each is then a newcomer. Then the wires take turns: `frames` each, after
+ * at least as many unmeasured ones; every turn prints a JSON object on a separate line.
  *
- * A turn begins and ends at rest: all that was sent has been handled, and the thread sleeps. So its
- * CPU time is up to date, and is that of the frames counted and of no other. The kernel's own clock
- * of a flood leaves out the grace periods around it.
+ * A turn starts and ends at rest: all sent frames were handled, and the thread sleeps. Its CPU time
+ * is then up to date, and includes only the counted frames. The kernel's own clock of a flood omits
+ * the grace periods around it.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -48,7 +47,7 @@
 #define WARM_BATCH_FRAMES 64 /* of what fits into the receiver's ring a quarter */
 #define GAP_NS 1000
 #define GAP_NS_MOST 4000
-#define UNHEARD_MOST 100 /* one in so many */
+#define UNHEARD_MOST 100 /* one in this many */
 #define FLOODS 4	 /* frames a source; one in e^4 gets none */
 #define REALLY_ASLEEP_US 1000
 #define PATIENCE_S 10
@@ -79,7 +78,7 @@ struct bench {
 	struct wire wire[WIRES_MOST];
 	size_t wires_n;
 	struct live_bpf *object;
-	struct live_bpf *beside; /* the second generator; NULL: there is none */
+	struct live_bpf *beside; /* the second generator; NULL: none */
 	uint32_t header_sum;
 	unsigned char frame[LIVE_FRAME_MOST];
 };
@@ -106,7 +105,7 @@ static uint64_t parse_number(const char *key, const char *text)
 	return value;
 }
 
-/* ---- what is counted ---- */
+/* ---- counters ---- */
 
 static FILE *open_file(const char *path)
 {
@@ -117,7 +116,10 @@ static FILE *open_file(const char *path)
 	return file;
 }
 
-/* veth counts on the near end what was handled on the far end, and what did not fit its ring. */
+/*
+ * veth counts on the near end the frames handled on the far end, and those that did not fit its
+ * ring.
+ */
 static void read_device(const struct wire *wire, struct reading *reading)
 {
 	FILE *file = open_file("/proc/self/net/dev");
@@ -210,7 +212,7 @@ static struct reading wait_for_rest(const struct bench *bench, const struct wire
 		now = read_all(bench, wire);
 	} while (now.sent - since->sent != now.handled - since->handled + now.lost - since->lost ||
 		 !are_asleep(wire));
-	usleep(REALLY_ASLEEP_US); /* it says so a little before */
+	usleep(REALLY_ASLEEP_US); /* it reports that slightly early */
 	return read_all(bench, wire);
 }
 

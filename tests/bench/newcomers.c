@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "tests/limits.h"
 
-#define NEWCOMERS 65536 /* in a round: a map that has room must hold those of all turns */
+#define NEWCOMERS 65536 /* in a round: a map with room must hold those of all turns */
 
 static struct row *walk_newcomers(struct row *row, enum family family, uint32_t windows, bool fill)
 {
@@ -17,8 +17,8 @@ static struct row *walk_newcomers(struct row *row, enum family family, uint32_t 
 }
 
 /*
- * Every packet is from a source that was never seen. `fill`: the map is full of others. `then`:
- * what happens to newcomers over the rate, which is one an hour: to all of them but the first.
+ * Every packet is from a source that was never seen. `fill`: the map is full of others. `then`: how
+ * newcomers over the rate are handled, which is one an hour: all of them except the first.
  */
 static struct row *add_newcomers(struct group *group, const char *name, const char *says,
 				 enum family family, uint32_t windows, bool fill,
@@ -34,7 +34,7 @@ static struct row *add_newcomers(struct group *group, const char *name, const ch
 	return walk_newcomers(row, family, windows, fill);
 }
 
-/* Those that get a window, beside what that costs at least in such a map. */
+/* Newcomers that get a window, compared with the minimum cost in such a map. */
 static void add_inserted(struct group *group, const char *where, const char *says,
 			 enum family family, uint32_t windows, bool fill)
 {
@@ -47,7 +47,7 @@ static void add_inserted(struct group *group, const char *where, const char *say
 	add_newcomers(group, name, says, family, windows, fill, RF_NEWCOMERS_OFF)->base = base;
 }
 
-/* Makes room for all rounds of so many turns; returns false if there is no memory for that. */
+/* Makes room for all rounds of this many turns; returns false if there is not enough memory. */
 static bool has_room(struct group *group, const struct bench_options *options, int turns,
 		     uint32_t *room)
 {

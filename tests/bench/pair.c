@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs one call inside another CPU's call: the other call begins earlier, with more packets than it
- * can ever send, and ends by a signal. So the whole measured call has company, however long the two
- * calls wait when they begin and end.
+ * Runs one call inside another CPU's call: the other call starts earlier, with more packets than it
+ * can ever send, and is stopped by a signal. The whole measured call therefore runs concurrently
+ * with it, regardless of how long the two calls wait when they start and end.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

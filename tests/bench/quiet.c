@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Was the machine quiet during the measurement? The answer comes from /proc/stat, less this
- * process's own CPU time, and from the variation of the floor itself.
+ * Was the machine quiet during the measurement? Determined from /proc/stat, less this process's own
+ * CPU time, and from the variation of the floor itself.
  */
 #include <stdio.h>
 #include <string.h>

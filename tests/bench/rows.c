@@ -100,7 +100,7 @@ static const struct path *find_path(const char *name)
 	die("%s: no such path", name);
 }
 
-/* The cost of more rules, beside the first and the second row. */
+/* The cost of more rules, compared with the first and the second row. */
 static const struct path rule_paths[] = {
 	{"hot-pass", "one limit", {.limit = FOREVER_PASS}, XDP_PASS, 0, true},
 	{"hot-drop", "one limit", {.limit = FOREVER_DROP}, XDP_DROP, 0, true},
@@ -225,7 +225,7 @@ static bool is_for_crowd(const struct load *load)
 	return load->no_leases && !load->allowed && !load->from;
 }
 
-/* Cold: the windows of four limits, beside those of one. */
+/* Cold: the windows of four limits, compared with one. */
 static void measure_cold_rules(struct report *report, const struct bench_options *options,
 			       enum family family)
 {

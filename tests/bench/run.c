@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nanoseconds a packet under BPF_PROG_TEST_RUN. Rounds take turns, so that a change of the
- * machine's speed affects all rows alike.
+ * Nanoseconds a packet under BPF_PROG_TEST_RUN. Rounds take turns: a change of the machine's speed
+ * affects all rows alike.
  *
  * The figure is the CPU time of the calling thread. It excludes other processes, the host's other
  * guests and the grace periods for which the call sleeps, and it is finer than the whole
@@ -18,11 +18,11 @@
 #include "bench.h"
 
 #define IDLE_CALLS 9 /* whose median is the price of a call */
-#define TRIES 5	     /* of a round whose packets did not meet what they should */
+#define TRIES 5	     /* of a round whose packets were not in the expected state */
 
 bool run_on_cpu(int nth)
 {
-	static cpu_set_t usable; /* before anything was kept to one */
+	static cpu_set_t usable; /* before the process was pinned */
 	cpu_set_t one;
 
 	if (!CPU_COUNT(&usable) && sched_getaffinity(0, sizeof(usable), &usable))
@@ -109,7 +109,10 @@ static double price_call(const struct row *floor)
 	return price_ns;
 }
 
-/* One packet in a thousand may get another verdict: the first of a window, one that was evicted. */
+/*
+ * One packet in a thousand can get a different verdict: the first of a window, or one after an
+ * eviction.
+ */
 static void check_verdicts(const struct row *row, uint64_t passed, uint64_t dropped)
 {
 	uint64_t wrong = row->verdict == XDP_PASS ? dropped : passed;
@@ -127,7 +130,7 @@ static void rest(uint32_t ms)
 		nanosleep(&time, NULL);
 }
 
-/* Runs so many packets of a row, in slices; returns the CPU time. */
+/* Runs this many packets of a row, in slices; returns the CPU time. */
 static double run_packets(struct row *row, uint32_t packets, double price_ns, int *verdict)
 {
 	const uint32_t slices = row->slices ? row->slices : 1;
@@ -180,7 +183,7 @@ static double run_round(struct row *row, double price_ns)
 	return ns / row->repeat;
 }
 
-/* Every source has sent once when the rounds begin, in another order than in the rounds. */
+/* Every source has sent once when the rounds start, in a different order than in the rounds. */
 static void warm_up(struct row *row)
 {
 	struct frame frame = row->frame;
@@ -193,7 +196,7 @@ static void warm_up(struct row *row)
 	run_call(row->target, &frame, row->warm, &verdict);
 }
 
-/* Sources that stay are residents when they are seen again after ten seconds: all rows at once. */
+/* Sources become residents when they are seen again after ten seconds: all rows together. */
 static void settle(struct group *group)
 {
 	const struct timespec settled = {.tv_sec = 11};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The part of `seen.sh` that looks at samples: what a frame of a flood costs with the sampler on
+ * The part of `seen.sh` that measures samples: the cost of a frame of a flood with the sampler on
  * and a reader, and with it off, in turns of a tenth of a second.
  *
  *   sampled INTERFACE ONE_IN PAIRS THREAD DEVICES NEAR
  *
- * THREAD runs the NAPI of INTERFACE; DEVICES is the file of the sender's namespace that counts
- * what NEAR, the other end of the wire, has got through. Prints nanoseconds a frame of each pair.
+ * THREAD runs the NAPI of INTERFACE; DEVICES is the file of the sender's namespace that counts the
+ * delivered frames of NEAR, the other end of the wire. Prints nanoseconds a frame of each pair.
  */
 #include <errno.h>
 #include <inttypes.h>

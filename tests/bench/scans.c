@@ -6,10 +6,10 @@
  *   scans scan INTERFACE SCANS    one scan a second of the fence there, as the daemon scans
  *   scans pairs PIN INTERFACE PAIRS  a packet of one source, with and without scans on CPU 1
  *
- * `send` prints a line when each source has sent, and goes on until it is ended. `scan` prints an
- * object of JSON: medians of the CPU time of a scan, and of reading the same records and doing
- * nothing with them, which is the kernel's part. The clock is the process's own: it is exact, while
- * the kernel tells its own part from the process's by ticks only.
+ * `send` prints a line when each source has sent, and continues until it is stopped. `scan` prints
+ * an object of JSON: medians of the CPU time of a scan, and of reading the same records and
+ * discarding them, which is the kernel's part. The clock is the process's own: it is exact, while
+ * the kernel separates its own part from the process's by ticks only.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 
 #define FIRST_SCANS 2 /* read all windows and learn them: they do not count */
 #define SCANS_MAX 600
-#define SLICES 10 /* of a second: packets come all the time, and not at once */
+#define SLICES 10 /* of a second: packets arrive continuously, not together */
 
 /* ---- sending ---- */
 
@@ -151,7 +151,7 @@ static int scan_all(const char *interface, const char *text)
 	return 0;
 }
 
-/* ---- a packet beside scans ---- */
+/* ---- a packet during scans ---- */
 
 #define TURN_MS 1000
 #define BURST 100000 /* packets of a call */
@@ -166,7 +166,7 @@ static void keep_to_cpu(int cpu)
 		die("CPU %d: %s", cpu, strerror(errno));
 }
 
-/* Scans each second while it is told to, all windows too, until it is killed. */
+/* Scans each second while requested, all windows too, until it is killed. */
 static void scan_beside(const char *interface, const volatile bool *scans)
 {
 	struct rf_error error = {};

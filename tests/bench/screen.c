@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a screen of `top` costs: a pseudo-terminal of 200 × 60, and scans that are made up, of many
- * sources whose rates all change. Prints the median and the worst time of a scan's way into the
- * model, of painting, and of writing, and the bytes that each second writes.
+ * The cost of a screen of `top`: a pseudo-terminal of 200 × 60, and synthetic scans of many sources
+ * whose rates all change. Prints the median and the worst time for updating the model, painting,
+ * and writing, and the bytes that each second writes.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cost of limits that ask for a packet's shape: source port, destination, length, TCP flags.
- * One hot source that passes by a lease; the row `none` is the same limit without these words.
+ * The cost of limits that match a packet's shape: source port, destination, length, TCP flags. One
+ * hot source that passes by a lease; the row `none` is the same limit without these words.
  */
 #include <bpf/libbpf.h>
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a packet costs that asks its window, in pairs: two programs by turns of a few milliseconds,
- * so that whatever slows the machine down meets both. Two ways of one program have the same maps
- * and instructions, two programs the same maps, since even where these lie in memory makes some
- * nanoseconds. So compare programs by several runs. Nothing is attached or pinned.
+ * The cost of a packet that takes from its window, in pairs: two programs in turns of a few
+ * milliseconds, so disturbances of the machine affect both. Two ways of one program have the same
+ * maps and instructions, two programs the same maps, because even their location in memory makes
+ * some nanoseconds. Compare programs by several runs. Nothing is attached or pinned.
  *
  *   share_cost PAIRS OBJECT WAY OBJECT WAY
  *
- * OBJECT is a file such as build/ringfence_fleet.bpf.o; WAY is what its packets meet, see `ways`.
- * With ":both" behind it, another CPU sends the same meanwhile.
+ * OBJECT is a file such as build/ringfence_fleet.bpf.o; WAY is the state that its packets find, see
+ * `ways`. With the suffix ":both", another CPU sends the same concurrently.
  *
  * Prints the first one's nanoseconds, and the median of the second's less the first's with the
- * interval that has it in 95 % of such series.
+ * interval that contains it in 95 % of such series.
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -38,7 +38,7 @@
 
 #define HOUR (3600 * RF_NS_PER_S)
 #define FEW 20000    /* packets of a turn */
-#define MANY 4000000 /* the same where what they meet changes with time */
+#define MANY 4000000 /* the same if the state changes with time */
 #define PAIRS_MAX 10000
 #define SOURCE 0x0a000001
 #define LEASES 65536
@@ -49,7 +49,7 @@
 struct way {
 	const char *name;
 	uint32_t limits;
-	uint32_t first, share; /* 0, 0: a limit of this host alone */
+	uint32_t first, share; /* 0, 0: a limit of this host only */
 	bool has_leases;
 	int verdict;
 };
@@ -111,8 +111,8 @@ static void size_map(struct bpf_object *object, enum rf_map map, uint32_t entrie
 }
 
 /*
- * Have both as many limits, and leases or none? Then they share maps. Not where the window is asked
- * seldom, and keeps what the other program has written there.
+ * Do both have as many limits, and leases or none? Then they share maps. Not if the window is
+ * seldom read, and retains the other program's data.
  */
 static bool may_share(const struct subject *a, const struct subject *b)
 {
@@ -146,7 +146,7 @@ static void load_program(struct subject *subject, const struct subject *before)
 		bpf_program__fd(bpf_object__find_program_by_name(subject->object, "ringfence"));
 }
 
-/* Limits that no packet exceeds, and the fleet is heard for ever. */
+/* Limits that no packet exceeds, and a fleet that is always connected. */
 static void set_limits(struct subject *subject)
 {
 	struct rf_definition definition = {.limit = LIMIT(RF_LIMIT_MAX, HOUR, STRICT(16))};
@@ -170,7 +170,7 @@ static void set_limits(struct subject *subject)
 		config->fleet.bucket[i].deadline = RF_FOREVER;
 }
 
-/* The limits are of this host alone, or of a fleet, as the way is. */
+/* The limits belong to this host or to a fleet, according to the way. */
 static void begin_way(const struct subject *subject)
 {
 	const struct way *way = subject->way;

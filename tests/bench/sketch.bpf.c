@@ -22,7 +22,7 @@ struct {
 	__type(value, struct rf_lease);
 } entries SEC(".maps");
 
-/* There are as many entries as the bench gives leases to a CPU. */
+/* As many entries as the leases that the bench configures for a CPU. */
 static __always_inline int touch_entry(struct xdp_md *ctx, int bits)
 {
 	const __u64 key[3] = {0x9e3779b97f4a7c15ULL, 1, 0xda942042e4dd58b5ULL};

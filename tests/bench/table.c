@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prints the report: as text, each group as soon as it is measured, or as JSON, all at once. */
+/*
+ * Prints the report: as text, each group as soon as it is measured, or as JSON, after all groups.
+ */
 #include <jansson.h>
 #include <stdio.h>
 

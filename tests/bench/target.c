@@ -131,7 +131,7 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 	rf_definition_free(&definition);
 }
 
-/* Puts the rules in force as the command line would. */
+/* Activates the rules as the command line would. */
 static void arm(struct target *target, enum family family, const struct load *load)
 {
 	struct rf_fence *view = calloc(1, sizeof(*view));

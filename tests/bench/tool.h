@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the measuring programs of this directory share: an end with a sentence, time, numbers, and a
- * frame. */
+/*
+ * Shared by the measuring programs of this directory: exiting with a message, time, numbers, and a
+ * frame.
+ */
 #ifndef RINGFENCE_BENCH_TOOL_H
 #define RINGFENCE_BENCH_TOOL_H
 
@@ -9,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Prints the name of the program and the sentence, and ends it. */
+/* Prints the name of the program and the message, and exits. */
 __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...);
 
 uint64_t clock_ns(clockid_t clock);

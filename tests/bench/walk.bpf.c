@@ -12,7 +12,7 @@
 
 char gpl[] SEC("license") = "GPL";
 
-/* Key 0, a constant, so that the JIT makes the tail call a jump and not an indirect one. */
+/* Key 0, a constant, which lets the JIT make the tail call a direct jump. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* agent_says FENCE QUESTION: prints what the fleet's agent of a fence answers. */
+/* agent_says FENCE QUESTION: prints the reply of the fleet's agent of a fence. */
 #include <stdio.h>
 
 #include "cli/fleet_agent.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * bypass FROM TO: packets that arrive at the interface FROM are received by the peer of TO, a veth
- * whose peer is in another network namespace, without meeting its XDP program: as if the peer's
- * driver had lost the program. Goes on after it ends, until 'tc qdisc del dev FROM clsact'.
+ * whose peer is in another network namespace, without reaching its XDP program: as if the peer's
+ * driver had lost the program. Remains active after it exits, until 'tc qdisc del dev FROM clsact'.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

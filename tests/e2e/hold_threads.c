@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preloaded into a process, holds up each thread that begins while there is a file $HOLD, as work
- * would that takes long, each command `limit` that begins while there is a file $HOLD_LIMIT, and
- * each batch of a map's elements while there is a file $HOLD_BATCH.
+ * Preloaded into a process, delays each thread that starts while a file $HOLD exists, like a long
+ * computation, each command `limit` that starts while a file $HOLD_LIMIT exists, and each batch of
+ * a map's elements while a file $HOLD_BATCH exists.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -22,7 +22,7 @@ void made_begin(struct made *made, int limits, size_t sources);
  * over the limit.
  */
 void made_step(struct made *made, uint64_t interval_ns, uint64_t packets);
-/* The fence was attached anew: its counters begin at 0. */
+/* The fence was attached again: its counters start at 0. */
 void made_anew(struct made *made);
 /* Cells of the interval, of the first `count` sources; `row` has room for them. */
 void made_cells(struct made *made, struct rf_cells_row *row, size_t count);

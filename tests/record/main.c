@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * recorder DIRECTORY FENCE AGO SECONDS [none|prefix|full [STEP]]: made-up scans, one each STEP
+ * recorder DIRECTORY FENCE AGO SECONDS [none|prefix|full [STEP]]: synthetic scans, one each STEP
  * seconds, from AGO seconds before now on, with an attack in the middle third: a rule, a flood that
- * begins and ends, cells of the sources.
+ * starts and stops, cells of the sources.
  *
- * recorder DIRECTORY FENCE busy HOURS [cells|- [MIB SOURCES]]: as a busy fence fills a file of so
- * many MiB at most, and what that took.
+ * recorder DIRECTORY FENCE busy HOURS [cells|- [MIB SOURCES]]: how a busy fence fills a file of at
+ * most MIB, and the cost of that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static int put_rules(struct rf_history *history, const struct made *made)
 	return rf_history_commit(history, err ? &unused : &error) ?: err;
 }
 
-/* The writer alone: without what makes the scans. */
+/* Only the writer, without generating the scans. */
 static int record_busy(struct rf_history *history, int hours, bool has_cells, int sources)
 {
 	uint64_t before = rf_history_bytes(history);

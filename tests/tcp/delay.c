@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * delay IF IF MICROSECONDS: forwards frames between two interfaces, each after that time, as netem
- * would, which few kernels of test machines have. The interfaces on the other ends of the wires
+ * delay IF IF MICROSECONDS: forwards frames between two interfaces, each after that time, like
+ * netem, which few kernels of test machines have. The interfaces on the other ends of the wires
  * must leave checksums and segments to the kernel: no offload works through a packet socket.
  */
 #include <arpa/inet.h>
@@ -81,7 +81,7 @@ static void take_frames(struct way *way, uint64_t delay_ns)
 	}
 }
 
-/* Sends what is due. Returns when the next frame is. */
+/* Sends due frames. Returns when the next frame is due. */
 static uint64_t send_frames(struct way *way)
 {
 	const uint64_t time = now();

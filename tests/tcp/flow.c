@@ -105,7 +105,7 @@ static struct tcp_info info_of(int fd)
 	return info;
 }
 
-/* Until the receiver ends. Returns the retransmitted part. */
+/* Until the receiver finishes. Returns the retransmitted part. */
 static double send_to(const struct sockaddr_in *address, const char *control, double warmup,
 		      pid_t receiver)
 {
