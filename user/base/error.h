@@ -13,7 +13,7 @@ struct rf_error {
 	char text[512];
 };
 
-/* Both return a negative errno, so that a caller can `return rf_error_…(…)`. */
+/* Both return a negative errno, for callers that `return rf_error_…(…)`. */
 __attribute__((format(printf, 3, 4))) int
 rf_error_failed(struct rf_error *error, int negative_errno, const char *format, ...);
 __attribute__((format(printf, 2, 3))) int rf_error_usage(struct rf_error *error, const char *format,

@@ -101,7 +101,7 @@ void rf_loop_wait(struct rf_loop *loop, uint64_t until_ns)
 	loop->count = count > 0 ? count : 0;
 }
 
-/* One that is served may unwatch others. */
+/* A callback can unwatch other sources. */
 static bool serve(struct rf_loop *loop, bool urgent_only)
 {
 	bool any = false;

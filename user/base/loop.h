@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the daemon and the agent of a fleet wait with: descriptors, signals and a deadline, by
- * epoll. A program has one loop. Its turns are the caller's: wait, serve, do what is due.
+ * The event loop of the daemon and of the fleet's agent: descriptors, signals and a deadline, by
+ * epoll. A program has one loop. Its turns belong to the caller: wait, serve, run due work.
  */
 #ifndef RINGFENCE_BASE_LOOP_H
 #define RINGFENCE_BASE_LOOP_H
@@ -13,18 +13,21 @@
 
 #define RF_LOOP_EVENTS 16 /* served in a turn; the others are, in the turns that follow */
 
-/* What a loop waits for. Unwatch it before `fd` is closed, as a child may still have that open. */
+/*
+ * An event source of a loop. Unwatch it before `fd` is closed, because a child can still have that
+ * open.
+ */
 struct rf_loop_source {
 	void (*ready)(void *context, uint32_t events); /* EPOLLIN…; NULL: it only ends the wait */
 	void *context;
 	int fd;
-	bool is_urgent; /* served before those that are not */
+	bool is_urgent; /* served before the other sources */
 };
 
 struct rf_loop {
 	int epoll_fd;
 	struct rf_loop_source signals; /* its fd is a signalfd */
-	uint64_t came;		       /* signals that nobody took yet, a bit each */
+	uint64_t came;		       /* signals that were not fetched yet, a bit each */
 	struct epoll_event event[RF_LOOP_EVENTS];
 	int count;
 };
@@ -32,19 +35,19 @@ struct rf_loop {
 #define RF_LOOP_NONE ((struct rf_loop){.epoll_fd = -1, .signals = {.fd = -1}})
 
 /*
- * From here on `signals`, a list that ends with 0, come by the loop only, also in threads that
- * start later. A child process has them blocked. A peer that is gone is an error of the write.
- * Close it even after an error. 0 or -errno. `loop` stays where it is.
+ * From here on `signals`, a list terminated by 0, arrive only by the loop, also in threads that
+ * start later. A child process has them blocked. Writing to a closed peer returns an error. Close
+ * it even after an error. 0 or -errno. `loop` must not move.
  */
 int rf_loop_open(struct rf_loop *loop, const int *signals);
 void rf_loop_close(struct rf_loop *loop);
 
-/* Waits for these events of the source, in place of those of before. 0 or -errno. */
+/* Waits for these events of the source, in place of the previous ones. 0 or -errno. */
 int rf_loop_watch(struct rf_loop *loop, struct rf_loop_source *source, uint32_t events);
 /* It is not served any more, also if something came of it in this turn. It need not be watched. */
 void rf_loop_unwatch(struct rf_loop *loop, struct rf_loop_source *source);
 
-/* Of two deadlines. UINT64_MAX is none. */
+/* The earlier of two deadlines. UINT64_MAX is none. */
 static inline uint64_t rf_earlier(uint64_t one_ns, uint64_t other_ns)
 {
 	return one_ns < other_ns ? one_ns : other_ns;
@@ -56,7 +59,7 @@ void rf_loop_wait(struct rf_loop *loop, uint64_t until_ns);
 bool rf_loop_serve_urgent(struct rf_loop *loop);
 /* Serves all others. */
 void rf_loop_serve(struct rf_loop *loop);
-/* Has that signal come since this was asked last? */
+/* Has that signal arrived since the last call? */
 bool rf_loop_took(struct rf_loop *loop, int signal);
 
 /* ---- threads ---- */

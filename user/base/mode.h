@@ -6,7 +6,7 @@
 enum rf_mode {
 	RF_NATIVE,
 	RF_GENERIC,
-	RF_OFFLOAD, /* never asked for, only reported */
+	RF_OFFLOAD, /* never requested, only reported */
 };
 
 #endif /* RINGFENCE_MODE_H */

@@ -50,7 +50,7 @@ int rf_netlink_ask(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t
 	return result < 0 ? -errno : 0;
 }
 
-/* Of all links, or of one by its index, or of those of a master. */
+/* Of all links, or of one by its index, or of a master's ports. */
 static int ask_links(unsigned int index, unsigned int master, mnl_cb_t keep, void *context)
 {
 	struct mnl_socket *socket = rf_netlink_open(NETLINK_ROUTE);
@@ -126,7 +126,7 @@ static void keep_attribute(const struct nlattr *attribute, struct rf_link_state 
 	case IFLA_LINKINFO:
 		keep_kind(attribute, state);
 		break;
-	case IFLA_STATS64: /* a newer kernel has more, and it may not be aligned */
+	case IFLA_STATS64: /* a newer kernel has more, and it can be unaligned */
 		if (mnl_attr_get_payload_len(attribute) < sizeof(stats.rx_packets))
 			break;
 		memcpy(&stats.rx_packets, mnl_attr_get_payload(attribute),
@@ -172,7 +172,7 @@ unsigned int rf_netlink_mtu(const char *name)
 
 /* ---- XDP ---- */
 
-/* The kernel's reason behind its answer, and behind the copy of the request if that is there. */
+/* The kernel's reason behind its reply, and behind the copy of the request if present. */
 static void read_reason(const struct nlmsghdr *message, char *reason)
 {
 	const struct nlmsgerr *answer = mnl_nlmsg_get_payload(message);
@@ -250,7 +250,7 @@ int rf_netlink_set_xdp(unsigned int index, int program_fd, uint32_t flags, int e
 
 /* ---- what interfaces have received ---- */
 
-/* "  eth0: BYTES PACKETS …", where a name may have colons. Returns NULL for another line. */
+/* "  eth0: BYTES PACKETS …", in which a name can have colons. Returns NULL for any other line. */
 static const char *split_line(char *line, uint64_t *packets)
 {
 	char *end = strrchr(line, ':');

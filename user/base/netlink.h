@@ -12,36 +12,37 @@
 
 /* A new, bound socket; the caller closes it by mnl_socket_close(). NULL with errno on failure. */
 struct mnl_socket *rf_netlink_open(int bus);
-/* Sends a request, and calls `keep` with each answer. */
+/* Sends a request, and calls `keep` with each reply. */
 int rf_netlink_ask(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t keep,
 		   void *context);
 
 #define RF_DUMP_TRIES 20 /* a list that changes while it is read fails with EINTR */
 
 /*
- * Calls `keep` with one interface, or with each where `index` is 0. A list that changes while it is
- * read is read again; `*count`, the number that `keep` has kept, is set to 0 before each reading.
+ * Calls `keep` with one interface, or with each if `index` is 0. A list that changes while it is
+ * read is read again; `*count`, the number of interfaces that `keep` has stored, is set to 0 before
+ * each reading.
  */
 int rf_netlink_links(unsigned int index, mnl_cb_t keep, void *context, int *count);
 /* The same with each interface whose master has that index. */
 int rf_netlink_members(unsigned int master, mnl_cb_t keep, void *context, int *count);
-/* The MTU of an interface; Ethernet's where it cannot be read. */
+/* The MTU of an interface; Ethernet's if it cannot be read. */
 unsigned int rf_netlink_mtu(const char *name);
 
 #define RF_REASON_SIZE 160
 
 /*
- * Sets the XDP program of an interface, with XDP_FLAGS_… in `flags`; `expected_fd` is the one that
- * XDP_FLAGS_REPLACE replaces. `reason`: what the kernel or the driver wrote about a refusal (its
- * extack), without control characters; "" if nothing. libbpf (1.1) logs that text, but reads memory
- * that it has not set, so that the text is at times empty.
+ * Sets the XDP program of an interface, with XDP_FLAGS_… in `flags`; XDP_FLAGS_REPLACE replaces
+ * `expected_fd`. `reason`: the extack of the kernel or the driver after a refusal, without control
+ * characters; "" if empty. libbpf (1.1) logs that text, but reads uninitialized memory, so the text
+ * is sometimes empty.
  */
 int rf_netlink_set_xdp(unsigned int index, int program_fd, uint32_t flags, int expected_fd,
 		       char reason[RF_REASON_SIZE]);
 
 #define RF_LINK_KIND_SIZE 16
 
-/* What the kernel reports about an interface; a driver may update its counters late. */
+/* The kernel's information about an interface; a driver can update its counters late. */
 struct rf_link_state {
 	uint64_t rx_packets;
 	uint32_t carrier_changes;
@@ -58,15 +59,15 @@ void rf_netlink_parse_state(const struct nlmsghdr *message, struct rf_link_state
 
 /* ---- what interfaces have received ---- */
 
-/* What an interface has received, as `ip -s link` prints it. */
+/* The packets received by an interface, as `ip -s link` prints them. */
 struct rf_received {
 	char name[IF_NAMESIZE];
 	uint64_t packets; /* as before where the interface is not listed */
 };
 
 /*
- * Fills in the packets of each. It reads /proc/net/dev: an answer by netlink waits for the lock
- * that changes of network devices take, which a driver holds while it sets up its rings anew.
+ * Fills in the packets of each. It reads /proc/net/dev: a netlink reply waits for the lock of
+ * changes of network devices, which a driver holds while it reconfigures its rings.
  */
 void rf_received_read(struct rf_received *received, size_t count);
 /* The same of such a list. */
@@ -75,8 +76,8 @@ void rf_received_parse(FILE *list, struct rf_received *received, size_t count);
 /* ---- hardware types ---- */
 
 /*
- * Does an interface of that hardware type (ARPHRD_… of linux/if_arp.h) have Ethernet headers? The
- * program passes all packets of one that has none: tun, wireguard, ipip, gre, sit, ppp …
+ * Does an interface of that hardware type (ARPHRD_… of linux/if_arp.h) have Ethernet headers? On
+ * one without, the program passes all packets: tun, wireguard, ipip, gre, sit, ppp …
  */
 bool rf_has_ethernet(unsigned int hardware);
 /* The name of a hardware type. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Opening a file that a process of root writes, wherever it is told to: no link leads elsewhere,
- * and only a file that it made itself gets a group and a mode.
+ * Opening a file that a root process writes to a configured path: no link is followed elsewhere,
+ * and only a file that it created itself gets a group and a mode.
  */
 #ifndef RINGFENCE_OWN_FILE_H
 #define RINGFENCE_OWN_FILE_H
@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * Makes the file with `mode`, for the group of its directory, or opens it as it is; `flags` are
- * those of open(). Returns the descriptor or a negative errno; then `*why` says what failed.
+ * Creates the file with `mode`, for the group of its directory, or opens an existing one; `flags`
+ * are as for open(). Returns the descriptor or a negative errno; then `*why` describes the failure.
  */
 int rf_own_file_open(const char *path, int flags, mode_t mode, const char **why);
 /* Is `path` free, or a regular file that no link leads to? 0, or a negative errno and `*why`. */

@@ -19,7 +19,7 @@
 #define PARENTS_MAX 32
 #define ENVIRONMENT_MAX (256 * 1024)
 
-/* An address, which may have a scope: fe80::1%eth0. */
+/* An address, which can have a scope: fe80::1%eth0. */
 static bool parse_peer_address(const char *text, struct rf_prefix *address)
 {
 	char without_scope[RF_PREFIX_TEXT_SIZE];
@@ -57,7 +57,7 @@ static pid_t parent_of(pid_t pid)
 	return parent;
 }
 
-/* Looks in the environment with which a process began. */
+/* Searches the initial environment of a process. */
 static bool find_in(pid_t pid, struct rf_peer *peer)
 {
 	char path[64], *environment = malloc(ENVIRONMENT_MAX + 1);
@@ -280,7 +280,7 @@ static int add(struct reading *reading, enum rf_own_kind kind, const struct rf_p
 	return reading->err ? MNL_CB_STOP : MNL_CB_OK;
 }
 
-/* Of a point-to-point link, IFA_ADDRESS is the other end. */
+/* For a point-to-point link, IFA_ADDRESS is the remote address. */
 static int keep_address(const struct nlmsghdr *message, void *context)
 {
 	const struct ifaddrmsg *info = mnl_nlmsg_get_payload(message);
@@ -306,7 +306,7 @@ static int keep_address(const struct nlmsghdr *message, void *context)
 	return add(context, RF_OWN_SUBNET, &subnet, info->ifa_index);
 }
 
-/* An address of either family: RTA_VIA begins with its family. */
+/* An address of either family: RTA_VIA starts with its family. */
 static bool read_gateway(const struct nlattr *attribute, int family, struct rf_prefix *gateway)
 {
 	const struct rtvia *via = mnl_attr_get_payload(attribute);
@@ -367,7 +367,7 @@ static int keep_route(const struct nlmsghdr *message, void *context)
 	return has_gateway ? add(reading, RF_OWN_GATEWAY, &gateway, index) : MNL_CB_OK;
 }
 
-/* Lists what a type of requests asks for, of both families. */
+/* Lists the results of a type of requests, for both families. */
 static int dump(struct reading *reading, uint16_t type, size_t header, mnl_cb_t keep)
 {
 	struct mnl_socket *socket = rf_netlink_open(NETLINK_ROUTE);

@@ -21,8 +21,8 @@ struct rf_peer {
 /* Parses the value of SSH_CONNECTION: "192.0.2.1 51432 198.51.100.1 22". */
 bool rf_peer_parse(const char *value, struct rf_peer *peer);
 /*
- * Finds the SSH connection of this process by SSH_CONNECTION in its environment or, since sudo
- * removes the variable, in that of an ancestor. False: not found.
+ * Finds the SSH connection of this process by SSH_CONNECTION in its environment or, because sudo
+ * removes the variable, in an ancestor's. False: not found.
  */
 bool rf_own_peer(struct rf_peer *peer);
 

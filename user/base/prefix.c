@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "base/prefix.h"
 
-#define TEXT_MAX 64 /* no prefix has so many characters */
+#define TEXT_MAX 64 /* longer than any prefix */
 
 unsigned int rf_prefix_length_max(int version)
 {
@@ -112,8 +112,8 @@ static int fail_host_bits(const char *text, const struct rf_prefix *written,
 }
 
 /*
- * A prefix of mapped addresses becomes the IPv4 prefix. All of them together, ::ffff:0:0/96, stand
- * in lists of addresses that no packet should have: that one does not become all of IPv4.
+ * A prefix of mapped addresses becomes the IPv4 prefix. The complete range ::ffff:0:0/96 is listed
+ * among addresses that no packet should have: it does not become all of IPv4.
  */
 static void unmap(struct rf_prefix *prefix)
 {
@@ -295,7 +295,7 @@ static struct rf_prefix prefix_of(const struct rf_address *like, wide first, uns
 	return prefix;
 }
 
-/* The bits after the shortest prefix that begins at `first` and ends at `last` or before. */
+/* The bits after the shortest prefix that starts at `first` and ends at `last` or before. */
 static unsigned int free_bits(wide first, wide last, unsigned int bits)
 {
 	unsigned int free = 0;

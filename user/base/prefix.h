@@ -46,7 +46,7 @@ int rf_parse_prefix(const char *text, struct rf_prefix *prefix, struct rf_error 
 bool rf_prefix_was_mapped(const char *text, const struct rf_prefix *prefix);
 /* PREFIX[,PREFIX…]: adds them to `prefixes`; on failure adds nothing. */
 int rf_parse_prefixes(const char *text, struct rf_prefixes *prefixes, struct rf_error *error);
-/* The length is left out where it is the whole address. */
+/* The length is omitted for a whole address. */
 void rf_format_prefix(const struct rf_prefix *prefix, char text[RF_PREFIX_TEXT_SIZE]);
 
 /* IPv4 first, then by address, then by length: a prefix follows the prefixes that contain it. */
@@ -70,17 +70,17 @@ void rf_prefixes_free(struct rf_prefixes *prefixes);
 /* HOST:PORT, as people write it and as servers name each other. Pure. */
 
 struct rf_host_port {
-	const char *host; /* in the text, without brackets; may be empty */
+	const char *host; /* in the text, without brackets; can be empty */
 	size_t length;
 	bool in_brackets; /* as an address with colons is */
 	const char *port; /* what comes after the last colon */
 };
 
-/* False: the text has no colon. Whether host and port make sense is the caller's to say. */
+/* False: the text has no colon. The caller validates host and port. */
 bool rf_host_port_split(const char *text, struct rf_host_port *parts);
-/* False: it has no room for the host. */
+/* False: the host does not fit. */
 bool rf_host_port_copy(const struct rf_host_port *parts, char *host, size_t size);
-/* A port from 1, without a sign, a blank or a leading zero. 0: it is none. */
+/* A port from 1, without a sign, a blank or a leading zero. 0: invalid. */
 uint16_t rf_port_of(const char *text);
 
 #endif /* RINGFENCE_PREFIX_H */

@@ -14,7 +14,7 @@ void rf_say_as(const char *program)
 	who = program;
 }
 
-/* Hides control characters: names of interfaces and what an engine says are anybody's text. */
+/* Hides control characters: names of interfaces and messages of a server are untrusted text. */
 static void print_line(FILE *stream, const char *before, const char *format, va_list args)
 {
 	char *text;

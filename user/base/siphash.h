@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SipHash-2-4, a keyed hash that tells nothing of its key: Aumasson and Bernstein, "SipHash: a fast
+ * SipHash-2-4, a keyed hash that does not reveal its key: Aumasson and Bernstein, "SipHash: a fast
  * short-input PRF", 2012. Pure.
  */
 #ifndef RINGFENCE_SIPHASH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * qsort() and bsearch() of an array that may be empty, and have no memory then: the C library does
- * not allow NULL, even with a count of 0.
+ * qsort() and bsearch() for an array that can be empty, and is then NULL: the C library does not
+ * allow NULL, even with a count of 0.
  */
 #ifndef RINGFENCE_SORT_H
 #define RINGFENCE_SORT_H

@@ -12,7 +12,7 @@
 
 /* ---- what others have written ---- */
 
-/* The length in bytes of a UTF-8 sequence that begins with `lead`; 0: no sequence does. */
+/* The length in bytes of a UTF-8 sequence that starts with `lead`; 0: invalid. */
 static size_t length_of(unsigned char lead)
 {
 	if (lead < 0x80)
@@ -113,7 +113,7 @@ void rf_format_grouped(uint64_t number, char text[RF_GROUPED_TEXT_SIZE])
 
 /* ---- errors ---- */
 
-/* The message stays one line, even with any words of the user in it. */
+/* The message remains one line, for any words of the user in it. */
 
 int rf_error_failed(struct rf_error *error, int negative_errno, const char *format, ...)
 {

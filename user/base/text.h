@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Makes text that others have written safe for a terminal. Names of interfaces may have any
- * character except blanks, '/' and ':', and a terminal obeys control characters in any text.
+ * Makes untrusted text safe for a terminal. Names of interfaces can have any character except
+ * blanks, '/' and ':', and a terminal obeys control characters in any text.
  */
 #ifndef RINGFENCE_TEXT_H
 #define RINGFENCE_TEXT_H
@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 /*
- * Puts a '?' in place of each control character (U+0000-1F, 7F, 80-9F), of each character that
- * changes the direction of writing or ends a line elsewhere, and of each byte that is not UTF-8.
- * `keep_lines` keeps '\n' and '\t'.
+ * Replaces by '?' each control character (U+0000-1F, 7F, 80-9F), each character that changes the
+ * direction of writing or breaks a line elsewhere, and each byte that is not UTF-8. `keep_lines`
+ * preserves '\n' and '\t'.
  */
 void rf_hide_controls(char *text, bool keep_lines);
 

@@ -33,7 +33,7 @@ uint64_t rf_time_used(void)
 	return used.tv_sec * RF_NS_PER_S + used.tv_nsec;
 }
 
-/* Between two readings the reader may have to wait: the pair that is closest together counts. */
+/* The reader can be delayed between two readings: the closest pair counts. */
 int64_t rf_time_offset(void)
 {
 	uint64_t least = UINT64_MAX;

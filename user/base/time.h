@@ -6,9 +6,9 @@
 
 #define RF_TIME_TEXT_SIZE 32
 
-/* ns since 1970; it steps when somebody sets the clock. */
+/* ns since 1970; it steps when the clock is set. */
 uint64_t rf_time_wall(void);
-/* ns of CLOCK_MONOTONIC, which stands still while the machine sleeps. */
+/* ns of CLOCK_MONOTONIC, which stops while the machine sleeps. */
 uint64_t rf_time_awake(void);
 /* ns of a CPU that the calling thread has used. */
 uint64_t rf_time_used(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Read what the kernel reports about an open program, map or link. Before the call `info` holds a
+ * Read the kernel's information about an open program, map or link. Before the call `info` holds a
  * request, such as room for the ids of maps, or zeros. Return 0 or a negative errno, and set errno
  * as well.
  */
@@ -24,8 +24,8 @@ uint32_t rf_map_id(int fd);
 bool rf_map_is_plain(const struct bpf_map_info *info);
 
 /*
- * Does this process have that capability? True also if that cannot be read: the kernel refuses
- * later, where it must.
+ * Does this process have that capability? Also true if that cannot be determined: the kernel
+ * refuses later, if necessary.
  */
 bool rf_has_capability(int capability);
 

@@ -23,7 +23,7 @@
  */
 
 #define DISPATCHER "xdp_dispatcher"
-#define FIND_TRIES 5 /* a try fails if the dispatcher is replaced meanwhile */
+#define FIND_TRIES 5 /* an attempt fails if the dispatcher is replaced concurrently */
 
 static bool is_dispatcher(uint32_t program_id)
 {
@@ -45,7 +45,7 @@ struct xdp_multiprog *rf_chain_open(unsigned int index)
 			return NULL;
 		if (!xdp_multiprog__is_legacy(chain))
 			return chain;
-		xdp_multiprog__close(chain); /* its pins may have been removed just now */
+		xdp_multiprog__close(chain); /* its pins might have been removed just now */
 	}
 	return NULL;
 }
@@ -110,8 +110,9 @@ void rf_chain_names(const struct rf_chain *chain, char text[RF_CHAIN_TEXT_SIZE])
  * Finds the XDP program of each interface, with one netlink request. libbpf's own query reads the
  * whole table of links for each interface, which took 1.7 s with 500 interfaces.
  *
- * The kernel does not say whether a bpf_link holds the program. A bpf_link tells the index of its
- * interface, but not the network namespace. So only our own pins count: their names have both.
+ * The kernel does not report whether a bpf_link holds the program. A bpf_link has the index of its
+ * interface, but not the network namespace. Only this project's pins are therefore counted: their
+ * names have both.
  */
 
 /* The interfaces found so far. */
@@ -204,7 +205,7 @@ int rf_interface_query(const char *name, struct rf_interface *interface, struct 
 	int count;
 
 	*interface = (struct rf_interface){.index = index};
-	/* The kernel's name: `name` may be an alternative name. */
+	/* The kernel's name: `name` can be an alternative name. */
 	if (!index || !if_indextoname(index, interface->name))
 		return rf_error_failed(error, -ENODEV,
 				       "%s: no such interface; 'ip link' lists the interfaces",
@@ -236,7 +237,7 @@ struct owner {
 	struct rf_pinned pinned;
 };
 
-/* Without CAP_SYS_ADMIN, the configuration tells its programs. */
+/* Without CAP_SYS_ADMIN, the configuration names its programs. */
 static bool is_pinned_program(struct owner *owner, uint32_t program_id)
 {
 	if (!owner->has_pinned && rf_pins_read_pinned(owner->config_id, &owner->pinned))
@@ -245,7 +246,7 @@ static bool is_pinned_program(struct owner *owner, uint32_t program_id)
 	return rf_pinned_lists(&owner->pinned, program_id);
 }
 
-/* Only what uses the configuration is opened whole: there may be many fences. */
+/* Only programs that use the configuration are opened completely: there can be many fences. */
 static bool is_program_of(struct owner *owner, uint32_t program_id)
 {
 	const int uses = rf_program_uses(program_id, owner->config_id);

@@ -17,13 +17,13 @@
 
 /* One of several programs on an interface, in a chain that libxdp's dispatcher calls. */
 struct rf_component {
-	char name[64]; /* from BTF, which may have a longer name than the kernel */
+	char name[64]; /* from BTF, which can have a longer name than the kernel */
 	uint32_t id;
 	uint32_t config_id; /* the configuration map of its fence; 0: not ours */
 };
 
 struct rf_chain {
-	uint32_t dispatcher_id;			     /* 0: no chain, the program is alone */
+	uint32_t dispatcher_id;			     /* 0: no chain, a single program */
 	int count;				     /* 0: it could not be read */
 	struct rf_component component[RF_CHAIN_MAX]; /* in the order in which they run */
 };
@@ -72,7 +72,7 @@ uint32_t rf_interface_find_link(const struct rf_interface *interface);
 /* The XDP program of an interface, ours or not. */
 struct rf_occupant {
 	uint32_t program_id;	 /* 0: none */
-	char name[RF_NAME_SIZE]; /* "": this process may not read it */
+	char name[RF_NAME_SIZE]; /* "": this process lacks permission to read it */
 	enum rf_mode mode;
 	bool ours;
 	uint32_t link_id; /* the bpf_link that holds a program that is not ours; 0: none */

@@ -62,7 +62,7 @@ void rf_log_pause(bool pause)
 	log_is_paused = pause;
 }
 
-/* Does the line sum up what the verifier did, rather than complain? */
+/* Is the line a summary of the verifier's work, rather than a complaint? */
 static bool is_summary(const char *line, size_t length)
 {
 	static const char *const starts[] = {"processed ", "verification time ", "stack depth ",

@@ -53,13 +53,13 @@ enum rf_iterator {
 	RF_SHOW_STATS, /* text */
 	RF_SHOW_SOURCES4,
 	RF_SHOW_SOURCES6,
-	RF_SHOW_ACTIVE4, /* struct rf_window_record of what may have been charged in 4 s */
+	RF_SHOW_ACTIVE4, /* struct rf_window_record of windows possibly charged in the last 4 s */
 	RF_SHOW_ACTIVE6,
 	RF_SHOW_ACTIVE64_4, /* in 64 s */
 	RF_SHOW_ACTIVE64_6,
 	RF_SHOW_WINDOWS4, /* of all */
 	RF_SHOW_WINDOWS6,
-	RF_SHOW_PENDING, /* struct rf_lease of those that hold packets */
+	RF_SHOW_PENDING, /* struct rf_lease of leases that hold packets */
 	RF_ITERATOR_COUNT,
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What of the kernel is needed, and whether it is there. */
+/* The required kernel features, and whether they are available. */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -48,7 +48,7 @@ const struct rf_feature_row rf_feature_rows[RF_FEATURE_COUNT] = {
 	[RF_FEATURE_JIT] = {"jit", "the BPF JIT", "4.8", RF_OPTIONAL, "it works, but is slow"},
 };
 
-/* Does this errno say that the process or the machine has no files or no memory left? */
+/* Does this errno mean that the process or the machine has no files or no memory left? */
 static bool has_run_out(int negative_errno)
 {
 	return negative_errno == -EMFILE || negative_errno == -ENFILE ||
@@ -76,8 +76,8 @@ bool rf_features_missing(const struct rf_features *has, char text[RF_MISSING_TEX
 
 /*
  * Tries each kernel feature with the smallest program or map that needs it. The version of the
- * kernel does not tell: distributions put features into older kernels, and configurations leave
- * them out. Nothing is attached, pinned or left behind.
+ * kernel is not conclusive: distributions backport features into older kernels, and configurations
+ * disable them. Nothing is attached, pinned or left behind.
  */
 
 #define LOOPBACK_INDEX 1 /* in every network namespace */
@@ -125,7 +125,7 @@ static int load(enum bpf_prog_type type, const struct bpf_insn *insn, size_t cou
 static int ran_out; /* errno of the latest try that failed for want of files or memory */
 
 /*
- * A refusal for lack of rights, files or memory does not tell whether the kernel has the feature.
+ * A refusal for lack of rights, files or memory does not show whether the kernel has the feature.
  */
 static enum rf_answer refusal(int err)
 {
@@ -135,8 +135,8 @@ static enum rf_answer refusal(int err)
 }
 
 /*
- * The answer from the result of a system call: a file descriptor, which it closes, or a negative
- * errno.
+ * The result of a system call as a feature's state: a file descriptor, which it closes, or a
+ * negative errno.
  */
 static enum rf_answer answer(int fd)
 {
@@ -233,8 +233,8 @@ static enum rf_answer try_iterators(void)
 }
 
 /*
- * The loopback interface cannot offload a program, and answers EOPNOTSUPP. A kernel without links
- * for XDP answers something else.
+ * The loopback interface cannot offload a program, and returns EOPNOTSUPP. A kernel without links
+ * for XDP returns a different error.
  */
 static enum rf_answer try_link(int program)
 {
@@ -289,7 +289,7 @@ static enum rf_answer try_map_of_maps(void)
 	return answer(fd);
 }
 
-/* For an empty map, a kernel that has batches answers ENOENT. */
+/* For an empty map, a kernel that has batches returns ENOENT. */
 static enum rf_answer try_batch(void)
 {
 	int fd = make_map(BPF_MAP_TYPE_HASH, sizeof(__u32), 0);
@@ -340,7 +340,7 @@ static enum rf_answer try_readers(void)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- all features ---- */
 
 static void try_programs(struct rf_features *features, int program)
 {

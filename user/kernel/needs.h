@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#define RF_PLAIN_MTU_MAX 3498 /* above it a frame may not fit one page with its headroom */
+#define RF_PLAIN_MTU_MAX 3498 /* above it a frame might not fit one page with its headroom */
 #define RF_FILES_NEEDED 32    /* enough for a load: a file for each map, and a few to probe */
-#define RF_FILES_LIMIT 1024   /* the limit to ask for where it is lower */
+#define RF_FILES_LIMIT 1024   /* the limit to request if it is lower */
 
 enum rf_answer {
 	RF_NOT_KNOWN,
@@ -48,7 +48,7 @@ struct rf_features {
  */
 bool rf_features_missing(const struct rf_features *features, char text[RF_MISSING_TEXT_SIZE]);
 
-/* What does not work without a feature. */
+/* The consequence of a missing feature. */
 enum rf_need {
 	RF_TO_LOAD,
 	RF_TO_ATTACH, /* by `ringfence attach`; `ip` does not need it */
@@ -64,7 +64,7 @@ struct rf_feature_row {
 
 extern const struct rf_feature_row rf_feature_rows[RF_FEATURE_COUNT];
 
-/* Tries each feature. A feature that this process may not try is RF_NOT_KNOWN. */
+/* Tries each feature. A feature that this process has no permission to try is RF_NOT_KNOWN. */
 void rf_features_probe(struct rf_features *features);
 
 #endif /* RINGFENCE_NEEDS_H */

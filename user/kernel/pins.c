@@ -86,7 +86,7 @@ uint32_t rf_xdp_flags(enum rf_mode mode)
 	return mode == RF_GENERIC ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
 }
 
-/* ---- what the kernel reports ---- */
+/* ---- the kernel's information ---- */
 
 int rf_program_info(int fd, struct bpf_prog_info *info)
 {
@@ -137,8 +137,8 @@ bool rf_has_capability(int capability)
 /* ---- paths ---- */
 
 /*
- * Root's directory. A user who may not search bpffs, but may write the shared directory, uses the
- * shared one.
+ * Root's directory. A user without search permission for bpffs, but with write permission for the
+ * shared directory, uses the shared one.
  */
 static const char *own_root(void)
 {
@@ -163,7 +163,7 @@ struct rf_pin_path rf_pins_directory(const char *fence)
 {
 	struct rf_pin_path path = join(own_root(), fence);
 
-	/* bpffs refuses dots. Interface names may have dots, but no ':', so ':' replaces them. */
+	/* bpffs refuses dots. Interface names can have dots, but no ':', so ':' replaces them. */
 	for (char *p = path.text; *p; p++)
 		if (*p == '.')
 			*p = ':';
@@ -307,7 +307,7 @@ static int parent_of(int pid)
 	return parent;
 }
 
-/* Looks at every ancestor, since not every user may look at process 1. */
+/* Checks every ancestor, because not every user can read process 1. */
 bool rf_pins_mounts_are_private(void)
 {
 	struct stat own, theirs;
@@ -331,7 +331,7 @@ bool rf_pins_is_bpffs(const char *path)
 	return !statfs(path, &fs) && fs.f_type == BPF_FS_MAGIC;
 }
 
-/* Mounts bpffs where it is not mounted, as `ip` does. */
+/* Mounts bpffs if it is not mounted, as `ip` does. */
 static int mount_bpffs(struct rf_error *error)
 {
 	if (rf_pins_is_bpffs(RF_BPFFS))
@@ -481,11 +481,11 @@ int rf_pins_open_trie(const struct rf_pin_path *directory, int family, int bank,
 	return err;
 }
 
-/* ---- what may be removed ---- */
+/* ---- removable files ---- */
 
 /*
- * Removes a fence's pins and nothing else, since others may pin in the same directory. A pin is
- * ours if its object has the kind and the name of ours.
+ * Removes only a fence's pins, because other programs can pin in the same directory. A pin is this
+ * project's if its object has the kind and the name of one of its objects.
  */
 
 enum kind {
@@ -496,7 +496,7 @@ enum kind {
 
 static const char *const kind_names[] = {[PROGRAM] = "prog", [MAP] = "map", [ITERATOR] = "link"};
 
-/* A pin that a fence may have. The links of interfaces are not among these. */
+/* A pin that a fence can have. The links of interfaces are not among these. */
 struct pin {
 	char name[32];
 	enum kind kind;
@@ -567,7 +567,7 @@ static bool is_our_object(int fd, const struct pin *pin)
 }
 
 enum owner {
-	NOBODY, /* no pin, or one that this process may not open */
+	NOBODY, /* no pin, or no permission to open it */
 	OURS,
 	FOREIGN,
 };

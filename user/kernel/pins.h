@@ -18,17 +18,17 @@ struct rf_program;
 #define RF_FAMILIES 2 /* of addresses: IPv4, IPv6 */
 
 /*
- * `ringfence attach` pins a fence in a directory of its own. The pins are:
+ * `ringfence attach` pins a fence in a separate directory. The pins are:
  *
- *   - the programs: `xdp` and, where the kernel has it, `frags`;
+ *   - the programs: `xdp` and, if the kernel has it, `frags`;
  *   - the maps, by their names;
- *   - of a fence with shares, what rf_share_pins names;
+ *   - for a fence with shares, the names in rf_share_pins;
  *   - the tries, by the name of their map and the bank;
  *   - a link for each interface, by the interface's index and its network namespace, such as
  *     `link_3_4026531840`. Names of interfaces change and are not unique.
  *
- * RF_PIN_ROOT belongs to root. A user who may not search bpffs, and who owns RF_SHARE_ROOT, makes
- * fences in RF_SHARE_ROOT.
+ * RF_PIN_ROOT belongs to root. A user without search permission for bpffs who owns RF_SHARE_ROOT
+ * creates fences in RF_SHARE_ROOT.
  */
 struct rf_pin_path {
 	char text[RF_PIN_PATH_SIZE];
@@ -53,7 +53,7 @@ uint32_t rf_net_namespace(void);
 struct rf_pin_path rf_pins_shared(const struct rf_pin_path *directory);
 
 int rf_pins_make_directory(const struct rf_pin_path *directory, struct rf_error *error);
-/* Pins `fd` as `entry`, and atomically replaces what is pinned there. */
+/* Pins `fd` as `entry`, and atomically replaces a previous pin. */
 int rf_pins_put(const struct rf_pin_path *directory, const char *entry, int fd,
 		struct rf_error *error);
 int rf_pins_put_maps(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
@@ -93,16 +93,16 @@ bool rf_pins_mounts_are_private(void);
 /* An error where something that is not ours has the name of one of our pins. */
 int rf_pins_check(const struct rf_pin_path *directory, struct rf_error *error);
 /*
- * Removes our pins from the directory and from the group's directory, and then each directory that
- * is empty. A program that no pinned link holds stays attached.
+ * Removes this project's pins from the directory and from the group's directory, and then each
+ * directory that is empty. A program that no pinned link holds remains attached.
  */
 void rf_pins_remove(const struct rf_pin_path *directory);
 
-/* ---- what is pinned (program.c) ---- */
+/* ---- pinned objects (program.c) ---- */
 
 /*
- * Opens a pinned program, and reads what it is: the plain entry, or else the other one, since a
- * fence may have only one of them. -ENOENT: none is pinned.
+ * Opens a pinned program, and returns its entry: the plain one, or else the other one, because a
+ * fence can have only one of them. -ENOENT: none is pinned.
  */
 int rf_pins_open_any_entry(const struct rf_pin_path *directory, struct bpf_prog_info *info);
 /* Opens the pinned program of that entry. -ENOENT: none is pinned, or its tag differs. */
@@ -110,14 +110,14 @@ int rf_pins_open_entry(const struct rf_pin_path *directory, enum rf_entry entry,
 		       const uint8_t tag[RF_PROGRAM_TAG_SIZE]);
 /*
  * Reads from a pinned configuration, of that id, which programs use it. -ENOENT: it is not pinned,
- * or we may not read it.
+ * or not readable.
  */
 int rf_pins_read_pinned(uint32_t config_id, struct rf_pinned *pinned);
 /* Is it one of the fence's programs? */
 bool rf_pinned_lists(const struct rf_pinned *pinned, uint32_t program_id);
 /*
  * Does the directory have a link, other than `except`, whose device still exists in any network
- * namespace? `except` may be NULL.
+ * namespace? `except` can be NULL.
  */
 bool rf_pins_have_live_link(const struct rf_pin_path *directory, const struct rf_pin_path *except);
 
@@ -126,13 +126,15 @@ bool rf_pins_have_live_link(const struct rf_pin_path *directory, const struct rf
  * sets `path`.
  */
 int rf_pins_open_link(unsigned int index, uint32_t program_id, struct rf_pin_path *path);
-/* Does that interface have a pinned link? Users who may not open the link get an answer, too. */
+/*
+ * Does that interface have a pinned link? Also works for users without permission to open the link.
+ */
 bool rf_pins_have_link(unsigned int index, uint32_t program_id);
 /* The directory that a pin is in. */
 struct rf_pin_path rf_pins_parent(const struct rf_pin_path *path);
-/* The id of the pinned configuration; 0: none is pinned, or we may not open it. */
+/* The id of the pinned configuration; 0: none is pinned, or no permission to open it. */
 uint32_t rf_pins_config_id(const struct rf_pin_path *directory);
-/* Finds the directory of the fence with that configuration map. -ENOENT: there is none. */
+/* Finds the directory of the fence with that configuration map. -ENOENT if not found. */
 int rf_pins_find(uint32_t config_id, struct rf_pin_path *directory);
 
 #endif /* RINGFENCE_PINS_H */

@@ -20,7 +20,7 @@
 
 /* ---- links by their pins ---- */
 
-/* Called for each pin; true ends the walk. */
+/* Called for each pin; true stops the walk. */
 typedef bool (*pin_visit)(const struct rf_pin_path *path, void *context);
 
 static bool each_pin_in(const char *root, const char *entry, pin_visit visit, void *context)
@@ -139,8 +139,8 @@ bool rf_pins_have_link(unsigned int index, uint32_t program_id)
 		return true;
 	}
 	/*
-	 * A process that may open links has its answer. Other processes look for the mark of the
-	 * link.
+	 * A process with permission to open links has its result. Other processes search for the
+	 * mark of the link.
 	 */
 	rf_pins_name_link(index, name);
 	return access(RF_PIN_ROOT, R_OK) && each_pin_in(RF_SHARE_ROOT, name, is_mark, NULL);
@@ -198,7 +198,7 @@ uint32_t rf_pins_config_id(const struct rf_pin_path *directory)
 	return id;
 }
 
-/* Reads from a configuration which programs use it. Nothing else in it is trusted yet. */
+/* Reads from a configuration which programs use it. The rest of it is not trusted yet. */
 static bool read_pinned(int fd, struct rf_pinned *pinned)
 {
 	struct bpf_map_info info = {};
@@ -254,7 +254,7 @@ static void open_maps(const struct rf_pin_path *directory, struct rf_program *pr
 	}
 }
 
-/* Opens the pinned program of that entry. -ENOENT: there is none. */
+/* Opens the pinned program of that entry. -ENOENT if not found. */
 static int open_program(const struct rf_pin_path *directory, enum rf_entry entry,
 			struct bpf_prog_info *info)
 {
@@ -367,7 +367,7 @@ void rf_program_origin(const struct rf_program *program, char text[RF_PROGRAM_OR
 		snprintf(text, RF_PROGRAM_ORIGIN_SIZE, "from before the first release");
 }
 
-/* Reads the magic and the map ABI from the program's read-only data, which may be shorter. */
+/* Reads the magic and the map ABI from the program's read-only data, which can be shorter. */
 static void read_rodata(struct rf_program *program, int fd, const struct bpf_map_info *info)
 {
 	const size_t size = sizeof(struct rf_rodata);
@@ -420,7 +420,10 @@ static int open_by_pins(struct rf_program *program, uint32_t id, struct rf_error
 			       rf_remedy_to_read(), id);
 }
 
-/* Opens a program by its id, and asks which maps it uses. Its descriptor, or a negative errno. */
+/*
+ * Opens a program by its id, and lists the maps it uses. Returns its descriptor, or a negative
+ * errno.
+ */
 static int ask_for_maps(uint32_t id, struct bpf_prog_info *info, __u32 map_ids[MAP_IDS_MAX])
 {
 	const int fd = bpf_prog_get_fd_by_id(id);

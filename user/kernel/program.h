@@ -18,7 +18,7 @@ struct rf_program {
 	char name[BPF_OBJ_NAME_LEN];
 	uint8_t tag[RF_PROGRAM_TAG_SIZE];
 	bool ours;
-	bool read_only;	 /* its maps were opened by pins that we may not write */
+	bool read_only;	 /* its maps were opened by read-only pins */
 	uint32_t abi;	 /* map ABI; 0: of a build before the first release */
 	uint64_t layout; /* RF_ABI_LAYOUT of the build */
 	int map_fd[RF_MAP_COUNT];
@@ -28,20 +28,18 @@ struct rf_program {
 #define RF_PROGRAM_NONE ((struct rf_program){.fd = -1, .map_fd = {[0 ... RF_MAP_COUNT - 1] = -1}})
 
 /*
- * Opens a program by its id, and checks whether it is a ringfence. Without CAP_SYS_ADMIN, a program
- * of ours is found by the pins of its fence; then `fd` may be -1. -EPERM: no pin that we may read
+ * Opens a program by its id, and checks whether it is a ringfence. Without CAP_SYS_ADMIN, a
+ * ringfence program is found by the pins of its fence; then `fd` can be -1. -EPERM: no readable pin
  * belongs to it. Close the program even after an error.
  */
 int rf_program_open(struct rf_program *program, uint32_t id, struct rf_error *error);
 void rf_program_close(struct rf_program *program);
 /*
- * Does a program use that map? Cheaper than to open it and all its maps. 1, 0 or a negative errno;
- * -EPERM: only CAP_SYS_ADMIN can tell.
+ * Does a program use that map? Cheaper than opening it and all its maps. 1, 0 or a negative errno;
+ * -EPERM: only CAP_SYS_ADMIN can determine it.
  */
 int rf_program_uses(uint32_t program_id, uint32_t map_id);
-/*
- * An error where the program has no `fd`: its fence has pins, but the program itself is not pinned.
- */
+/* An error if the program has no `fd`: its fence has pins, but the program itself is not pinned. */
 int rf_program_check_fd(const struct rf_program *program, const char *name, struct rf_error *error);
 /* Is it the magic word of any build of ringfence? */
 static inline bool rf_magic_is_ours(uint32_t magic)
@@ -70,7 +68,7 @@ enum rf_entry rf_entry_of(const struct rf_program *program);
 /* The id of the configuration map of a program's fence; 0: the program is not ours. */
 uint32_t rf_program_config_of(uint32_t program_id);
 
-/* For messages: the advice to a user who may not open a fence. */
+/* For messages: the advice to a user without permission to open a fence. */
 const char *rf_remedy_to_read(void);
 /*
  * Waits until all programs that run now are done. It updates a map of maps, after which the kernel
