@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attaching: what the request asks for, what is on the interface already, and the program. */
+/* Attaching: the request, the present state of the interface, and the program. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -89,7 +89,9 @@ static int fail_chained(const struct rf_interface *interface, const struct rf_at
 			       name, what, name, name);
 }
 
-/* May the request use an interface with a foreign program? If not, the error says how. */
+/*
+ * Is the request permitted on an interface with a foreign program? If not, the error explains how.
+ */
 static int foreign_check(const struct rf_interface *interface, const struct rf_attach *attach,
 			 struct rf_error *error)
 {
@@ -177,7 +179,7 @@ static void foreign_forget(const struct rf_interface *interface)
 
 /* ---- does a fence that exists already suit the request? ---- */
 
-/* The first of several interfaces makes the fence; the others join it while it is on trial. */
+/* The first of several interfaces creates the fence; the others join it before it is confirmed. */
 static int check_trial(const char *name, const struct rf_attach *attach,
 		       const struct rf_fence *fence, struct rf_error *error)
 {
@@ -303,9 +305,9 @@ static int create_fence(const char *name, const struct rf_pin_path *directory,
 /* ---- one interface ---- */
 
 /*
- * Attaches one of the two entries: the plain one where a frame fits in one page, the one for
- * several buffers where the MTU is larger. Where the kernel lacks the first choice, or the driver
- * refuses it, tries the other one. Returns the link.
+ * Attaches one of the two entries: the plain one if a frame fits in one page, the one for several
+ * buffers if the MTU is larger. If the kernel lacks the first choice, or the driver refuses it,
+ * tries the other one. Returns the link.
  */
 static int create_link(const struct rf_fence *fence, struct rf_loaded *loaded,
 		       const struct rf_interface *interface, enum rf_mode mode, bool *frags,
@@ -402,7 +404,7 @@ static int attach_interface(const struct rf_fence *fence, struct rf_loaded *load
 		fd = create_link(fence, loaded, interface, attach->mode, &attached->frags, error);
 	if (fd < 0)
 		return fd;
-	unlink(path.text); /* left by a device that is gone: its link is dead */
+	unlink(path.text); /* left by a device that was removed: its link is dead */
 	if (bpf_obj_pin(fd, path.text))
 		err = rf_error_failed(error, -errno, "%s: cannot pin the link: %s", path.text,
 				      strerror(errno));
@@ -431,9 +433,9 @@ static int check_hardware(const struct rf_interface *interface, struct rf_error 
 
 /* The result of looking for an existing fence. */
 enum found {
-	FOUND_NOTHING, /* or something that may be replaced: a new fence can be made */
+	FOUND_NOTHING, /* or a program that can be replaced: a new fence can be created */
 	FOUND_FENCE,
-	FOUND_ALIEN, /* a fence that this build cannot use; the error says so */
+	FOUND_ALIEN, /* a fence that this build cannot use; the error describes it */
 };
 
 /* What disappears during the search counts as not found. */
@@ -454,8 +456,10 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 	if (fd == -EPERM || fd == -EACCES)
 		return rf_error_failed(error, fd, "%s: %s; as root run 'ringfence attach'",
 				       directory->text, strerror(-fd));
-	/* Others say that no program of ours is there: pins are made anew, and name what is in the
-	 * way. */
+	/*
+	 * Other errors mean that no ringfence program is there: pins are created again, and name
+	 * the obstacle.
+	 */
 	if (fd == -ENOMEM || fd == -EMFILE || fd == -ENFILE)
 		return rf_error_failed(error, fd, "%s: cannot open its program: %s",
 				       directory->text, strerror(-fd));
@@ -468,7 +472,7 @@ static int open_pinned_program(const struct rf_pin_path *directory, struct rf_pr
 	return forgive_gone(err);
 }
 
-/* Nothing of a fence of another map ABI goes over to the one that takes its place. */
+/* Nothing of a fence of a different map ABI is transferred to its replacement. */
 static void note_lost(const struct rf_program *program, const char *what,
 		      struct rf_attached *attached)
 {
@@ -481,8 +485,8 @@ static void note_lost(const struct rf_program *program, const char *what,
 }
 
 /*
- * Opens a pinned fence. A fence on no interface that is half made, or of another map ABI, counts as
- * not found: nobody can use it.
+ * Opens a pinned fence. An incomplete fence without interfaces, or one of a different map ABI,
+ * counts as not found: no build can use it.
  */
 static int open_pinned(const char *name, const struct rf_pin_path *directory,
 		       struct rf_fence *fence, enum found *found, struct rf_attached *attached,
@@ -515,7 +519,7 @@ static int open_pinned(const char *name, const struct rf_pin_path *directory,
 	return err;
 }
 
-/* Opens the fence of an interface. Finds nothing where a new fence may be attached. */
+/* Opens the fence of an interface. Not found if a new fence can be attached. */
 static int open_attached(const struct rf_interface *interface, const struct rf_attach *attach,
 			 struct rf_fence *fence, enum found *found, struct rf_error *error)
 {
@@ -554,7 +558,7 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 
 	if (!err)
 		err = rf_load_upgrade(&loaded, fence, error);
-	if (!err && fence->interfaces > 1) /* `ip` may have attached the others */
+	if (!err && fence->interfaces > 1) /* `ip` might have attached the others */
 		err = rf_fence_count_interfaces(fence, 0, error);
 	if (err) {
 		rf_unload(&loaded);
@@ -593,8 +597,8 @@ static int count_joining(const struct rf_pin_path *directory, struct rf_fence *f
 }
 
 /*
- * Attaches an interface to the fence called `name`, and makes the fence where there is none, of
- * `loaded` if that is loaded already.
+ * Attaches an interface to the fence called `name`, and creates the fence if it does not exist,
+ * from `loaded` if that is already loaded.
  */
 static int join_fence(const char *name, const struct rf_interface *interface,
 		      const struct rf_attach *attach, struct rf_loaded *loaded,
@@ -649,9 +653,8 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 }
 
 /*
- * Takes off a fence of another map ABI, which cannot be upgraded. Loads the new fence first: the
- * old one stays where this build does not load, and the interface is without a fence for a moment
- * only.
+ * Detaches a fence of a different map ABI, which cannot be upgraded. Loads the new fence first: if
+ * this build does not load, the old one remains, and the interface is without a fence only briefly.
  */
 static int drop_alien(const char *name, struct rf_interface *interface,
 		      const struct rf_attach *attach, struct rf_loaded *loaded,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Attaching, detaching and adopting. A failure changes nothing, except in an upgrade of several
- * interfaces: the same command, run again, goes on where the upgrade stopped.
+ * interfaces: running the same command again continues at the failed interface.
  */
 #ifndef RINGFENCE_ATTACH_H
 #define RINGFENCE_ATTACH_H
@@ -16,7 +16,7 @@
 
 enum rf_outcome {
 	RF_ATTACHED,
-	RF_UPGRADED,	  /* the program was swapped; windows and counters are kept */
+	RF_UPGRADED,	  /* the program was swapped; windows and counters were retained */
 	RF_CHANGED_ENTRY, /* swapped for the entry that the MTU needs */
 	RF_REPAIRED,	  /* the driver had lost the program, and has it again */
 	RF_UNCHANGED,
@@ -42,9 +42,10 @@ struct rf_attached {
 	bool chained;
 	enum rf_outcome outcome;
 	struct rf_link_down link_down;
-	struct rf_bypass bypass; /* what was found before RF_REPAIRED */
+	struct rf_bypass bypass; /* state before RF_REPAIRED */
 	uint64_t memory;	 /* bytes that a new fence takes; 0: joined an existing fence */
-	char replaced[RF_REPLACED_SIZE]; /* what was taken off first, in words; "": nothing */
+	char replaced[RF_REPLACED_SIZE]; /* the program that was detached first, in words; "": none
+					  */
 	bool is_lost;	   /* a fence with its rules, windows and counters was taken off, too, */
 	uint32_t lost_abi; /* of this map ABI; 0: from before the first release */
 	/* The foreign program that was taken off, until the request succeeds or fails; 0: none. */
@@ -56,14 +57,14 @@ struct rf_attached {
 int rf_fence_attach(const struct rf_attach *attach, struct rf_attached *attached,
 		    struct rf_error *error);
 /*
- * Repairs an attached interface, as an attach does that has nothing else to do. -ENOENT: it has no
- * fence. -ESTALE: its program is of another build.
+ * Repairs an attached interface, like an attach without anything else to do. -ENOENT: it has no
+ * fence. -ESTALE: its program is of a different build.
  */
 int rf_fence_repair(const char *name, struct rf_attached *attached, struct rf_error *error);
 
-/* What was removed with a fence: numbers of rules in force, of bans and of windows. */
+/* The state that was removed with a fence: numbers of active rules, of bans and of windows. */
 struct rf_lost {
-	char fence[RF_NAME_SIZE]; /* "": nothing was, or it could not be read */
+	char fence[RF_NAME_SIZE]; /* "": none, or it could not be read */
 	int limits;
 	size_t listed[RF_LIST_COUNT];
 	size_t bans;
@@ -87,10 +88,10 @@ struct rf_detach {
 };
 
 /*
- * Takes ringfence's program off the interfaces that the words name, see rf_dev_resolve(), and
+ * Detaches ringfence's program from the interfaces that the words name, see rf_dev_resolve(), and
  * removes a fence's pins with its last interface. All are checked first: an error changes nothing.
- * Then each is detached, or tells in `target` why it was not. The caller frees `target`, even after
- * an error.
+ * Then each is detached, or its `target` has the reason for the failure. The caller frees `target`,
+ * even after an error.
  */
 int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach,
 		    struct rf_error *error);
@@ -108,7 +109,9 @@ struct rf_stray {
 
 /* "'NAME' is on no interface here, and holds 52 MiB: …", with the commands for it. */
 void rf_stray_format(const struct rf_stray *stray, char text[RF_STRAY_TEXT_SIZE]);
-/* Finds at most `max` of them, and returns how many. Gives no error: what cannot be read is none.
+/*
+ * Finds at most `max` of them, and returns how many. Sets no error: unreadable ones are not
+ * counted.
  */
 int rf_strays_find(struct rf_stray *stray, int max);
 
@@ -116,10 +119,10 @@ struct rf_adopted {
 	char fence[RF_NAME_SIZE];
 	char pins[RF_PIN_PATH_SIZE]; /* their directory */
 	bool is_new;		     /* it had no pins before */
-	const char *refusal;	     /* why the group may not read it; NULL: it may */
+	const char *refusal;	     /* why the group cannot read it; NULL: it can */
 };
 
-/* Pins the fence on `dev`. Where there is a group, lets the group read the pins. */
+/* Pins the fence on `dev`. If the group exists, lets it read the pins. */
 int rf_adopt(const char *dev, struct rf_adopted *adopted, struct rf_error *error);
 
 /*
@@ -128,7 +131,7 @@ int rf_adopt(const char *dev, struct rf_adopted *adopted, struct rf_error *error
  */
 enum rf_answer rf_entry_suits(const struct rf_interface *interface);
 
-/* Loads this build's plain program with small maps, and unloads it. Gives no error text. */
+/* Loads this build's plain program with small maps, and unloads it. Sets no error text. */
 int rf_fence_try(void);
 
 #endif /* RINGFENCE_ATTACH_H */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Running beside other XDP programs. libxdp's dispatcher is attached to the interface, and calls
+ * Running next to other XDP programs. libxdp's dispatcher is attached to the interface, and calls
  * the component programs one after the other. This file changes chains; kernel/interfaces reads
  * them.
  *
- * Our component is our program, loaded as an extension of the dispatcher. It uses the maps of its
- * fence, so a fence is found by a component as by a program that is alone. libxdp's pins tell which
- * components there are. When a component comes or goes, libxdp replaces the dispatcher by a new
- * one, at once.
+ * The component is ringfence's program, loaded as an extension of the dispatcher. It uses the maps
+ * of its fence, so a fence is found by a component as by a single program. libxdp's pins list the
+ * components. When a component is added or removed, libxdp replaces the dispatcher atomically.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -135,10 +134,10 @@ struct rf_link_down rf_carrier_wait(const struct rf_carrier *carrier)
 /* ---- chains ---- */
 
 /*
- * Lower numbers run first. Plain filters take 10 and run before us, so that the packets they drop
- * are charged to nobody. Programs that give no number have 50 and run after us: they may send a
- * packet elsewhere, and we would not see it. A packet that we pass goes on to the next program:
- * XDP_PASS is chained by default.
+ * Lower numbers run first. Plain filters use 10 and run before ringfence, so the packets they drop
+ * are charged to no source. Programs without a number have 50 and run after it: they can redirect a
+ * packet, which ringfence would not see. A packet that ringfence passes continues to the next
+ * program: XDP_PASS is chained by default.
  */
 #define PRIORITY 20
 
@@ -194,7 +193,7 @@ static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, i
 			       name, strerror(-err), words);
 }
 
-/* Attaches one entry, with the maps of its fence, beside the programs in place. */
+/* Attaches one entry, with the maps of its fence, next to the existing programs. */
 static int attach_component(const struct rf_interface *interface, enum rf_mode mode,
 			    enum rf_entry entry, const int map_fd[RF_MAP_COUNT])
 {
@@ -224,8 +223,8 @@ static int attach_component(const struct rf_interface *interface, enum rf_mode m
 }
 
 /*
- * Where libxdp cannot make a dispatcher, it attaches the program alone. The request was for a
- * chain, so the program is taken off again.
+ * If libxdp cannot create a dispatcher, it attaches the program directly. The request was for a
+ * chain, so the program is detached again.
  */
 static int check_chained(const char *name, enum rf_mode mode, struct rf_error *error)
 {
@@ -292,7 +291,7 @@ int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 
 /* ---- taking off ---- */
 
-/* Takes all components of the fence off at once, except `keep_id`. */
+/* Detaches all components of the fence atomically, except `keep_id`. */
 static int take_off(const struct rf_interface *interface, uint32_t config_id, uint32_t keep_id)
 {
 	struct xdp_program *taken[RF_CHAIN_MAX], *program = NULL;

@@ -85,7 +85,7 @@ static int detach_netlink(const struct rf_interface *interface, const struct rf_
 }
 
 /*
- * Detaches a program that no link of ours holds. The pins are removed last, so that a command that
+ * Detaches a program that no link of this project holds. The pins are removed last: a command that
  * was killed can be run again.
  */
 static int detach_linkless(const struct rf_interface *interface, const struct rf_program *program,
@@ -122,17 +122,17 @@ int rf_interface_detach(const char *dev, struct rf_error *error)
 
 /* ---- pins without an interface ---- */
 
-/* Is there only a fence of that name without an interface, or what a killed attach left of one? */
+/* Is there only a fence of that name without an interface, or the remains of a killed attach? */
 static bool fence_is_stray(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
-	char other[IF_NAMESIZE]; /* the interface may have a new name */
+	char other[IF_NAMESIZE]; /* the interface can have a new name */
 
 	return !access(directory.text, F_OK) && !rf_pins_have_live_link(&directory, NULL) &&
 	       !rf_interface_of_pins(&directory, other);
 }
 
-/* Files that are not our pins stay, and the directory with them: that is a failure. */
+/* Foreign files remain, and the directory with them: that is a failure. */
 static bool remove_orphans(const char *name)
 {
 	struct rf_pin_path directory = rf_pins_directory(name);
@@ -207,7 +207,7 @@ static int check_word(const char *word, struct rf_detach *detach, struct rf_erro
 	return err;
 }
 
-/* ---- what is lost ---- */
+/* ---- lost state ---- */
 
 static void count_rules(const struct rf_fence *fence, struct rf_lost *lost)
 {

@@ -29,7 +29,7 @@
 #include "build/ringfence.skel.h"
 #include "build/ringfence_fleet.skel.h"
 
-#define LEASES_MAX (1ULL << 31) /* over all CPUs, so that the number fits in 32 bits */
+#define LEASES_MAX (1ULL << 31) /* over all CPUs, to fit the number in 32 bits */
 
 int rf_maps_reuse(struct bpf_object *object, const int map_fd[RF_MAP_COUNT])
 {
@@ -120,8 +120,8 @@ static int size_maps(struct bpf_object *object, const struct rf_attach *attach)
 }
 
 /*
- * Of a fence with shares, the agent reads on in the same ring buffer. Where its pin is gone, the
- * program gets a new one.
+ * For a fence with shares, the agent continues with the same ring buffer. If its pin was removed,
+ * the program gets a new one.
  */
 static int open_asks(const struct rf_fence *fence)
 {
@@ -142,7 +142,10 @@ static int reuse_maps(struct bpf_object *object, const struct rf_loaded *loaded)
 	return err;
 }
 
-/* What was loaded first has made the maps. An entry that is loaded later uses the same. */
+/*
+ * The entry that was loaded first has created the maps. An entry that is loaded later uses the
+ * same.
+ */
 static void take_maps(struct rf_loaded *loaded, const struct bpf_object *object)
 {
 	const int asks = bpf_object__find_map_fd_by_name(object, rf_share_pins[RF_SHARE_ASKS]);
@@ -210,9 +213,9 @@ static bool has_files(void)
 }
 
 /*
- * The kernel's errno says little, so missing features are found by trying each. Where the process
- * may open no more files, libbpf takes each feature that it tries for missing, and the load may
- * fail with any errno.
+ * The kernel's errno is not specific, so missing features are found by trying each. If the process
+ * has no file descriptors left, libbpf considers each feature that it tries as missing, and the
+ * load can fail with any errno.
  */
 static int fail_load(int err, struct rf_error *error)
 {
@@ -236,7 +239,7 @@ static int fail_load(int err, struct rf_error *error)
 	}
 	rf_features_probe(&features);
 	if (rf_features_missing(&features, missing)) {
-		rf_log_forget(); /* the verifier's message does not name what is missing */
+		rf_log_forget(); /* the verifier's message does not name the missing feature */
 		uname(&kernel);
 		return rf_error_failed(
 			error, err,
@@ -266,9 +269,9 @@ static bool lacks_frags(void)
 }
 
 /*
- * Names the missing capability. The kernel itself would say only EPERM. Without CAP_PERFMON the
+ * Names the missing capability. The kernel itself would only return EPERM. Without CAP_PERFMON the
  * verifier would refuse the program: the length of a frame is the difference of two pointers, which
- * the verifier calls a leak. CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON.
+ * the verifier calls a leak. CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON.
  */
 static int check_may_load(struct rf_error *error)
 {
@@ -350,7 +353,7 @@ static int find_entries(const struct rf_fence *fence, bool has[RF_ENTRY_COUNT],
 		if (!err)
 			has[rf_entry_of(&program)] = true;
 		rf_program_close(&program);
-		err = err == -ENOENT ? 0 : err; /* it is gone */
+		err = err == -ENOENT ? 0 : err; /* it was removed */
 	}
 	for (int i = 0; *directory.text && i < RF_ENTRY_COUNT; i++)
 		if (!access(rf_pins_entry(&directory, rf_entry_pins[i]).text, F_OK))
@@ -484,7 +487,7 @@ bool rf_loaded_has(const struct rf_loaded *loaded, const uint8_t tag[RF_PROGRAM_
 
 #define LOAD_64 (BPF_LD | BPF_IMM | BPF_DW)
 
-/* What stands for a map in an instruction that loads its address; 0: it loads a number. */
+/* The map whose address an instruction loads; 0: it loads a number. */
 static uint8_t map_source(const struct bpf_insn *instruction)
 {
 	if (instruction->code != LOAD_64)
@@ -514,7 +517,7 @@ static void forget_maps(struct bpf_insn *instruction, size_t count)
 	}
 }
 
-/* Linux hashes with SHA-1, and since 6.18 with SHA-256. A tag is the begin of the digest. */
+/* Linux hashes with SHA-1, and since 6.18 with SHA-256. A tag is the start of the digest. */
 static void make_tags_of(const struct bpf_insn *instruction, size_t count,
 			 struct rf_build_tags *tags)
 {

@@ -15,8 +15,8 @@ struct bpf_object;
 
 /*
  * The program of this build, for one fence. An attach spends most of its time in the verifier, so
- * an entry is loaded only when it is needed: the one that the MTU needs at first, the other one
- * where the driver refuses that, or the MTU changes.
+ * an entry is loaded only when it is needed: the entry for the MTU at first, the other one if the
+ * driver refuses that, or the MTU changes.
  */
 struct rf_loaded {
 	bool has_shares;
@@ -25,17 +25,17 @@ struct rf_loaded {
 	int fd[RF_ENTRY_COUNT]; /* to attach: the same, or the pinned program of the same code */
 	uint32_t id[RF_ENTRY_COUNT];
 	uint8_t tag[RF_ENTRY_COUNT][RF_PROGRAM_TAG_SIZE];
-	int map_fd[RF_MAP_COUNT]; /* of the fence that is upgraded, or of what was loaded */
+	int map_fd[RF_MAP_COUNT]; /* of the upgraded fence, or of the loaded objects */
 	int asks_fd;		  /* with shares: their ring buffer; -1: not known yet */
 };
 
 #define RF_LOADED_NONE ((struct rf_loaded){.fresh_fd = {-1, -1}, .fd = {-1, -1}, .asks_fd = -1})
 
 /*
- * rf_load_upgrade() loads the entries that the fence `reuse` has, with its maps; it has to stay
- * open. rf_load_new() loads one entry, with new maps of the sizes in `attach`, as a fence called
- * `name`: the plain entry where the kernel lacks the other. The caller unloads it in any case: what
- * is pinned or attached stays.
+ * rf_load_upgrade() loads the entries that the fence `reuse` has, with its maps; the fence must
+ * remain open. rf_load_new() loads one entry, with new maps of the sizes in `attach`, as a fence
+ * called `name`: the plain entry if the kernel lacks the other. The caller unloads it in any case:
+ * pinned or attached objects remain.
  */
 int rf_load_upgrade(struct rf_loaded *loaded, const struct rf_fence *reuse, struct rf_error *error);
 int rf_load_new(struct rf_loaded *loaded, const char *name, const struct rf_attach *attach,
@@ -60,7 +60,7 @@ struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT]);
 /* Pins iterators over these maps; an error where the kernel or our privileges do not allow it. */
 int rf_iterators_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT]);
 
-/* How many leases `attach` asks for, over all CPUs: whole sets, and a power of two for each CPU. */
+/* How many leases `attach` requests, over all CPUs: whole sets, and a power of two for each CPU. */
 uint32_t rf_leases_wanted(const struct rf_attach *attach);
 /* The entry that the interface's MTU needs. */
 enum rf_entry rf_entry_for(const char *name, enum rf_mode mode);

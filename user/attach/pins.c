@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pins of a fence beside those of its maps and programs. */
+/* The pins of a fence other than its maps and programs. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 /* ---- iterators ---- */
 
 /*
- * The pins from which live counters and windows are read. Where the kernel does not support them, a
- * fence has none: nothing depends on them.
+ * The pins from which live counters and windows are read. They are optional: if the kernel does not
+ * support them, a fence has none.
  */
 
 /*
@@ -77,11 +77,11 @@ static int pin_iterator(const struct rf_pin_path *directory, const char *name,
 	struct rf_error ignored;
 	int err = link ? rf_pins_put(directory, name, bpf_link__fd(link), &ignored) : -errno;
 
-	bpf_link__destroy(link); /* a pinned iterator stays */
+	bpf_link__destroy(link); /* a pinned iterator remains */
 	return err;
 }
 
-/* What the iterator iterates over. */
+/* The objects of the iteration. */
 static int map_fd_of(enum rf_iterator iterator, const struct show_bpf *object,
 		     const int map_fd[RF_MAP_COUNT])
 {
@@ -139,7 +139,9 @@ int rf_iterators_pin(const struct rf_pin_path *directory, const int map_fd[RF_MA
 
 /* ---- shares ---- */
 
-/* What a fence with shares has beyond others: the ring buffer of asks, and the agent's calls. */
+/*
+ * The additional pins of a fence with shares: the ring buffer of requests, and the agent's calls.
+ */
 
 #define MAP_IDS_MAX 64 /* of one program */
 
@@ -205,7 +207,7 @@ static bool has_all(const struct rf_pin_path *directory)
 	return true;
 }
 
-/* The ring buffer that a program writes its asks into; negative: there is none. */
+/* The ring buffer into which a program writes its requests; negative: none. */
 static int open_asks(const struct rf_program *program)
 {
 	__u32 id[MAP_IDS_MAX] = {};
@@ -225,7 +227,7 @@ static int open_asks(const struct rf_program *program)
 	return -ENOENT;
 }
 
-/* The same, of an attached fence, where a pin of it is missing. */
+/* The same, for an attached fence, if one of its pins is missing. */
 static int shares_pin_missing(const struct rf_pin_path *directory, const struct rf_fence *fence,
 			      const struct rf_program *program, struct rf_error *error)
 {
@@ -247,10 +249,10 @@ static int shares_pin_missing(const struct rf_pin_path *directory, const struct 
 /* ---- the group ---- */
 
 /*
- * What the members of a group may read. The maps of a fence are pinned a second time, in a bpffs of
- * our own, since only root may enter the system's bpffs. A user who may only read a pin gets a file
- * descriptor that can only read. A new pin inherits the group from its directory, which takes no
- * capability.
+ * The pins that the members of a group can read. The maps of a fence are pinned a second time, in a
+ * private bpffs, because only root can enter the system's bpffs. A user with only read permission
+ * for a pin gets a read-only file descriptor. A new pin inherits the group from its directory,
+ * which requires no capability.
  */
 
 /* May all users pin in the bpffs of the system? */
@@ -291,9 +293,9 @@ static bool give_root(gid_t group)
 }
 
 /*
- * Makes the group's bpffs. Returns NULL, or why there is none. It is refused where a file
- * descriptor that can only read does not protect the maps: a user who may pin can pin it again and
- * open that pin to write, and a user who may load programs can write by a program.
+ * Creates the group's bpffs. Returns NULL, or why it cannot exist. It is refused if a read-only
+ * file descriptor does not protect the maps: a user who can pin could pin it again and open that
+ * pin to write, and a user who can load programs could write by a program.
  */
 static const char *prepare_root(void)
 {
@@ -354,9 +356,9 @@ static void pin_iterators(const struct rf_pin_path *directory, const struct rf_p
 }
 
 /*
- * Makes the group's directory of the fence whose own directory is `directory`: pins of its maps and
- * tries, and marks of its links. Where the group can have none, that is no error, and `*refusal`
- * says why; otherwise `*refusal` is NULL.
+ * Creates the group's directory of the fence whose own directory is `directory`: pins of its maps
+ * and tries, and marks of its links. It is no error if the group cannot have one: `*refusal` has
+ * the reason; otherwise `*refusal` is NULL.
  */
 static int group_pin(const struct rf_pin_path *directory, const int map_fd[RF_MAP_COUNT],
 		     const char **refusal, struct rf_error *error)
@@ -396,8 +398,8 @@ void rf_group_try_pin(const struct rf_pin_path *directory, const int map_fd[RF_M
 /* ---- adopting ---- */
 
 /*
- * Pins a fence that `ip` attached. From then on, users who may not open programs by id find the
- * fence by its pins. A fence that has pins already gets those that are missing.
+ * Pins a fence that `ip` attached. From then on, users without permission to open programs by id
+ * find the fence by its pins. A fence that already has pins gets the missing ones.
  */
 
 int rf_adopt_check_name(const char *name, struct rf_error *error)
@@ -426,8 +428,8 @@ int rf_adopt_check_name(const char *name, struct rf_error *error)
 }
 
 /*
- * Fails where the directory of this name has the pins of another fence. The remedy is never
- * 'detach' with this name: that would detach this fence, which is on the interface of that name.
+ * Fails if the directory of this name has the pins of a different fence. The fix is never 'detach'
+ * with this name: that would detach this fence, which is on the interface of that name.
  */
 static int check_directory(const struct rf_pin_path *directory, const char *name,
 			   struct rf_error *error)
@@ -454,7 +456,7 @@ static int check_directory(const struct rf_pin_path *directory, const char *name
 			       directory->text, name, directory->text);
 }
 
-/* Replaces pins of maps that exist already: a command that was killed may have left them. */
+/* Replaces pins of existing maps: a command that was killed can have left them. */
 static int pin_fence(const struct rf_fence *fence, const struct rf_program *program,
 		     const struct rf_pin_path *directory, struct rf_error *error)
 {

@@ -12,8 +12,7 @@
 
 /*
  * Swaps the program for the one in `loaded` on all interfaces of the fence. Returns how many were
- * swapped. Then renews the pins, also those that an earlier upgrade did not reach before it was
- * killed.
+ * swapped. Then renews the pins, including those that an earlier, killed upgrade did not reach.
  */
 int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded,
 		     struct rf_error *error);
@@ -49,9 +48,9 @@ struct rf_link_down rf_carrier_wait(const struct rf_carrier *carrier);
 /* ---- repairs ---- */
 
 /*
- * Loads an entry of a fence that has the program of this build, unless it is loaded. Of a pinned
- * fence, uses the pinned program of that entry, so that all interfaces have the same program, and
- * pins the entry where it has no pin. -EOPNOTSUPP: the kernel lacks it.
+ * Loads an entry of a fence that has the program of this build, unless it is loaded. For a pinned
+ * fence, uses the pinned program of that entry, so all interfaces have the same program, and pins
+ * the entry if it has no pin. -EOPNOTSUPP: the kernel lacks it.
  */
 int rf_provide_entry(const struct rf_fence *fence, struct rf_loaded *loaded, enum rf_entry entry,
 		     struct rf_error *error);
@@ -75,7 +74,7 @@ int rf_adopt_check_name(const char *name, struct rf_error *error);
 
 /* ---- chains ---- */
 
-/* Attaches this build to an interface that has no program, or a chain. */
+/* Attaches this build to an interface without a program, or with a chain. */
 int rf_chain_attach(const struct rf_interface *interface, enum rf_mode mode,
 		    const int map_fd[RF_MAP_COUNT], bool *frags, struct rf_error *error);
 /* Upgrades the fence of `old` in its chain: leaves one component of it, of this build. */
@@ -84,7 +83,7 @@ int rf_chain_upgrade(const struct rf_interface *interface, const struct rf_progr
 /* Replaces the fence's component by a new one, which is that entry. Returns a negative errno. */
 int rf_chain_renew(const struct rf_interface *interface, const struct rf_program *old,
 		   enum rf_entry entry, const struct rf_loaded *loaded);
-/* Takes all components of the fence off; those of others stay. */
+/* Detaches all components of the fence; foreign ones remain. */
 int rf_chain_detach(const struct rf_interface *interface, uint32_t config_id,
 		    struct rf_error *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Upgrading and repairing what is attached, in place: the interface is never without a program. */
+/* Upgrading and repairing attached programs in place: the interface is never without a program. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/if_link.h>
@@ -25,10 +25,10 @@ static int swap_by_netlink(const struct rf_interface *interface, int old_fd, int
 }
 
 /*
- * Of an interface in no chain, atomically. A negative errno; `words` as of rf_refusal_ask(). Of a
- * link, the driver's reason cannot be had: bpf_xdp_link_update() hands the driver no buffer
- * for it, and a netlink request for the same interface ends before the driver is asked (EBUSY,
- * "Can't replace active BPF XDP link").
+ * For an interface without a chain, atomically. A negative errno; `words` as for rf_refusal_ask().
+ * For a link, the driver's reason is unavailable: bpf_xdp_link_update() passes no buffer for it to
+ * the driver, and a netlink request for the same interface fails before it reaches the driver
+ * (EBUSY, "Can't replace active BPF XDP link").
  */
 static int program_swap(const struct rf_interface *interface, int old_fd, int new_fd,
 			char words[RF_REFUSAL_SIZE])
@@ -161,7 +161,7 @@ int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded, str
 	else if (*directory.text)
 		return 0;
 	swapped = upgrade_interfaces(fence, loaded, error);
-	/* Renew the pins, also those that an upgrade did not reach before it was killed. */
+	/* Renew the pins, including those that an upgrade did not reach before it was killed. */
 	if (swapped >= 0 && *directory.text) {
 		int err = renew_pins(&directory, fence, loaded, error);
 
@@ -174,9 +174,9 @@ int rf_fence_upgrade(const struct rf_fence *fence, struct rf_loaded *loaded, str
 
 /*
  * Repairing an attached interface in place: its MTU needs the other entry, or its driver has lost
- * the program. The maps stay, and so do rules, windows and lists; the interface is never without a
- * program. A repair that is killed leaves one of the fence's programs attached, and the same
- * command goes on from there.
+ * the program. The maps are retained, and so are rules, windows and lists; the interface is never
+ * without a program. A repair that is killed leaves one of the fence's programs attached, and the
+ * same command continues from there.
  */
 
 /* ---- the pinned programs ---- */
@@ -210,7 +210,7 @@ int rf_provide_entry(const struct rf_fence *fence, struct rf_loaded *loaded, enu
 
 /* ---- the entry ---- */
 
-/* A tun device passes large frames to generic mode by itself. */
+/* A tun device hands large frames to generic mode automatically. */
 static bool takes_any_frame(unsigned int index)
 {
 	struct rf_link_state state;
@@ -235,7 +235,7 @@ enum rf_answer rf_entry_suits(const struct rf_interface *interface)
 
 /* ---- swapping ---- */
 
-/* What a repair works with. */
+/* The parameters of a repair. */
 struct repair {
 	struct rf_interface interface;
 	struct rf_program old;
@@ -256,7 +256,7 @@ static int fail_entry(const struct rf_interface *interface, int err, const char 
 			       interface->name, mtu, strerror(-err), words, interface->name);
 }
 
-/* The plain entry is only faster: an interface whose driver refuses it keeps the other one. */
+/* The plain entry is only faster: an interface whose driver refuses it retains the other one. */
 static int change_entry(struct repair *repair, enum rf_entry wanted, struct rf_error *error)
 {
 	const struct rf_interface *interface = &repair->interface;
@@ -296,9 +296,9 @@ static int swap_through(const struct repair *repair, int other, char words[RF_RE
 }
 
 /*
- * The kernel does not tell the driver of a swap to the same program. So the interface gets another
- * program of the fence, and then its own again: the other entry, or, where the driver does not take
- * that (the plain one at a jumbo MTU), the same entry loaded once more.
+ * The kernel does not notify the driver of a swap to the same program. The interface therefore gets
+ * a different program of the fence, and then its own again: the other entry, or, if the driver
+ * refuses that (the plain one at a jumbo MTU), the same entry loaded once more.
  */
 static int swap_twice(const struct repair *repair, char words[RF_REFUSAL_SIZE])
 {

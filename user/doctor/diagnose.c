@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Findings, the diagnosis of the machine, and what the driver of an interface requires. */
+/* Findings, the diagnosis of the machine, and the requirements of an interface's driver. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdarg.h>
@@ -63,13 +63,13 @@ static bool can(const struct rf_machine_facts *machine, int capability)
 	return machine->capabilities >> capability & 1;
 }
 
-/* Has it the capabilities that Linux asks for to iterate over maps? */
+/* Does it have the capabilities that Linux requires for iterating over maps? */
 static bool may_iterate(const struct rf_machine_facts *machine)
 {
 	return can(machine, CAP_SYS_ADMIN) || (can(machine, CAP_BPF) && can(machine, CAP_PERFMON));
 }
 
-/* Where no feature at all is known, one finding says so. */
+/* If no feature is known, one finding reports that. */
 static void check_unknown(const struct rf_machine_facts *machine, enum rf_feature feature,
 			  struct rf_findings *findings)
 {
@@ -99,7 +99,7 @@ static void check_unknown(const struct rf_machine_facts *machine, enum rf_featur
 static void check_feature(const struct rf_machine_facts *machine, enum rf_feature feature,
 			  struct rf_findings *findings)
 {
-	/* sparse: an optional feature has a text of its own. */
+	/* sparse: an optional feature has a separate text. */
 	static const char *const goes_without[] = {
 		[RF_TO_LOAD] = "the program cannot be loaded; boot a newer kernel",
 		[RF_TO_ATTACH] = ("'ringfence attach' cannot work; attach by 'ip link', or boot a "
@@ -169,7 +169,7 @@ static void check_program(const struct rf_machine_facts *machine, struct rf_find
 	}
 }
 
-/* CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON as well, but not for CAP_NET_ADMIN. */
+/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON, but not CAP_NET_ADMIN. */
 static void check_privileges(const struct rf_machine_facts *machine, struct rf_findings *findings)
 {
 	const bool admin = can(machine, CAP_SYS_ADMIN);
@@ -254,7 +254,7 @@ void rf_diagnose_machine(const struct rf_machine_facts *machine, struct rf_findi
 /*
  * ---- drivers ----
  *
- * A distribution's kernel may have a feature before the version given here.
+ * A distribution's kernel can have a feature before the version given here.
  */
 
 static const struct rf_driver drivers[] = {
@@ -398,8 +398,8 @@ struct rf_version rf_version_of(const char *release)
 /*
  * ---- an interface by its driver ----
  *
- * What the driver of an interface requires for an attach, and what can be wrong after it, all from
- * its row in the table and the running kernel.
+ * The driver's requirements for an attach, and possible problems after it, all from its row in the
+ * table and the running kernel.
  */
 
 /* Of an interface whose driver is not in the table. */
@@ -437,7 +437,7 @@ static int mtu_max_of(const struct rf_interface_facts *facts)
 
 /* ---- by its driver: MTU ---- */
 
-/* Why a frame may not be in several buffers. */
+/* Why a frame cannot be in several buffers. */
 static void fail_mtu(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const struct rf_driver *row = row_of(facts);
@@ -478,7 +478,7 @@ static void check_mtu(const struct rf_interface_facts *facts, struct rf_findings
 		rf_findings_add(findings, RF_OK, "mtu",
 				"%d: the driver takes frames in several buffers", facts->mtu);
 	} else if (strcmp(facts->driver, "tun") == 0) {
-		/* It passes larger frames to generic mode by itself. */
+		/* It hands larger frames to generic mode automatically. */
 		rf_findings_add(findings, RF_OK, "mtu", "%d: the driver accepts it", facts->mtu);
 	} else if (frags == RF_NO) {
 		fail_mtu(facts, findings);
@@ -581,7 +581,7 @@ static void check_link(const struct rf_interface_facts *facts, struct rf_finding
 	}
 }
 
-/* ---- by its driver: all of it ---- */
+/* ---- all findings by driver ---- */
 
 void rf_diagnose_driver(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {

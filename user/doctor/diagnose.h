@@ -27,9 +27,9 @@ enum rf_level {
 
 struct rf_finding {
 	enum rf_level level;
-	const char *check; /* what was checked, in a word or two */
+	const char *check; /* the subject, in a word or two */
 	char text[960];
-	char command[384]; /* the remedy; "" where there is none, or none to type */
+	char command[384]; /* the fix; "" if there is none, or none to type */
 };
 
 #define RF_FINDINGS_MAX 48
@@ -54,8 +54,8 @@ __attribute__((format(printf, 2, 3))) void rf_findings_remedy(struct rf_findings
 /*
  * ---- drivers ----
  *
- * What is known of each driver: one row a driver, from its code in Linux 6.12 with pages of 4096
- * bytes. All advice about a driver is derived from its row and from the running kernel.
+ * Facts about each driver: one row a driver, from its code in Linux 6.12 with pages of 4096 bytes.
+ * All advice about a driver is derived from its row and from the running kernel.
  */
 
 /* A version of Linux. */
@@ -63,11 +63,11 @@ struct rf_version {
 	int major, minor; /* 0, 0: none, or not known */
 };
 
-/* What a driver does about merging of packets (LRO, GRO-HW) when a program is attached. */
+/* A driver's reaction to merging of packets (LRO, GRO-HW) when a program is attached. */
 enum rf_merging {
 	RF_MERGING_NOT_KNOWN,
 	RF_MERGING_REFUSED,	 /* refuses the program while it is on */
-	RF_MERGING_SWITCHED_OFF, /* switches it off by itself */
+	RF_MERGING_SWITCHED_OFF, /* switches it off automatically */
 	RF_MERGING_WITHOUT_EFFECT,
 };
 
@@ -103,7 +103,7 @@ struct rf_driver {
 	const char *drops; /* the counter of XDP drops in 'ethtool -S' */
 };
 
-/* NULL: nothing is known of it. */
+/* NULL: unknown driver. */
 const struct rf_driver *rf_driver_find(const char *name);
 
 /* Is `version` the same as `since`, or later? False where either is not known. */
@@ -170,27 +170,27 @@ struct rf_interface_facts {
 	uint32_t rings, rings_used; /* from the RSS table; 0: not known */
 
 	uint32_t program_id;			/* 0: none */
-	char program_name[RF_DEVICE_NAME_SIZE]; /* "": it may not be looked at */
+	char program_name[RF_DEVICE_NAME_SIZE]; /* "": no permission to read it */
 	bool ours, generic;
 	uint32_t link_id;   /* of the bpf_link that holds a program of others; 0: none */
 	char alien[512];    /* the error of a fence of another build; "": it can be read */
 	bool is_bypassed;   /* it receives packets that ringfence does not see */
-	char bypass[96];    /* what was seen of that */
-	uint64_t paused_ns; /* so long does its fence drop nothing yet; 0: it is not paused */
+	char bypass[96];    /* observations of that */
+	uint64_t paused_ns; /* how long its fence drops nothing yet; 0: it is not paused */
 	bool needs_frags;   /* ringfence is attached by the entry that its MTU has outgrown */
 };
 
-/* Fills in what the facts say of each other: parent_fenced, master_…, port…, peer_tx. */
+/* Fills in relations between facts: parent_fenced, master_…, port…, peer_tx. */
 void rf_diagnose_relate(struct rf_interface_facts *facts, int count);
 
-/* ---- what the driver's row tells ---- */
+/* ---- findings from the driver's row ---- */
 
-/* What prevents an attach: the MTU, and merging of packets. What an attach does to the link. */
+/* Obstacles to an attach: the MTU, and merging of packets. The effect of an attach on the link. */
 void rf_diagnose_driver(const struct rf_interface_facts *facts, struct rf_findings *findings);
-/* What has become wrong since the attach in native mode. */
+/* Problems that appeared since the attach in native mode. */
 void rf_diagnose_attached(const struct rf_interface_facts *facts, struct rf_findings *findings);
 
-/* ---- all of it ---- */
+/* ---- all findings ---- */
 
 void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_findings *findings);
 

@@ -11,7 +11,7 @@
 
 /* ---- queues; the rules of drivers are from their code in Linux 6.12 ---- */
 
-/* ena and gve need as many queues again to send by; gve counts each direction by itself. */
+/* ena and gve need as many additional queues for sending; gve counts each direction separately. */
 static void check_half(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const struct rf_channels *channels = &facts->channels;
@@ -185,21 +185,21 @@ static void check_rss(const struct rf_interface_facts *facts, struct rf_findings
 	rf_findings_remedy(findings, "ethtool -X %s equal %u", facts->name, facts->rings);
 }
 
-/* Those that share the work. */
+/* Interfaces that share the work. */
 static void check_spread(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	check_queues(facts, findings);
 	check_rss(facts, findings);
 }
 
-/* ---- what the interface is ---- */
+/* ---- the type of the interface ---- */
 
 static bool is_kind(const struct rf_interface_facts *facts, const char *kind)
 {
 	return strcmp(facts->kind, kind) == 0;
 }
 
-/* Its packets came in on another interface: it has no place for a program before that. */
+/* Its packets arrived on a different interface: it has no XDP hook before that. */
 static bool is_child(const struct rf_interface_facts *facts)
 {
 	static const char *const kinds[] = {"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap"};
@@ -215,7 +215,7 @@ static bool is_switch(const struct rf_interface_facts *facts)
 	return is_kind(facts, "bridge") || is_kind(facts, "team");
 }
 
-/* By the table, where the kernel has no list of its own, which came with Linux 6.3. */
+/* By the table, if the kernel does not report features, which came with Linux 6.3. */
 static enum rf_answer can_native(const struct rf_interface_facts *facts)
 {
 	const struct rf_driver *driver = rf_driver_find(facts->driver);
@@ -295,7 +295,7 @@ static void check_foreign(const struct rf_interface_facts *facts, struct rf_find
 			"others; 'xdp-loader status %s' names them",
 			facts->program_id, facts->name);
 		rf_findings_remedy(findings, "ringfence attach %s chain", facts->name);
-	} else if (facts->link_id) { /* then the kernel answers EBUSY to 'ip link' */
+	} else if (facts->link_id) { /* then the kernel returns EBUSY to 'ip link' */
 		rf_findings_add(findings, RF_PROBLEM, "program",
 				"another XDP program is in place: '%s' (id %u), held by bpf_link "
 				"%u of another process; stop that process, or detach the link",
@@ -334,7 +334,7 @@ static void check_program(const struct rf_interface_facts *facts, struct rf_find
 				"ringfence runs in native mode (program id %u)", facts->program_id);
 }
 
-/* Does the fence still do what it was attached for? */
+/* Does the fence still work as it did when it was attached? */
 static void check_working(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	if (*facts->alien)
@@ -386,7 +386,7 @@ static void fail_native(const struct rf_interface_facts *facts, struct rf_findin
 				"the driver has no native mode, as of Linux 6.12");
 }
 
-/* The text says where the answer is from: the kernel, or the table. */
+/* The text names the source of the fact: the kernel, or the table. */
 static void check_driver(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const struct rf_driver *driver = rf_driver_find(facts->driver);
@@ -394,7 +394,7 @@ static void check_driver(const struct rf_interface_facts *facts, struct rf_findi
 	switch (can_native(facts)) {
 	case RF_YES:
 		if (facts->asked_kernel && facts->native == RF_NO)
-			return; /* other checks say what the driver requires first */
+			return; /* other checks report the driver's requirements first */
 		if (facts->asked_kernel)
 			rf_findings_add(findings, RF_OK, "native",
 					"the driver has XDP, the kernel says");
@@ -567,7 +567,7 @@ static void check_native(const struct rf_interface_facts *facts, struct rf_findi
 		check_driver(facts, findings);
 }
 
-/* ---- all of it ---- */
+/* ---- all findings ---- */
 
 static const struct rf_interface_facts *find_named(const struct rf_interface_facts *facts,
 						   int count, const char *name)

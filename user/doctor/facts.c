@@ -19,7 +19,7 @@
 #include "base/netlink.h"
 #include "doctor/facts.h"
 
-/* ---- what ethtool's ioctl tells of an interface; it needs no privilege ---- */
+/* ---- ethtool's ioctl for an interface; it needs no privilege ---- */
 
 #define FEATURES_MAX 256
 
@@ -150,7 +150,7 @@ static void read_spread(const struct device *device, struct rf_interface_facts *
 	free(table);
 }
 
-/* Adds the facts of one interface that ethtool tells (facts_ethtool.c). */
+/* Adds the facts of one interface from ethtool (facts_ethtool.c). */
 static void ask_ethtool(struct rf_interface_facts *facts)
 {
 	const struct device device = {socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), facts->name};
@@ -167,9 +167,9 @@ static void ask_ethtool(struct rf_interface_facts *facts)
 /*
  * ---- interfaces by netlink ----
  *
- * Rtnetlink tells their properties, and the generic family `netdev` tells the features of their
- * drivers. /sys/class/net would not do: it shows the network namespace that mounted it, which may
- * be another one.
+ * Rtnetlink has their properties, and the generic family `netdev` has the features of their
+ * drivers. /sys/class/net is unsuitable: it shows the network namespace that mounted it, which can
+ * be a different one.
  */
 
 /* linux/netdev.h, of Linux 6.3 */
@@ -307,7 +307,7 @@ static struct nlmsghdr *put_generic(char *buffer, uint16_t family, uint8_t comma
 	return request;
 }
 
-/* Linux before 6.3 has no such family, and its drivers' features stay "not known". */
+/* Linux before 6.3 has no such family, and its drivers' features remain "not known". */
 static void ask_features(struct links *links)
 {
 	struct mnl_socket *socket = rf_netlink_open(NETLINK_GENERIC);
@@ -371,7 +371,7 @@ int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *erro
 
 #define USER_NAMESPACE_FIRST "user:[4026531837]" /* its number is fixed in the kernel */
 
-/* Reads the rest of the line that begins with `key`; false where no line does. */
+/* Reads the rest of the line that starts with `key`; false if not found. */
 static bool read_value(const char *path, const char *key, char *value, size_t size)
 {
 	FILE *file = fopen(path, "re");

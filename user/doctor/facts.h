@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The facts of this machine, for `diagnose`: from /proc, /sys, netlink and ethtool's ioctl. Changes
- * nothing, and needs no privilege; a fact that cannot be read stays "not known". The facts that
- * take BPF are found by kernel/probe.
+ * nothing, and needs no privilege; a fact that cannot be read remains "not known". The facts that
+ * require BPF are found by kernel/probe.
  */
 #ifndef RINGFENCE_FACTS_H
 #define RINGFENCE_FACTS_H
