@@ -5,22 +5,29 @@
   pass=SECTION     the entry of that section passes every packet; the verifier walks three
                    instructions of it
   tag=SECTION      one more instruction in the entry, without effect: another tag
+  return0=FUNCTION  the function returns 0; the verifier walks three instructions of it
   word=OFFSET:VALUE  32 bits of .rodata
 
 Instructions are put before the entry's first one. All that refers to an instruction by its offset in
-the section moves along: relocations, symbols, and the records of .BTF.ext.
+the section moves along: relocations, symbols, and the records of .BTF.ext. Only return0 replaces the
+first instructions of its function.
 """
 import struct
 import sys
 
 XDP_PASS = 2
+
+
+def returning(value):
+    """The verifier knows r0, and never continues with the instructions that follow."""
+    return struct.pack("<BBhi", 0xB7, 0, 0, value) + \
+        struct.pack("<BBhi", 0x55, 0, 1, value) + \
+        struct.pack("<BBhi", 0x95, 0, 0, 0)  # r0 = value; if r0 != value goto +1; exit
+
+
 INSTRUCTIONS = {
-    "pass": [  # the verifier knows r0, and never goes on to what follows
-        struct.pack("<BBhi", 0xB7, 0, 0, XDP_PASS),  # r0 = XDP_PASS
-        struct.pack("<BBhi", 0x55, 0, 1, XDP_PASS),  # if r0 != XDP_PASS goto +1
-        struct.pack("<BBhi", 0x95, 0, 0, 0),  # exit
-    ],
-    "tag": [struct.pack("<BBhi", 0xB7, 0, 0, 0)],  # r0 = 0
+    "pass": returning(XDP_PASS),
+    "tag": struct.pack("<BBhi", 0xB7, 0, 0, 0),  # r0 = 0
 }
 SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
 SYMBOL = struct.Struct("<IBBHQQ")
@@ -40,8 +47,11 @@ class Object:
         count, names = struct.unpack_from("<HH", self.data, 60)
         self.index = {}
         for i in range(count):
-            name_at = self.header(names)[4] + self.header(i)[0]
-            self.index[self.data[name_at:self.data.index(0, name_at)].decode()] = i
+            self.index[self.text(self.header(names)[4] + self.header(i)[0])] = i
+
+    def text(self, at):
+        """The string there, up to its NUL."""
+        return self.data[at:self.data.index(0, at)].decode()
 
     def header(self, index):
         """Name, type, flags, address, offset, size, ..."""
@@ -72,6 +82,21 @@ class Object:
             self.move_symbol(offset, list(symbol), self.index[name], len(code))
         self.move_records(name, len(code))
 
+    def return0(self, function):
+        """Replaces the first instructions of a function, which no relocation may change."""
+        code = returning(0)
+        names = self.place(".strtab")[0]
+        symbol = next((symbol for _, symbol in self.records(".symtab", SYMBOL)
+                       if symbol[1] & 15 == STT_FUNC and self.text(names + symbol[0]) == function), None)
+        if not symbol or symbol[5] < len(code):
+            sys.exit(f"no function '{function}' of {len(code)} bytes or more")
+        section = next(name for name, i in self.index.items() if i == symbol[3])
+        for _, (where, _) in self.records(".rel" + section, RELOCATION):
+            if 0 <= where - symbol[4] < len(code):
+                sys.exit(f"{function}: a relocation is in its first instructions")
+        at = self.place(section)[0] + symbol[4]
+        self.data[at:at + len(code)] = code
+
     def move_symbol(self, offset, symbol, section, by):
         """The function begins where it did, and is longer; labels in it are further back."""
         if symbol[3] != section:
@@ -98,9 +123,8 @@ class Object:
             position = begin + 4
             while position < begin + size:
                 section, count = struct.unpack_from("<II", self.data, position)
-                section += strings + header_size + strings_at
                 position += 8
-                is_wanted = self.data[section:self.data.index(0, section)].decode() == name
+                is_wanted = self.text(section + strings + header_size + strings_at) == name
                 for record in range(position, position + count * record_size, record_size):
                     where = struct.unpack_from("<I", self.data, record)[0]
                     if is_wanted and where:
@@ -116,8 +140,10 @@ def main(path, *edits):
         if kind == "word":
             offset, word = value.split(":")
             struct.pack_into("<I", made.data, made.place(".rodata")[0] + int(offset), int(word, 0))
+        elif kind == "return0":
+            made.return0(value)
         else:
-            made.prepend(value, b"".join(INSTRUCTIONS[kind]))
+            made.prepend(value, INSTRUCTIONS[kind])
     with open(path, "wb") as file:
         file.write(made.data)
 
