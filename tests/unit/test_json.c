@@ -100,6 +100,12 @@ static const struct rf_field part_fields[] = {
 			{},                                                                     \
 	}
 
+struct records {
+	struct record record[2];
+	int count;
+	const struct part *more;
+};
+
 static const struct rf_field fields_or_null[] = RECORD_FIELDS(.or_null = true);
 static const struct rf_field fields_if_any[] = RECORD_FIELDS();
 static const struct rf_field always_fields[] = {
@@ -145,6 +151,36 @@ static void arrays_of_a_record_are_lists(void **state)
 		    "{\"seconds\":0.0,\"colour\":\"red\",\"cells\":[],\"parts\":[]}");
 }
 
+/* A list of values without keys; null where a value is missing. */
+static void a_tuple_has_the_values_in_their_order(void **state)
+{
+	static const struct rf_field pair_fields[] = {
+		RF_FIELD_IN_SECONDS("seconds", struct record, took_ns, ""),
+		RF_FIELD("text", struct record, owned, "", .or_null = true),
+		RF_FIELD_ARRAY("parts", struct record, part, parts, RF_FIELD_TUPLE, part_fields,
+			       ""),
+		{},
+	};
+	static const struct rf_field all_fields[] = {
+		RF_FIELD_ARRAY("pairs", struct records, record, count, RF_FIELD_TUPLE, pair_fields,
+			       ""),
+		RF_FIELDS_VIA(struct records, more, part_fields),
+		{},
+	};
+	struct part part = {4};
+	struct records records = {
+		.record = {{.took_ns = 1500 * MS, .part = &part, .parts = 1}, {.owned = "b"}},
+		.count = 2,
+	};
+
+	(void)state;
+	assert_line(rf_record_json(all_fields, &records),
+		    "{\"pairs\":[[1.5,null,[[4]]],[0.0,\"b\",[]]]}");
+	records.more = &part;
+	records.count = 0;
+	assert_line(rf_record_json(all_fields, &records), "{\"pairs\":[],\"number\":4}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +190,7 @@ int main(void)
 		cmocka_unit_test(nothing_has_no_line),
 		cmocka_unit_test(fields_of_a_record_can_be_without_a_value),
 		cmocka_unit_test(arrays_of_a_record_are_lists),
+		cmocka_unit_test(a_tuple_has_the_values_in_their_order),
 	};
 
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);

@@ -19,7 +19,24 @@
 
 /* ---- rows of the last minute ---- */
 
-#define SCANS 61 /* a minute, where there is one a second */
+#define LIVE_BUCKETS 11 /* of use: up to 10 %, up to 20 % …, and from 100 % on */
+
+/* The use of a limit by its sources. */
+struct live_use {
+	uint64_t active, over, banned;
+	uint64_t bucket[LIVE_BUCKETS];
+};
+
+/* A source or network of a scan, as the setting `sources` allows to show it. */
+struct live_row {
+	struct rf_source_row row; /* the sum of its sources, or the highest value */
+	uint32_t use;		  /* in thousandths */
+	int slot;		  /* of the limit */
+	int place;		  /* of the limit in the document */
+	uint64_t since_ns;
+};
+
+#define SCANS 61 /* a minute, with one scan per second */
 
 struct row {
 	struct rf_prefix source;
@@ -43,9 +60,9 @@ static const struct scan *scan_at(const struct rf_recent *recent, int back)
 	return &recent->scan[(recent->newest + SCANS - back) % SCANS];
 }
 
-/* Keeps the rows of a scan, and forgets those of the oldest one. Without memory nothing is kept. */
+/* Stores the rows of a scan in place of the oldest scan. Without memory, stores none. */
 static void note_recent(struct rf_recent **recent, const struct rf_snapshot *snapshot,
-			const struct rf_live_row *rows, int count)
+			const struct live_row *rows, int count)
 {
 	const uint64_t since_ms = snapshot->since_ns / RF_NS_PER_MS;
 	struct scan *scan;
@@ -88,7 +105,7 @@ static json_t *values(const struct rf_recent *recent, const struct row *row)
 	return json;
 }
 
-/* The name of a limit; NULL: it is no longer in force. */
+/* The name of a limit; NULL: it was deleted. */
 static const char *name_of(const struct rf_bank *rules, uint32_t id)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
@@ -97,38 +114,76 @@ static const char *name_of(const struct rf_bank *rules, uint32_t id)
 	return NULL;
 }
 
-static void add_source(json_t *to, const struct rf_recent *recent, const struct row *row,
-		       const struct rf_bank *rules, enum rf_told told)
+/* A source of the last scan, with its packets in each scan. */
+struct recent_row {
+	struct rf_prefix source;
+	const char *limit;
+	const struct rf_recent *recent;
+	const struct row *last;
+};
+
+struct recent_document {
+	const struct rf_recent *recent;
+	struct recent_row row[RF_LIVE_SOURCES];
+	int rows;
+};
+
+static json_t *make_values(const void *of)
+{
+	const struct recent_row *row = of;
+
+	return values(row->recent, row->last);
+}
+
+static const struct rf_field recent_row_fields[] = {
+	RF_FIELD_OF_PREFIX("source", struct recent_row, source, "address or network"),
+	RF_FIELD("limit", struct recent_row, limit, "its limit"),
+	RF_FIELD_MADE("packets_per_s", RF_FIELD_LIST, make_values, "of each scan; null: no row"),
+	{},
+};
+
+static const void *time_at(const void *of, size_t i)
+{
+	const struct rf_recent *recent = ((const struct recent_document *)of)->recent;
+	const size_t count = recent ? recent->count : 0;
+
+	return i < count ? &scan_at(recent, count - 1 - i)->time_ms : NULL;
+}
+
+static const struct rf_field recent_fields[] = {
+	RF_FIELD_MADE("times", RF_FIELD_LIST, NULL, "of the scans, in ms since 1970",
+		      .item = time_at, .element = RF_FIELD_U64),
+	RF_FIELD_ARRAY("sources", struct recent_document, row, rows, RF_FIELD_TUPLE,
+		       recent_row_fields, "of the last scan"),
+	{},
+};
+
+/* Leaves out sources that the present setting hides: it can have changed since the scan. */
+static void take_recent(struct recent_document *document, const struct row *row,
+			const struct rf_bank *rules, enum rf_told told)
 {
 	const char *name = name_of(rules, row->limit_id);
-	char source[RF_PREFIX_TEXT_SIZE];
 	struct rf_prefix today;
 
-	/* The setting may have been another one when the scan was kept. */
-	if (!name || !rf_tell(told, &row->source, &today) ||
-	    rf_prefix_compare(&today, &row->source))
-		return;
-	rf_format_prefix(&row->source, source);
-	json_array_append_new(
-		to, json_pack("[s, o, o]", source, rf_json_text(name), values(recent, row)));
+	if (name && rf_tell(told, &row->source, &today) && !rf_prefix_compare(&today, &row->source))
+		document->row[document->rows++] =
+			(struct recent_row){row->source, name, document->recent, row};
 }
 
 json_t *rf_recent_json(const struct rf_recent *recent, const struct rf_bank *rules,
 		       enum rf_told told)
 {
-	json_t *times = json_array(), *sources = json_array();
 	const struct scan *last = recent && recent->count ? scan_at(recent, 0) : NULL;
+	struct recent_document document = {.recent = recent};
 
-	for (int back = last ? recent->count : 0; back-- > 0;)
-		json_array_append_new(times, json_integer(scan_at(recent, back)->time_ms));
 	for (int i = 0; last && i < last->count; i++)
-		add_source(sources, recent, &last->row[i], rules, told);
-	return json_pack("{s:o, s:o}", "times", times, "sources", sources);
+		take_recent(&document, &last->row[i], rules, told);
+	return rf_record_json(recent_fields, &document);
 }
 
 /* ---- sources ---- */
 
-#define CHOSEN 1024 /* sources, before they are told as networks */
+#define CHOSEN 1024 /* sources, before they are summed up as networks */
 
 /* ---- use ---- */
 
@@ -152,13 +207,13 @@ static uint64_t lost(const struct rf_source_row *row)
 }
 
 /* By slot of the limit. */
-static void note_use(const struct rf_snapshot *snapshot, struct rf_live_use use[RF_LIMITS_MAX])
+static void note_use(const struct rf_snapshot *snapshot, struct live_use use[RF_LIMITS_MAX])
 {
 	memset(use, 0, RF_LIMITS_MAX * sizeof(*use));
 	for (size_t i = 0; i < snapshot->sources.count; i++) {
 		const struct rf_source_row *row = &snapshot->sources.row[i];
 		const uint32_t part = use_of(row);
-		struct rf_live_use *its = &use[slot_of(snapshot, row)];
+		struct live_use *its = &use[slot_of(snapshot, row)];
 
 		its->banned += row->banned_ns != 0;
 		if (row->is_aggregate || (!part && !row->new_passed && !lost(row)))
@@ -229,9 +284,9 @@ static int compare_chosen(const void *a, const void *b)
 	return comes_before(right, left) - comes_before(left, right);
 }
 
-/* ---- as they are told ---- */
+/* ---- as they are shown ---- */
 
-static void add(struct rf_live_row *to, const struct rf_source_row *row)
+static void add(struct live_row *to, const struct rf_source_row *row)
 {
 	const uint32_t use = use_of(row);
 
@@ -245,8 +300,8 @@ static void add(struct rf_live_row *to, const struct rf_source_row *row)
 		to->use = use;
 }
 
-static struct rf_live_row *find_live_row(struct rf_live_row *rows, int count,
-					 const struct rf_prefix *source, int slot)
+static struct live_row *find_live_row(struct live_row *rows, int count,
+				      const struct rf_prefix *source, int slot)
 {
 	for (int i = 0; i < count; i++)
 		if (rows[i].slot == slot && !rf_prefix_compare(&rows[i].row.source, source))
@@ -258,8 +313,8 @@ static struct rf_live_row *find_live_row(struct rf_live_row *rows, int count,
  * Writes `most` rows at most, most drops first, and returns their number. Networks are made of the
  * 1,024 sources that matter most.
  */
-static int live_rows(const struct rf_snapshot *snapshot, enum rf_told told,
-		     struct rf_live_row *rows, int most)
+static int live_rows(const struct rf_snapshot *snapshot, enum rf_told told, struct live_row *rows,
+		     int most)
 {
 	const struct rf_source_row **chosen = calloc(CHOSEN, sizeof(*chosen));
 	const int candidates =
@@ -271,7 +326,7 @@ static int live_rows(const struct rf_snapshot *snapshot, enum rf_told told,
 	for (int i = 0; i < candidates; i++) {
 		const int slot = slot_of(snapshot, chosen[i]);
 		struct rf_prefix source;
-		struct rf_live_row *row;
+		struct live_row *row;
 
 		if (!rf_tell(told, &chosen[i]->source, &source))
 			continue;
@@ -279,7 +334,8 @@ static int live_rows(const struct rf_snapshot *snapshot, enum rf_told told,
 		if (row) {
 			add(row, chosen[i]);
 		} else if (count < most) {
-			rows[count] = (struct rf_live_row){*chosen[i], use_of(chosen[i]), slot};
+			rows[count] = (struct live_row){*chosen[i], use_of(chosen[i]), slot,
+							.since_ns = snapshot->since_ns};
 			rows[count++].row.source = source;
 		}
 	}
@@ -291,11 +347,11 @@ static int live_rows(const struct rf_snapshot *snapshot, enum rf_told told,
 
 /* ---- limits ---- */
 
-/* A limit in force, as the page has it. */
+/* A limit, as the page has it. */
 struct live_limit {
 	const struct rf_limit *limit;
 	struct rf_limit_counters counted;
-	struct rf_live_use use;
+	struct live_use use;
 };
 
 /* All that the page has of a scan. */
@@ -306,7 +362,8 @@ struct live {
 	struct live_limit limit[RF_LIMITS_MAX];
 	int place[RF_LIMITS_MAX]; /* by slot: the limit's index among them */
 	int limits;
-	json_t *sources;
+	struct live_row source[RF_LIVE_SOURCES];
+	int sources;
 };
 
 static json_t *make_rate_text(const void *of)
@@ -321,7 +378,7 @@ static json_t *make_use(const void *of)
 {
 	json_t *json = json_array();
 
-	for (int i = 0; i < RF_LIVE_BUCKETS; i++)
+	for (int i = 0; i < LIVE_BUCKETS; i++)
 		json_array_append_new(json,
 				      json_integer(((const struct live_limit *)of)->use.bucket[i]));
 	return json;
@@ -340,7 +397,7 @@ static const struct rf_field limit_fields[] = {
 	RF_FIELD("dropped", struct live_limit, counted.dropped.packets, "packets"),
 	RF_FIELD("would_drop", struct live_limit, counted.would_drop.packets, "packets"),
 	RF_FIELD("forfeited", struct live_limit, counted.forfeited.packets, "packets"),
-	RF_FIELD("active", struct live_limit, use.active, "sources seen lately"),
+	RF_FIELD("active", struct live_limit, use.active, "sources seen recently"),
 	RF_FIELD("over", struct live_limit, use.over, "sources over it"),
 	RF_FIELD("banned", struct live_limit, use.banned, "sources that it bans"),
 	RF_FIELD_MADE("use", RF_FIELD_LIST, make_use, "sources by tenths of the limit"),
@@ -350,7 +407,7 @@ static const struct rf_field limit_fields[] = {
 static void take_limits(struct live *live, const struct rf_metrics *metrics)
 {
 	const struct rf_bank *rules = &live->snapshot->bans.rules;
-	struct rf_live_use *use = calloc(RF_LIMITS_MAX, sizeof(*use));
+	struct live_use *use = calloc(RF_LIMITS_MAX, sizeof(*use));
 
 	if (use)
 		note_use(live->snapshot, use);
@@ -370,7 +427,7 @@ static void take_limits(struct live *live, const struct rf_metrics *metrics)
 
 /* ---- sources ---- */
 
-/* Packets a second, with one digit where they are few. */
+/* Packets per second; below 10, with one digit. */
 static json_t *rate(uint64_t packets, uint64_t since_ns)
 {
 	const uint64_t tenths = since_ns ? packets * 10 * RF_NS_PER_MS / (since_ns / 1000) : 0;
@@ -379,37 +436,54 @@ static json_t *rate(uint64_t packets, uint64_t since_ns)
 						 : json_real(tenths / 10.0);
 }
 
-/* source, limit, use in thousandths, dropped, passed, would drop a second, ban in ms, aggregate */
-static json_t *source_json(const struct rf_live_row *row, int place, uint64_t since_ns)
+static const struct live_row *live_row(const void *of)
 {
-	const struct rf_source_row *its = &row->row;
-	char source[RF_PREFIX_TEXT_SIZE];
-
-	rf_format_prefix(&its->source, source);
-	return json_pack("[s, i, i, o, o, o, I, i]", source, place, (int)row->use,
-			 rate(its->new_dropped, since_ns), rate(its->new_passed, since_ns),
-			 rate(its->new_would_drop, since_ns),
-			 (json_int_t)(its->banned_ns / RF_NS_PER_MS), (int)its->is_aggregate);
+	return of;
 }
 
-static json_t *sources(struct rf_watched *one, enum rf_told told, const int place[RF_LIMITS_MAX])
+static json_t *make_dropped_rate(const void *of)
 {
-	struct rf_live_row *rows = calloc(RF_LIVE_SOURCES, sizeof(*rows));
-	const int count = rows ? live_rows(&one->snapshot, told, rows, RF_LIVE_SOURCES) : 0;
-	json_t *json = json_array();
+	return rate(live_row(of)->row.new_dropped, live_row(of)->since_ns);
+}
 
-	for (int i = 0; i < count; i++)
-		json_array_append_new(
-			json, source_json(&rows[i], place[rows[i].slot], one->snapshot.since_ns));
-	if (rows)
-		note_recent(&one->recent, &one->snapshot, rows, count);
-	free(rows);
-	return json;
+static json_t *make_passed_rate(const void *of)
+{
+	return rate(live_row(of)->row.new_passed, live_row(of)->since_ns);
+}
+
+static json_t *make_would_drop_rate(const void *of)
+{
+	return rate(live_row(of)->row.new_would_drop, live_row(of)->since_ns);
+}
+
+static json_t *make_aggregate(const void *of)
+{
+	return json_integer(live_row(of)->row.is_aggregate);
+}
+
+static const struct rf_field source_fields[] = {
+	RF_FIELD_OF_PREFIX("source", struct live_row, row.source, "address or network"),
+	RF_FIELD("limit", struct live_row, place, "index in limits"),
+	RF_FIELD("use", struct live_row, use, "thousandths of the limit"),
+	RF_FIELD_MADE("dropped", RF_FIELD_REAL, make_dropped_rate, "packets per second"),
+	RF_FIELD_MADE("passed", RF_FIELD_REAL, make_passed_rate, "packets per second"),
+	RF_FIELD_MADE("would_drop", RF_FIELD_REAL, make_would_drop_rate, "packets per second"),
+	RF_FIELD_OF_NS("banned_ms", struct live_row, row.banned_ns, "left of a ban; 0: no ban"),
+	RF_FIELD_MADE("aggregate", RF_FIELD_INT, make_aggregate, "1: a window of newcomers"),
+	{},
+};
+
+static void take_sources(struct live *live, struct rf_watched *one, enum rf_told told)
+{
+	live->sources = live_rows(live->snapshot, told, live->source, RF_LIVE_SOURCES);
+	for (int i = 0; i < live->sources; i++)
+		live->source[i].place = live->place[live->source[i].slot];
+	note_recent(&one->recent, live->snapshot, live->source, live->sources);
 }
 
 /* ---- fences ---- */
 
-/* Packets by reason, of passed or of dropped ones. What is 0 is left out. */
+/* Packets by reason, of passed or of dropped packets, without zeros. */
 static json_t *reasons(const void *of, bool dropped)
 {
 	const struct rf_counters *counters = ((const struct live *)of)->counters;
@@ -466,7 +540,7 @@ static const struct rf_field snapshot_fields[] = {
 	RF_FIELD_OF_NS("paused_ms", struct rf_snapshot, standing.paused_ns, "until a pause ends"),
 	RF_FIELD("capacity", struct rf_snapshot, capacity, "windows of a family"),
 	RF_FIELD_MADE("residents", RF_FIELD_LIST, make_residents, "of IPv4 and IPv6"),
-	RF_FIELD("count", struct rf_snapshot, sources.count, "windows in use lately"),
+	RF_FIELD("count", struct rf_snapshot, sources.count, "windows used recently"),
 	{},
 };
 
@@ -477,82 +551,96 @@ static const void *limit_at(const void *of, size_t i)
 	return i < (size_t)live->limits ? &live->limit[i] : NULL;
 }
 
-static json_t *make_sources(const void *of)
-{
-	return json_incref(((const struct live *)of)->sources);
-}
-
 static const struct rf_field live_fields[] = {
 	RF_FIELDS_VIA(struct live, snapshot, snapshot_fields),
-	RF_FIELD("told", struct live, told, "how much of sources is told"),
+	RF_FIELD("told", struct live, told, "the setting of sources"),
 	RF_FIELD_MADE("passed", RF_FIELD_NAMED, make_passed, "packets by reason"),
 	RF_FIELD_MADE("dropped", RF_FIELD_NAMED, make_dropped, "packets by reason"),
 	RF_FIELD_MADE("bytes", RF_FIELD_LIST, make_bytes, "passed and dropped"),
-	RF_FIELD_LIST_OF("limits", limit_at, limit_fields, "in force"),
-	RF_FIELD_MADE("sources", RF_FIELD_LIST, make_sources, "see source_json()"),
+	RF_FIELD_LIST_OF("limits", limit_at, limit_fields, "active limits"),
+	RF_FIELD_ARRAY("sources", struct live, source, sources, RF_FIELD_TUPLE, source_fields,
+		       "those with most drops"),
 	{},
 };
 
-static json_t *names(const struct rf_watching *watching)
-{
-	json_t *json = json_array();
+/* ---- the document of a fence ---- */
 
-	for (int i = 0; i < watching->count; i++)
-		if (watching->of[i]->record)
-			json_array_append_new(json, rf_json_text(watching->of[i]->record->fence));
-	return json;
+struct document {
+	const struct live *live; /* NULL: no scan */
+	const struct rf_watching *watching;
+	bool is_up, is_scanning, has_history;
+	int schema;
+	const char *fence;
+	uint64_t interval_ns;
+};
+
+/* The names of all fences. */
+static const void *fence_at(const void *of, size_t i)
+{
+	const struct rf_watching *watching = ((const struct document *)of)->watching;
+
+	for (int at = 0; at < watching->count; at++)
+		if (watching->of[at]->record && !i--)
+			return watching->of[at]->record->fence;
+	return NULL;
 }
 
-static json_t *scan_json(struct rf_watched *one, const struct rf_settings *settings)
+static const struct rf_field document_fields[] = {
+	RF_FIELDS_VIA(struct document, live, live_fields),
+	RF_FIELD("up", struct document, is_up, "a scan succeeded"),
+	RF_FIELD("schema", struct document, schema, "1"),
+	RF_FIELD("scanning", struct document, is_scanning, "the first scan is in progress"),
+	RF_FIELD("fence", struct document, fence, "its name"),
+	RF_FIELD_MADE("fences", RF_FIELD_LIST, NULL, "names", .item = fence_at,
+		      .element = RF_FIELD_TEXT),
+	RF_FIELD_OF_NS("interval", struct document, interval_ns, "between scans"),
+	RF_FIELD("history", struct document, has_history, "it has a history"),
+	{},
+};
+
+/* NULL: no memory. */
+static struct live *take_live(struct rf_watched *one, const struct rf_settings *settings)
 {
 	static const char *const told[] = RF_TOLD_WORDS;
 	struct live *live = calloc(1, sizeof(*live));
-	json_t *json;
 
 	if (!live)
 		return NULL;
-	*live = (struct live){
-		.snapshot = &one->snapshot,
-		.counters = rf_metrics_counters(one->record->metrics),
-		.told = told[settings->sources],
-	};
+	live->snapshot = &one->snapshot;
+	live->counters = rf_metrics_counters(one->record->metrics);
+	live->told = told[settings->sources];
 	take_limits(live, one->record->metrics);
-	live->sources = sources(one, settings->sources, live->place);
-	json = rf_record_json(live_fields, live);
-	json_decref(live->sources);
-	free(live);
-	if (json)
-		json_object_set_new(json, "up", json_true());
-	return json;
+	take_sources(live, one, settings->sources);
+	return live;
 }
 
 /*
- * A line: the name, 1 while the first scan is under way, and JSON, with tabs between them. Names
- * have no control characters, or the line is left out.
+ * A line: the name, 1 during the first scan, and JSON, separated by tabs. A fence whose name has
+ * control characters is left out.
  */
 static void write_fence(FILE *out, const struct rf_watching *watching, struct rf_watched *one,
 			const struct rf_settings *settings, uint64_t interval_ns)
 {
-	json_t *json = one->has_snapshot ? scan_json(one, settings) : json_pack("{s:b}", "up", 0);
-	char *text;
+	struct live *live = one->has_snapshot ? take_live(one, settings) : NULL;
+	const struct document document = {
+		.live = live,
+		.watching = watching,
+		.is_up = live,
+		.is_scanning = !one->was_scanned,
+		.has_history = one->record->history,
+		.schema = 1,
+		.fence = one->record->fence,
+		.interval_ns = interval_ns,
+	};
+	json_t *json =
+		one->has_snapshot && !live ? NULL : rf_record_json(document_fields, &document);
+	char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
 
-	if (strpbrk(one->record->fence, "\t\n"))
-		return json_decref(json);
-	json_object_set_new(json, "schema", json_integer(1));
-	json_object_set_new(json, "scanning", json_boolean(!one->was_scanned));
-	json_object_set_new(json, "fence", rf_json_text(one->record->fence));
-	json_object_set_new(json, "fences", names(watching));
-	json_object_set_new(json, "interval", json_integer(interval_ns / RF_NS_PER_MS));
-	json_object_set_new(json, "history", json_boolean(one->record->history != NULL));
-	text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
-	if (text) {
-		fputs(one->record->fence, out);
-		fputs(one->was_scanned ? "\t0\t" : "\t1\t", out);
-		fputs(text, out);
-		fputc('\n', out);
-	}
+	if (text && !strpbrk(one->record->fence, "\t\n"))
+		fprintf(out, "%s\t%d\t%s\n", one->record->fence, document.is_scanning, text);
 	free(text);
 	json_decref(json);
+	free(live);
 }
 
 void rf_live_put(struct rf_feed *feed, const struct rf_watching *watching,

@@ -25,6 +25,18 @@ static json_t *time_json(uint64_t time_ns)
 	return json_string(text);
 }
 
+/* Of documents with many short rows: the keys would be most of the text. */
+static json_t *tuple_json(const struct rf_field *fields, const void *of)
+{
+	json_t *object = rf_record_json(fields, of), *list = json_array(), *value;
+	const char *key;
+
+	json_object_foreach (object, key, value)
+		json_array_append(list, value);
+	json_decref(object);
+	return list;
+}
+
 static json_t *value_json(enum rf_field_kind kind, const struct rf_field *field, const void *at)
 {
 	switch (kind) {
@@ -61,6 +73,8 @@ static json_t *value_json(enum rf_field_kind kind, const struct rf_field *field,
 		return rf_record_json(field->fields, *(const void *const *)at);
 	case RF_FIELD_PREFIX:
 		return prefix_json(at);
+	case RF_FIELD_TUPLE:
+		return tuple_json(field->fields, at);
 	case RF_FIELD_LIST:
 		return list_json(field, at);
 	case RF_FIELD_NAMED:
@@ -172,8 +186,11 @@ static int add_field(json_t *object, const struct rf_field *field, const void *o
 		return 0;
 	if (field->kind == RF_FIELD_MORE)
 		return add_fields(object, field->fields, at);
-	if (field->kind == RF_FIELD_VIA)
-		return add_fields(object, field->fields, *(const void *const *)at);
+	if (field->kind == RF_FIELD_VIA) {
+		const void *via = *(const void *const *)at;
+
+		return via ? add_fields(object, field->fields, via) : 0;
+	}
 	if (has_value(field, of, at))
 		value = field->make ? field->make(of) : value_json(field->kind, field, at);
 	else if (field->or_null)
@@ -222,6 +239,7 @@ const char *rf_field_type(const struct rf_field *field)
 		[RF_FIELD_OBJECT] = {"object", "object, null"},
 		[RF_FIELD_LINKED] = {"object", "object, null"},
 		[RF_FIELD_PREFIX] = {"text", "text, null"},
+		[RF_FIELD_TUPLE] = {"list", "list, null"},
 		[RF_FIELD_LIST] = {"list", "list, null"},
 		[RF_FIELD_NAMED] = {"object", "object, null"},
 		[RF_FIELD_MORE] = {"", ""},

@@ -32,10 +32,11 @@ enum rf_field_kind {
 	RF_FIELD_OBJECT, /* `fields`, of a struct at the offset */
 	RF_FIELD_LINKED, /* the same of a pointer; NULL: no value */
 	RF_FIELD_PREFIX, /* struct rf_prefix; of one host, its address */
+	RF_FIELD_TUPLE,	 /* a list of the values of `fields`, in their order */
 	RF_FIELD_LIST,	 /* of an array, or of what `item` returns */
 	RF_FIELD_NAMED,	 /* the same, an object whose keys `name` returns */
 	RF_FIELD_MORE,	 /* no field of its own: the same object has `fields` as well */
-	RF_FIELD_VIA,	 /* the same, of the struct that a pointer names */
+	RF_FIELD_VIA,	 /* the same, of the struct that a pointer names; NULL: without them */
 	RF_FIELD_JSON,	 /* json_t *, made while it was read; `element` is its type */
 	RF_FIELD_KINDS,
 };
