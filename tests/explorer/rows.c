@@ -35,7 +35,7 @@ static bool finds(const void *of)
 	bool failed = false;
 
 	for (int i = 0; i < rows->count && !failed; i++)
-		failed = !run_row(rows, i);
+		failed = !run_row(rows, rows->hunts_backwards ? rows->count - 1 - i : i);
 	return failed;
 }
 

@@ -18,6 +18,7 @@ struct found {
 struct rows {
 	const char *name; /* of the program */
 	int count;
+	bool hunts_backwards;	     /* from the last row, if the last ones need the most states */
 	const char *(*begin)(int i); /* Chooses a row. Returns its title. */
 	struct found (*explore)(void);
 	void (*print_path)(void); /* the schedule that leads to a failure */

@@ -616,6 +616,7 @@ int main(int argc, char **argv)
 	const struct rows all = {
 		.name = "shares",
 		.count = share_rows_count,
+		.hunts_backwards = true, /* rows of bans are last */
 		.begin = begin_row,
 		.explore = explore_row,
 		.print_path = print_path,
