@@ -149,10 +149,20 @@ static void run_writer(const struct rf_fleet_bans *bans, int fd)
 	_exit(err ? 1 : 0);
 }
 
+static void log_taking(struct rf_fleet_bans *bans, const char *what, const char *error)
+{
+	char before[RF_NAME_SIZE + 64], recovered[RF_NAME_SIZE + 64];
+
+	snprintf(before, sizeof(before), "fence '%s': cannot take %s: ", bans->settings->name,
+		 what);
+	snprintf(recovered, sizeof(recovered), "fence '%s': takes all bans again",
+		 bans->settings->name);
+	rf_say_once(&bans->logged, before, error, recovered);
+}
+
 /* A fence that is gone gets them when it is there again. */
 static void reap_writer(struct rf_fleet_bans *bans)
 {
-	const char *before = bans->trouble;
 	char said[sizeof(bans->trouble)] = "";
 	ssize_t length;
 	int status = 0;
@@ -166,9 +176,7 @@ static void reap_writer(struct rf_fleet_bans *bans)
 	bans->writer = bans->said.fd = -1;
 	if (length <= 0 && status)
 		snprintf(said, sizeof(said), "the process that writes them was killed");
-	if (*said && strcmp(said, before) != 0)
-		rf_warn("fence '%s': cannot take %s: %s", bans->settings->name,
-			status ? "bans" : "a ban", said);
+	log_taking(bans, status ? "bans" : "a ban", said);
 	memcpy(bans->trouble, said, sizeof(said));
 	bans->is_dirty |= status != 0;
 	if (status && bans->sweeps)

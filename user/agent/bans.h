@@ -13,6 +13,7 @@
 
 #include "agent/link.h"
 #include "agent/settings.h"
+#include "base/say.h"
 #include "fence/fence.h"
 #include "fleet/bans.h"
 #include "schema/record.h"
@@ -58,7 +59,8 @@ struct rf_fleet_bans {
 	struct rf_loop_source said; /* by it */
 	uint64_t refused[RF_BAN_REFUSALS];
 	char trouble[512]; /* of the last writer; "": none */
-	uint64_t told;	   /* bans, since the agent's start */
+	struct rf_said logged;
+	uint64_t told; /* bans, since the agent's start */
 };
 
 void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,

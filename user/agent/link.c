@@ -139,17 +139,15 @@ static void note_error(struct rf_link *link, const char *error)
 	note_trouble(link, text);
 }
 
-/* Each trouble is said once; so is its end. */
 static void say_trouble(struct rf_link *link)
 {
-	if (strcmp(link->trouble, link->said) == 0)
-		return;
+	char error[RF_ENGINE_TEXT_SIZE + 32] = "", connected[320];
+
 	if (*link->trouble)
-		rf_warn("%s (%s)", link->trouble, link->purpose);
-	else
-		rf_say("engine %s:%s: connected (%s)", server_of(link)->host, server_of(link)->port,
-		       link->purpose);
-	memcpy(link->said, link->trouble, sizeof(link->said));
+		snprintf(error, sizeof(error), "%s (%s)", link->trouble, link->purpose);
+	snprintf(connected, sizeof(connected), "engine %s:%s: connected (%s)",
+		 server_of(link)->host, server_of(link)->port, link->purpose);
+	rf_say_once(&link->said, "", error, connected);
 }
 
 /*
@@ -553,7 +551,7 @@ void rf_link_start(struct rf_link *link)
 	link->socket.ready = take_events;
 	link->socket.context = link;
 	link->pause_ns = RF_ENGINE_RETRY_NS;
-	strcpy(link->said, "not connected yet");
+	link->said = (struct rf_said){"not connected yet"};
 	TAILQ_INIT(&link->requests);
 }
 

@@ -20,6 +20,7 @@
 #include "agent/cluster.h"
 #include "agent/guard.h"
 #include "base/loop.h"
+#include "base/say.h"
 
 #define RF_ENGINE_TEXT_SIZE 896	       /* with the longest host name twice */
 #define RF_ENGINE_RETRY_NS 50000000ULL /* at first; then twice as long, */
@@ -75,7 +76,7 @@ struct rf_link {
 	TAILQ_HEAD(, rf_request) requests; /* the oldest first */
 	char trouble[RF_ENGINE_TEXT_SIZE]; /* the newest; "": none */
 	uint64_t trouble_ns;		   /* when it was noted */
-	char said[RF_ENGINE_TEXT_SIZE];	   /* the one that was said last */
+	struct rf_said said;		   /* the error logged last */
 	uint64_t connections;
 };
 

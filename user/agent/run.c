@@ -151,9 +151,8 @@ struct agent {
 	struct rf_publisher publisher;
 	struct waiter waiter;
 	struct rf_loop loop;
-	uint64_t leaves_ns;		 /* at the latest */
-	char said[RF_CLUSTER_TEXT_SIZE]; /* of the cluster's troubles */
-	char said_key[RF_KEY_TROUBLE_SIZE];
+	uint64_t leaves_ns; /* at the latest */
+	struct rf_said said_cluster, said_key, said_wait;
 };
 
 /* ---- ports of the claims ---- */
@@ -188,43 +187,27 @@ static bool send_sums(void *context, struct rf_sum_batch *batch)
 
 /* ---- turns ---- */
 
-/* Reports a trouble and its end once each. `said` has the trouble that was reported last. */
-static void say_once(char *said, size_t size, const char *begin, const char *trouble,
-		     const char *end)
-{
-	if (strcmp(trouble, said) == 0)
-		return;
-	if (*trouble)
-		rf_warn("%s%s", begin, trouble);
-	else
-		rf_say("%s", end);
-	snprintf(said, size, "%s", trouble);
-}
-
 static void say_trouble(struct agent *agent)
 {
 	char key_trouble[RF_KEY_TROUBLE_SIZE];
 
-	say_once(agent->said, sizeof(agent->said), "", agent->cluster.trouble,
-		 "the engine's cluster answers again");
+	rf_say_once(&agent->said_cluster, "", agent->cluster.trouble,
+		    "the engine's cluster answers again");
 	rf_status_key_trouble(&agent->claims, key_trouble);
-	say_once(agent->said_key, sizeof(agent->said_key), "this host is alone: ", key_trouble,
-		 "the fleet has the bucket key of this host now");
+	rf_say_once(&agent->said_key, "this host is alone: ", key_trouble,
+		    "the fleet has the bucket key of this host now");
 }
 
 static void settle(void *context, uint32_t events)
 {
 	struct agent *agent = context;
 	const int err = wait_result(&agent->waiter);
-	struct rf_error error = {};
 
 	(void)events;
 	if (err == -EAGAIN)
 		return;
-	if (err) {
-		rf_error_failed(&error, err, "cannot wait for the data path: %s", strerror(-err));
-		rf_site_fail(&agent->site, err, &error);
-	}
+	rf_say_once(&agent->said_wait, "cannot wait for the data path: ", err ? strerror(-err) : "",
+		    "waiting for the data path works again");
 	rf_claims_settled(&agent->claims, !err, rf_time_awake());
 }
 

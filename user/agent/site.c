@@ -13,12 +13,13 @@
 
 /* ---- what the agent writes into the fence: shares and deadlines ---- */
 
-int rf_site_fail(struct rf_site *site, int err, const struct rf_error *error)
+static void log_write(struct rf_site *site, const char *error)
 {
-	if (strcmp(site->said.text, error->text) != 0)
-		rf_warn("%s", error->text);
-	site->said = *error;
-	return err;
+	char recovered[RF_NAME_SIZE + 64];
+
+	snprintf(recovered, sizeof(recovered), "fence '%s': shares can be written again",
+		 site->name);
+	rf_say_once(&site->said_write, "", error, recovered);
 }
 
 int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count)
@@ -35,8 +36,9 @@ int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32
 		memcpy(batch->record, record, count * sizeof(*record));
 	batch->count = count;
 	err = rf_shares_call(&site->shares, &error);
+	log_write(site, err ? error.text : "");
 	if (err)
-		return rf_site_fail(site, err, &error);
+		return err;
 	site->claims->ended =
 		0; /* not before: shares that were to end must not outlive a failure */
 	if (count)
@@ -378,11 +380,11 @@ static void open_site(struct rf_site *site, uint64_t now)
 	if (!err)
 		err = take_over(site, now, &error);
 	if (err) {
-		rf_site_fail(site, err, &error);
+		rf_say_once(&site->said_open, "", error.text, NULL);
 		close_site(site);
 		return;
 	}
-	site->said = (struct rf_error){};
+	site->said_open = (struct rf_said){};
 	rf_say("fence '%s': %u limits of the fleet", site->name, site->limits);
 }
 
@@ -397,11 +399,10 @@ static uint32_t config_now(const struct rf_site *site)
 
 static void say_waiting(struct rf_site *site)
 {
-	const char *text = "waiting for the fence";
-
-	if (strcmp(site->said.text, text) != 0)
+	if (!site->is_waiting)
 		rf_say("fence '%s': waiting for it", site->name);
-	rf_error_failed(&site->said, 0, "%s", text);
+	site->is_waiting = true;
+	site->said_open = (struct rf_said){};
 }
 
 static void look_for_fence(struct rf_site *site, uint64_t now)
@@ -414,6 +415,8 @@ static void look_for_fence(struct rf_site *site, uint64_t now)
 		close_site(site);
 		rf_claims_lose_all(site->claims, now);
 	}
+	if (config_id)
+		site->is_waiting = false;
 	if (!site->is_open && config_id)
 		open_site(site, now);
 	else if (!site->is_open)
@@ -422,14 +425,17 @@ static void look_for_fence(struct rf_site *site, uint64_t now)
 
 static void look_at_rules(struct rf_site *site, uint64_t now)
 {
+	char recovered[RF_NAME_SIZE + 64];
 	struct rf_error error = {};
 
 	site->rules_at_ns = now + RF_SITE_RULES_NS;
 	if (!site->rules_are_old && rf_fence_standing(&site->fence).in_force == site->in_force)
 		return;
 	site->rules_are_old = false;
-	if (read_limits(site, now, &error))
-		rf_site_fail(site, 0, &error);
+	read_limits(site, now, &error);
+	snprintf(recovered, sizeof(recovered), "fence '%s': its limits can be read again",
+		 site->name);
+	rf_say_once(&site->said_limits, "", error.text, recovered);
 }
 
 void rf_site_turn(struct rf_site *site, uint64_t now)

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/loop.h"
+#include "base/say.h"
 #include "fence/fence.h"
 #include "fence/shares.h"
 #include "fleet/alone.h"
@@ -36,7 +37,9 @@ struct rf_site {
 	uint64_t told_ns[RF_BUCKETS]; /* the deadlines that the fence has */
 	struct rf_alone alone;	      /* as last looked at */
 	int asks_left;		      /* in this turn */
-	struct rf_error said;
+	bool is_waiting;	      /* for the fence, as logged */
+	/* Errors of opening the fence, of writing shares, and of reading its limits. */
+	struct rf_said said_open, said_write, said_limits;
 };
 
 void rf_site_start(struct rf_site *site, const char *name, struct rf_claims *claims,
@@ -51,8 +54,6 @@ bool rf_site_take_asks(struct rf_site *site);
 void rf_site_tell(struct rf_site *site);
 /* Brings the count of the time alone up to now. */
 void rf_site_look_whether_alone(struct rf_site *site);
-/* Says an error, unless it is the one that was said last. Returns `err`. */
-int rf_site_fail(struct rf_site *site, int err, const struct rf_error *error);
 /* A port of rf_claims. */
 int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32_t count);
 

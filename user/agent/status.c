@@ -597,7 +597,7 @@ static int write_text(const struct rf_publisher *publisher, const char *text)
 void rf_publisher_turn(struct rf_publisher *publisher, const struct rf_status_view *view,
 		       uint64_t now)
 {
-	char *text;
+	char *text, error[sizeof(publisher->path) + 128] = "", recovered[sizeof(error)];
 	int err;
 
 	if (now < publisher->at_ns)
@@ -606,9 +606,11 @@ void rf_publisher_turn(struct rf_publisher *publisher, const struct rf_status_vi
 	text = rf_status_answer(view, "status");
 	errno = 0;
 	err = text ? write_text(publisher, text) : -ENOMEM;
-	if (err && err != publisher->said)
-		rf_warn("%s: cannot write it: %s; who watches sees no agent", publisher->path,
-			strerror(-err));
-	publisher->said = err;
+	if (err)
+		snprintf(error, sizeof(error),
+			 "%s: cannot write it: %s; ringfence-watch sees no agent", publisher->path,
+			 strerror(-err));
+	snprintf(recovered, sizeof(recovered), "%s: written again", publisher->path);
+	rf_say_once(&publisher->said, "", error, recovered);
 	free(text);
 }

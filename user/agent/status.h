@@ -18,6 +18,7 @@
 #include "agent/run.h"
 #include "agent/site.h"
 #include "base/prefix.h"
+#include "base/say.h"
 
 struct rf_status_view {
 	const struct rf_agent_settings *settings;
@@ -54,7 +55,7 @@ char *rf_status_answer(const struct rf_status_view *view, const char *question);
 struct rf_publisher {
 	char path[108], next[112];
 	uint64_t at_ns; /* when it is written next */
-	int said;	/* the error that was said last */
+	struct rf_said said;
 };
 
 void rf_publisher_start(struct rf_publisher *publisher, const char *name);

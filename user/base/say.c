@@ -51,9 +51,16 @@ void rf_warn(const char *format, ...)
 	va_end(args);
 }
 
-void rf_say_once(struct rf_error *said, const char *before, const char *text)
+void rf_say_once(struct rf_said *said, const char *before, const char *error, const char *recovered)
 {
-	if (strcmp(said->text, text) != 0 && *text)
-		rf_warn("%s%s", before, text);
-	rf_error_failed(said, 0, "%s", text);
+	struct rf_said now;
+
+	snprintf(now.text, sizeof(now.text), "%s", error);
+	if (strcmp(said->text, now.text) == 0)
+		return;
+	if (*error)
+		rf_warn("%s%s", before, error);
+	else if (recovered)
+		rf_say("%s", recovered);
+	*said = now;
 }

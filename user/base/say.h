@@ -17,10 +17,16 @@ void rf_say_text(const char *text);
 /* What went wrong, on standard error, with the program's name before it. */
 __attribute__((format(printf, 1, 2))) void rf_warn(const char *format, ...);
 
+/* The last message about a condition that can persist; all zeros: none. */
+struct rf_said {
+	char text[1024];
+};
+
 /*
- * Warns of a failure that can last, once: not while its text equals `said`, which is then updated.
- * "": the failure is over.
+ * Logs an error once, while it stays the same, and its end once. `error` "": no error; then
+ * `recovered` is logged if there was one; NULL: nothing is.
  */
-void rf_say_once(struct rf_error *said, const char *before, const char *text);
+void rf_say_once(struct rf_said *said, const char *before, const char *error,
+		 const char *recovered);
 
 #endif /* RINGFENCE_SAY_H */

@@ -89,7 +89,7 @@ static void open_history(struct rf_record *record, const struct rf_settings *set
 		return;
 	}
 	record->history = NULL;
-	rf_say_once(&record->said, "", error.text);
+	rf_say_once(&record->said, "", error.text, NULL);
 }
 
 static int put_rules(struct rf_history *history, const struct rf_settings *settings,
@@ -170,9 +170,9 @@ static bool write_or_say(struct rf_record *record, const struct rf_settings *set
 	const int err = write_scan(record, settings, fence, snapshot, &error);
 
 	if (err)
-		rf_say_once(&record->said, "", error.text);
+		rf_say_once(&record->said, "", error.text, NULL);
 	else
-		record->said = (struct rf_error){};
+		record->said = (struct rf_said){};
 	rf_metrics_note_history(record->metrics, rf_history_bytes(record->history),
 				rf_history_errors(record->history));
 	say_notes(record->history);
@@ -233,7 +233,7 @@ static void end_record(struct rf_record *record)
 	if (record->history)
 		is_recorded = !write_end(record, now, &error);
 	if (*error.text)
-		rf_say_once(&record->said, "", error.text);
+		rf_say_once(&record->said, "", error.text, NULL);
 	rf_telling_give(&record->telling, record->outlets, is_recorded);
 }
 
@@ -272,7 +272,7 @@ static void note_cells(struct rf_record *record, const struct rf_snapshot *befor
 		now->time_ns = rf_time_wall();
 		now->standing = before->standing;
 		if (write_cells(record, now, cells, count, &error))
-			rf_say_once(&record->said, "", error.text);
+			rf_say_once(&record->said, "", error.text, NULL);
 	}
 	free(now);
 }
@@ -356,7 +356,7 @@ static void close_history(struct rf_record *record)
 	rf_history_close(record->history);
 	record->history = NULL;
 	record->open_at_ns = 0;
-	record->said = (struct rf_error){};
+	record->said = (struct rf_said){};
 }
 
 void rf_record_release(struct rf_record *record)
@@ -410,7 +410,7 @@ static void say_of(struct rf_watched *one, const struct rf_error *error)
 	char before[RF_NAME_SIZE + 16];
 
 	snprintf(before, sizeof(before), "fence '%s': ", one->found.name);
-	rf_say_once(&one->said, before, error->text);
+	rf_say_once(&one->said, before, error->text, NULL);
 }
 
 /* ---- one fence ---- */
@@ -525,7 +525,7 @@ static void say_none(struct rf_watching *watching)
 
 	if (strcmp(watching->said.text, text) != 0)
 		rf_say("%s", text);
-	rf_error_failed(&watching->said, 0, "%s", text);
+	snprintf(watching->said.text, sizeof(watching->said.text), "%s", text);
 }
 
 void rf_watching_find(struct rf_watching *watching)
@@ -541,7 +541,8 @@ void rf_watching_find(struct rf_watching *watching)
 	if (err == -ENOENT)
 		say_none(watching);
 	else
-		rf_say_once(&watching->said, "", err || fences.some_unknown ? error.text : "");
+		rf_say_once(&watching->said, "", err || fences.some_unknown ? error.text : "",
+			    NULL);
 	rf_fences_free(&fences);
 }
 
@@ -557,7 +558,7 @@ static bool scan_one(struct rf_watched *one)
 	one->has_snapshot = !err;
 	one->was_scanned = true;
 	if (!err) {
-		one->said = (struct rf_error){};
+		one->said = (struct rf_said){};
 		return true;
 	}
 	rf_snapshot_free(&one->snapshot);

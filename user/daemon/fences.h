@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_DAEMON_FENCES_H
 #define RINGFENCE_DAEMON_FENCES_H
 
+#include "base/say.h"
 #include "daemon/outlets.h"
 #include "daemon/recent.h"
 #include "daemon/settings.h"
@@ -29,7 +30,7 @@ struct rf_record {
 	uint64_t saved_ns;	    /* when they were saved last, by rf_time_awake() */
 	struct rf_history *history; /* NULL: none, or it cannot be opened */
 	uint64_t open_at_ns;	    /* when to try again, likewise */
-	struct rf_error said;	    /* the last failure; it is said once */
+	struct rf_said said;	    /* the last failure; it is said once */
 	struct rf_telling telling;
 	struct rf_outlets *outlets; /* of all records */
 };
@@ -61,7 +62,7 @@ struct rf_watched {
 	bool has_snapshot;	  /* of the last scan */
 	bool was_scanned;	  /* once at least, even if that failed */
 	bool is_found;		  /* by the search that is under way */
-	struct rf_error said;	  /* the last error; it is said once */
+	struct rf_said said;	  /* the last error; it is said once */
 	struct rf_record *record; /* NULL: another fence has its name */
 	struct rf_recent *recent; /* rows that pages were told */
 };
@@ -70,7 +71,7 @@ struct rf_watching {
 	struct rf_watched **of;
 	int count;
 	struct rf_records records; /* also of fences that are gone */
-	struct rf_error said;	   /* of the search */
+	struct rf_said said;	   /* of the search */
 };
 
 /* Looks for fences: opens those that are new, and forgets those that are gone. */

@@ -438,9 +438,9 @@ static void give_file(struct rf_outlets *outlets, const char *line)
 	struct rf_error error = {};
 
 	if (rf_sink_file_write(&outlets->file, line, &error))
-		rf_say_once(&outlets->said_file, "", error.text);
+		rf_say_once(&outlets->said_file, "", error.text, NULL);
 	else
-		outlets->said_file = (struct rf_error){};
+		outlets->said_file = (struct rf_said){};
 }
 
 /* Where no journal runs there is none to miss. */
@@ -450,9 +450,9 @@ static void give_journal(struct rf_outlets *outlets, const struct rf_event *even
 	const int err = rf_sink_journal_write(RF_JOURNAL_SOCKET, event, &error);
 
 	if (!err)
-		outlets->said_journal = (struct rf_error){};
+		outlets->said_journal = (struct rf_said){};
 	else if (err != -ENOENT && err != -ECONNREFUSED)
-		rf_say_once(&outlets->said_journal, "", error.text);
+		rf_say_once(&outlets->said_journal, "", error.text, NULL);
 }
 
 /* `event` is as it may be told. */
@@ -479,12 +479,12 @@ void rf_outlets_turn(struct rf_outlets *outlets)
 	struct rf_error error = {};
 
 	if (rf_sink_exec_turn(exec, &error))
-		rf_say_once(&outlets->said_exec, "", error.text);
+		rf_say_once(&outlets->said_exec, "", error.text, NULL);
 	if (!exec->dropped)
 		return;
 	rf_error_failed(&error, -ENOBUFS, "exec: %d events wait already; events are left out",
 			RF_EXEC_QUEUE);
-	rf_say_once(&outlets->said_exec, "", error.text);
+	rf_say_once(&outlets->said_exec, "", error.text, NULL);
 	exec->dropped = 0;
 }
 

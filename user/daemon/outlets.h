@@ -3,6 +3,7 @@
 #ifndef RINGFENCE_DAEMON_OUTLETS_H
 #define RINGFENCE_DAEMON_OUTLETS_H
 
+#include "base/say.h"
 #include "daemon/settings.h"
 #include "daemon/sinks.h"
 #include "watch/events.h"
@@ -14,7 +15,7 @@ struct rf_outlets {
 	char program[RF_SETTING_PATH_SIZE];
 	struct rf_sink_exec exec;
 	/* The last failure of each: it is said once. */
-	struct rf_error said_file, said_journal, said_exec;
+	struct rf_said said_file, said_journal, said_exec;
 };
 
 /* May be called again, with other settings: then nothing that waits is lost. */
