@@ -21,7 +21,6 @@
 #define HOST_KEPT_MS "604800000" /* 7 days, so that a host which is gone has a name */
 #define TOP_KEPT_MS "20000"
 #define TOP_EACH (RF_NEWS_SOURCES / 2) /* by drops, and by rate */
-#define TOLD_MOST (RF_FLEET_HOSTS_MAX * RF_NEWS_SOURCES)
 #define TOP_QUIET_NS (10 * RF_NS_PER_S)
 #define ROLL_BUCKET 0 /* that is read, of all */
 #define ROLL_READ_NS (2 * RF_NS_PER_S)
@@ -66,21 +65,6 @@ static char *host_text(const struct rf_news *news)
 
 	json_decref(host);
 	return text;
-}
-
-json_t *rf_news_read(const char *text, size_t size)
-{
-	json_t *read = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
-
-	if (json_is_object(read))
-		return read;
-	json_decref(read);
-	return NULL;
-}
-
-const char *rf_news_definition(const json_t *host, const char *limit)
-{
-	return json_string_value(json_object_get(json_object_get(host, "limits"), limit));
 }
 
 /* ---- the sources that it drops the most of ---- */
@@ -136,25 +120,19 @@ static void measure_rate(struct rf_claimant *claimant, uint64_t now)
 	claimant->told_packets = packets;
 }
 
-/* A source as a host tells of it, or what several hosts tell together. */
-struct told_source {
-	char source[RF_PREFIX_TEXT_SIZE], limit[RF_NAME_SIZE];
-	uint64_t passed, dropped, rate, hosts;
-};
-
-static const struct rf_field told_fields[] = {
-	RF_FIELD("source", struct told_source, source, "address, or network"),
-	RF_FIELD("limit", struct told_source, limit, "its name"),
-	RF_FIELD("passed", struct told_source, passed, "packets, since the windows were made"),
-	RF_FIELD("dropped", struct told_source, dropped, "packets, since the windows were made"),
-	RF_FIELD("rate", struct told_source, rate, "packets a second, now"),
+const struct rf_field rf_told_fields[] = {
+	RF_FIELD("source", struct rf_told_source, source, "address, or network"),
+	RF_FIELD("limit", struct rf_told_source, limit, "its name"),
+	RF_FIELD("passed", struct rf_told_source, passed, "packets, since the windows were made"),
+	RF_FIELD("dropped", struct rf_told_source, dropped, "packets, since the windows were made"),
+	RF_FIELD("rate", struct rf_told_source, rate, "packets a second, now"),
 	{},
 };
 
 static json_t *source_json(const struct rf_claims *claims, const struct rf_claimant *claimant)
 {
 	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
-	struct told_source source = {
+	struct rf_told_source source = {
 		.passed = claimant->shown_passed,
 		.dropped = claimant->shown_dropped,
 		.rate = claimant->rate_pps,
@@ -162,7 +140,7 @@ static json_t *source_json(const struct rf_claims *claims, const struct rf_claim
 
 	rf_calls_format_source(&claimant->key, limit, source.source);
 	strcpy(source.limit, limit->name);
-	return rf_record_json(told_fields, &source);
+	return rf_record_json(rf_told_fields, &source);
 }
 
 /* The sources that this host drops the most of, and those that send the most; NULL: no memory. */
@@ -189,135 +167,6 @@ static char *top_text(struct rf_claims *claims, uint64_t now)
 	text = top ? json_dumps(top, JSON_COMPACT) : NULL;
 	json_decref(top);
 	return text;
-}
-
-/* ---- what others have told of their sources ---- */
-
-static const struct rf_field sum_fields[] = {
-	RF_FIELDS_ALSO(told_fields),
-	RF_FIELD("hosts", struct told_source, hosts, "hosts that report it"),
-	{},
-};
-
-/* As the command prints them: its record has the meaning. */
-static const struct rf_field top_fields[] = {
-	RF_FIELD_OBJECTS("sources", struct rf_news_top, source, sources, sum_fields,
-			 "the worst ones"),
-	RF_FIELD("reported", struct rf_news_top, told, NULL),
-	RF_FIELD("members", struct rf_news_top, asked, NULL),
-	{},
-};
-RF_RECORD(fleet_top, top_fields);
-
-/* What a host tells of a source. False: it makes no sense. */
-static bool read_source(json_t *from, struct told_source *told)
-{
-	const char *address, *limit;
-	json_int_t passed, dropped, rate;
-	struct rf_prefix prefix;
-	struct rf_error error;
-
-	if (json_unpack(from, "{s:s, s:s, s:I, s:I, s:I}", "source", &address, "limit", &limit,
-			"passed", &passed, "dropped", &dropped, "rate", &rate))
-		return false;
-	if (rf_parse_prefix(address, &prefix, &error) || !*limit || strlen(limit) >= RF_NAME_SIZE ||
-	    passed < 0 || dropped < 0 || rate < 0)
-		return false;
-	*told = (struct told_source){
-		.passed = passed, .dropped = dropped, .rate = rate, .hosts = 1};
-	rf_format_prefix(&prefix, told->source);
-	strcpy(told->limit, limit);
-	return true;
-}
-
-void rf_news_top_add(struct rf_news_top *top, const char *bytes, size_t size)
-{
-	json_t *all = bytes ? rf_news_read(bytes, size) : NULL, *source;
-	size_t i;
-
-	top->asked++;
-	top->told += all != NULL;
-	if (!top->source)
-		top->source = calloc(TOLD_MOST, sizeof(*top->source));
-	json_array_foreach (json_object_get(all, "sources"), i, source)
-		if (top->source && i < RF_NEWS_SOURCES && top->sources < TOLD_MOST &&
-		    read_source(source, &top->source[top->sources]))
-			top->sources++;
-	json_decref(all);
-}
-
-static int by_source(const void *one, const void *other)
-{
-	const struct told_source *a = one, *b = other;
-	const int order = strcmp(a->source, b->source);
-
-	return order ? order : strcmp(a->limit, b->limit);
-}
-
-static void merge_sources(struct rf_news_top *top)
-{
-	uint32_t kept = 0;
-
-	rf_sort(top->source, top->sources, sizeof(*top->source), by_source);
-	for (uint32_t i = 0; i < top->sources; i++) {
-		const struct told_source *told = &top->source[i];
-		struct told_source *last = kept ? &top->source[kept - 1] : NULL;
-
-		if (!last || by_source(last, told)) {
-			top->source[kept++] = *told;
-			continue;
-		}
-		last->passed += told->passed;
-		last->dropped += told->dropped;
-		last->rate += told->rate;
-		last->hosts++;
-	}
-	top->sources = kept;
-}
-
-static int falling(uint64_t a, uint64_t b)
-{
-	return a < b ? 1 : a > b ? -1 : 0;
-}
-
-static int by_drops(const void *one, const void *other)
-{
-	const struct told_source *a = one, *b = other;
-	const int order = falling(a->dropped, b->dropped);
-
-	return order ? order : by_source(a, b);
-}
-
-static int by_rate(const void *one, const void *other)
-{
-	const struct told_source *a = one, *b = other;
-	const int order = falling(a->rate, b->rate);
-
-	return order ? order : by_drops(a, b);
-}
-
-static int by_hosts(const void *one, const void *other)
-{
-	const struct told_source *a = one, *b = other;
-	const int order = falling(a->hosts, b->hosts);
-
-	return order ? order : by_drops(a, b);
-}
-
-json_t *rf_news_top_json(struct rf_news_top *top, const char *by, uint32_t most)
-{
-	json_t *json;
-
-	merge_sources(top);
-	rf_sort(top->source, top->sources, sizeof(*top->source),
-		strcmp(by, "rate") == 0	   ? by_rate
-		: strcmp(by, "hosts") == 0 ? by_hosts
-					   : by_drops);
-	if (top->sources > most)
-		top->sources = most;
-	json = rf_record_json(top_fields, top);
-	free(top->source);
-	return json;
 }
 
 /* ---- telling ---- */

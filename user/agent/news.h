@@ -14,6 +14,7 @@
 #include "agent/calls.h"
 #include "agent/settings.h"
 #include "agent/site.h"
+#include "schema/record.h"
 
 #define RF_HOST_NAME_SIZE 65
 #define RF_NEWS_HOST_MAX 8192 /* bytes of what a host says of itself, */
@@ -42,22 +43,13 @@ uint64_t rf_news_due_ns(const struct rf_news *news, uint64_t now);
 
 /* Letters, digits, '-', '.' and '_' of a name; others become '_'. */
 void rf_news_clean_name(const char *name, char clean[RF_HOST_NAME_SIZE]);
-/* A host's text that was read; NULL: it makes no sense. The caller frees it. */
-json_t *rf_news_read(const char *text, size_t size);
-/* The definition of a limit in it; NULL: it has none. */
-const char *rf_news_definition(const json_t *host, const char *limit);
-
-/* The sources that hosts drop the most of, added up. All zeros: none yet. */
-struct rf_news_top {
-	struct told_source *source;
-	uint32_t sources;
-	uint32_t asked, told; /* hosts */
+/* A source as one host reports it, or several hosts together. */
+struct rf_told_source {
+	char source[RF_PREFIX_TEXT_SIZE], limit[RF_NAME_SIZE];
+	uint64_t passed, dropped, rate, hosts;
 };
 
-/* Adds what a host has told; `bytes` NULL: it has not told any. */
-void rf_news_top_add(struct rf_news_top *top, const char *bytes, size_t size);
-/* The first `most` by "drops", "rate" or "hosts". Frees `top`. */
-json_t *rf_news_top_json(struct rf_news_top *top, const char *by, uint32_t most);
+extern const struct rf_field rf_told_fields[];
 
 /*
  * Who of the fleet is heard. A member keeps its slot until another host wants it, so a heartbeat's
