@@ -16,10 +16,10 @@
 #include "base/units.h"
 #include "schema/record.h"
 
-#define LOOK_NS (5 * RF_NS_PER_S)     /* after a ban was not in force */
-#define SWEEP_NS (3600 * RF_NS_PER_S) /* the longest ban that an agent before has left is over */
+#define LOOK_NS (5 * RF_NS_PER_S)     /* after a ban was found missing */
+#define SWEEP_NS (3600 * RF_NS_PER_S) /* beyond the longest ban */
 
-/* ---- this host's own ---- */
+/* ---- own bans ---- */
 
 static bool is_own(const struct rf_fleet_bans *bans, const struct rf_told_ban *ban)
 {
@@ -31,7 +31,7 @@ static bool is_own(const struct rf_fleet_bans *bans, const struct rf_told_ban *b
 	return ban->slot == bans->slot;
 }
 
-/* ---- what was taken ---- */
+/* ---- accepted bans ---- */
 
 static struct rf_taken_ban *taken_find(struct rf_fleet_bans *bans, const struct rf_told_ban *ban)
 {
@@ -51,7 +51,7 @@ static bool is_full(const struct rf_fleet_bans *bans, uint32_t slot)
 	return bans->count == RF_FLEET_BANS_MAX || of_slot >= RF_FLEET_BANS_OF_HOST;
 }
 
-/* Has it a node of the engine in it? */
+/* Does it cover a node of the fleet server? */
 static bool has_engine(const struct rf_fleet_bans *bans, const struct rf_prefix *prefix)
 {
 	const struct rf_node *node = bans->line->cluster->node;
@@ -91,7 +91,7 @@ static void end_ban(struct rf_fleet_bans *bans, struct rf_taken_ban *ban)
 	bans->is_dirty = true;
 }
 
-/* The fence ends them by itself; this takes them off the list as well. */
+/* The fence expires them itself; this also removes them from the list. */
 static void end_old(struct rf_fleet_bans *bans, uint64_t now)
 {
 	for (uint32_t i = 0; i < bans->count; i++)
@@ -99,7 +99,7 @@ static void end_old(struct rf_fleet_bans *bans, uint64_t now)
 			end_ban(bans, &bans->taken[i]);
 }
 
-/* A node of the engine may have become known after a ban was taken that has it in it. */
+/* A node of the fleet server can become known after a ban that covers it was accepted. */
 static void end_those_of_nodes(struct rf_fleet_bans *bans)
 {
 	const uint32_t nodes = bans->line->cluster->ids;
@@ -129,7 +129,7 @@ static void forget_ended(struct rf_fleet_bans *bans, bool are_written)
 
 /* ---- the writer ---- */
 
-/* Does not return. It ends with the agent. */
+/* Does not return. Killed together with the agent. */
 static void run_writer(const struct rf_fleet_bans *bans, int fd)
 {
 	struct rf_error error = {}, left_out = {};
@@ -160,7 +160,7 @@ static void log_taking(struct rf_fleet_bans *bans, const char *what, const char 
 	rf_say_once(&bans->logged, before, error, recovered);
 }
 
-/* A fence that is gone gets them when it is there again. */
+/* A removed fence gets them once it is attached again. */
 static void reap_writer(struct rf_fleet_bans *bans)
 {
 	char said[sizeof(bans->trouble)] = "";
@@ -185,7 +185,7 @@ static void reap_writer(struct rf_fleet_bans *bans)
 	forget_ended(bans, !status);
 }
 
-/* It has said something, or has ended. */
+/* It wrote an error, or exited. */
 static void take_said(void *context, uint32_t events)
 {
 	(void)events;
@@ -220,9 +220,9 @@ static void start_writer(struct rf_fleet_bans *bans)
 		reap_writer(bans); /* waits for it */
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* An engine whose newest stamp is an older one has forgotten: what was taken stays for its time. */
+/* The latest stamp of a server went back: it lost its data, and accepted bans expire regularly. */
 static void take_told(void *data, const redisReply *reply)
 {
 	const uint64_t now = rf_time_awake();
@@ -264,9 +264,9 @@ static void ask_for_bans(struct rf_fleet_bans *bans)
 				       take_told, bans);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-/* sparse: a ban that is done needs no text. */
+/* sparse: success needs no text */
 static const char *const answers[RF_BAN_ANSWERS] = {
 	[RF_BAN_HOST_IS_FULL] =
 		"this host has as many bans in the fleet as it may, 128; wait until "
@@ -299,7 +299,7 @@ const char *rf_fleet_bans_told(struct rf_fleet_bans *bans, const void *bytes, si
 {
 	const uint8_t answer = size == 1 ? *(const uint8_t *)bytes : RF_BAN_ANSWERS;
 
-	bans->ask_at_ns = 0; /* for its stamp, to keep that */
+	bans->ask_at_ns = 0; /* to read and store its stamp */
 	bans->told += answer == RF_BAN_DONE && !is_end;
 	if (answer == RF_BAN_DONE)
 		return NULL;
@@ -309,7 +309,7 @@ const char *rf_fleet_bans_told(struct rf_fleet_bans *bans, const void *bytes, si
 					    : "the engine does not answer in time";
 }
 
-/* Forgets what was taken, and takes none of it again. False: not while a writer is under way. */
+/* Forgets the accepted bans and ignores them from now on. False: a writer is running. */
 static bool flush_bans(struct rf_fleet_bans *bans)
 {
 	if (bans->writer >= 0)
@@ -328,7 +328,7 @@ static bool may_write(const struct rf_fleet_bans *bans)
 	return bans->is_dirty && bans->config_id && bans->writer < 0;
 }
 
-/* The fence is another one, or was emptied, or has what has expired. */
+/* The fence was replaced or emptied, or contains expired bans. */
 static void look_at_fence(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint64_t now)
 {
 	const uint32_t config_id = fence ? fence->map_id[RF_MAP_CONFIG] : 0;
@@ -340,7 +340,7 @@ static void look_at_fence(struct rf_fleet_bans *bans, const struct rf_fence *fen
 		bans->is_dirty = true;
 }
 
-/* Where one is not in force and cannot be put there, this must not go on twice a second. */
+/* A ban that cannot be enforced must not cause a write twice per second. */
 static void look_for_bans(struct rf_fleet_bans *bans, const struct rf_fence *fence, uint64_t now)
 {
 	if (!fence || bans->is_dirty || bans->writer >= 0 || now < bans->look_at_ns ||
@@ -378,7 +378,7 @@ uint64_t rf_fleet_bans_due_ns(const struct rf_fleet_bans *bans)
 								      : bans->ask_at_ns;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and stop ---- */
 
 void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_settings *settings,
 			 struct rf_line *line, struct rf_loop *loop)
@@ -393,7 +393,7 @@ void rf_fleet_bans_start(struct rf_fleet_bans *bans, const struct rf_agent_setti
 	rf_kept_bans_read(&bans->kept, settings->name);
 }
 
-/* A writer that is cut off here is made good by the next change of the lists. */
+/* If a writer is interrupted, the next change of the lists repairs them. */
 void rf_fleet_bans_end(struct rf_fleet_bans *bans)
 {
 	if (bans->settings && bans->settings->takes_bans)
@@ -404,7 +404,7 @@ void rf_fleet_bans_end(struct rf_fleet_bans *bans)
 	reap_writer(bans);
 }
 
-/* ---- on the socket: what the agent tells of bans, and does about them ---- */
+/* ---- control socket ---- */
 
 static json_t *make_taken(const void *of)
 {
@@ -416,7 +416,7 @@ static json_t *make_taken(const void *of)
 	return json_integer(count);
 }
 
-/* Only an agent that takes bans calls the server regularly: without that, the error may be old. */
+/* Without accepting bans the server is called rarely, so the error can be outdated. */
 static json_t *make_engine_trouble(const void *of)
 {
 	const struct rf_fleet_bans *bans = of;

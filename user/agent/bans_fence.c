@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The taken bans in the fence: whether they are there, and a process that puts them there. */
+/* The accepted bans in the fence: checks them, and the process that writes them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ bool rf_fleet_bans_are_there(struct rf_fleet_bans *bans, const struct rf_fence *
 	return true;
 }
 
-/* ---- the writer: a process of its own, which holds the lock of all commands until it ends ---- */
+/* ---- the writer: a separate process that holds the lock of all commands until it exits ---- */
 
 static int compare_taken(const void *a, const void *b)
 {
@@ -68,7 +68,7 @@ static int make_changes(struct rf_fence *fence, const struct rf_taken_ban *sorte
 	return err;
 }
 
-/* Comes before the others: what has expired may be taken anew. */
+/* Runs first: an expired ban can be accepted again. */
 static int end_expired(const struct rf_fence *fence, struct rf_list_changes *changes,
 		       struct rf_error *error)
 {
@@ -107,7 +107,7 @@ static size_t remove_refused(struct rf_list_changes *changes, const struct rf_ow
 	return rf_list_changes_leave_out(changes);
 }
 
-/* Says why changes are left out, by the reason of the first one. */
+/* Reports why changes are skipped, by the first reason. */
 static void note_left_out(const struct rf_error *reason, size_t count, struct rf_error *left_out)
 {
 	if (count > 1)
@@ -162,9 +162,9 @@ static int leave_out_own(struct rf_fence *fence, struct rf_list_changes *changes
 	return err;
 }
 
-/* ---- all of it ---- */
+/* ---- writing ---- */
 
-/* Makes the changes but for those that the fence refuses: one ban must not hold up the others. */
+/* Makes all changes that the fence accepts: one ban must not block the others. */
 static int change_others(struct rf_fence *fence, struct rf_list_changes *changes,
 			 struct rf_error *left_out, struct rf_error *error)
 {
@@ -213,7 +213,7 @@ int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *left_
 		err = leave_out_own(&fence, &changes, left_out, error);
 	if (!err)
 		err = rf_fence_change_lists(&fence, &changes, NULL, &outcome, error);
-	/* Rules on trial and those before may refuse different ones. */
+	/* Unconfirmed rules and the previous rules can refuse different bans. */
 	for (int side = 0; side < 2 && err == -ENOSPC; side++)
 		err = change_others(&fence, &changes, left_out, error);
 	rf_list_changes_free(&changes);

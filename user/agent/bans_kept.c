@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What outlives the agent, so that one that is started again takes neither what was flushed nor
- * what this host told itself, whatever its number was then. A line each: "flushed STAMP", and of
- * each number of this host "own NUMBER STAMP", the newest that it told.
+ * State that survives a restart of the agent, to ignore flushed bans and bans that this host
+ * reported itself, under any slot. One line each: "flushed STAMP", and for each slot of this host
+ * "own NUMBER STAMP" with the newest stamp.
  *
- * It is beside the socket, where nothing waits for a disk. An agent that ends copies it to where it
- * outlives a reboot as well.
+ * The file is in the directory of the socket, on a tmpfs that never waits for a disk. On shutdown
+ * the agent copies it to a place that survives a reboot.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void read_line(struct rf_kept_bans *kept, const char *line)
 		rf_kept_bans_note(kept, own.slot, own.newest);
 }
 
-/* False: there is none. */
+/* False: no such file. */
 static bool read_file(struct rf_kept_bans *kept, const char *directory, const char *fence)
 {
 	char path[PATH_SIZE], line[64];

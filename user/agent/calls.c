@@ -31,7 +31,7 @@ void rf_calls_start(struct rf_calls *calls, const struct rf_agent_settings *sett
 			(struct rf_reporting){.calls = calls, .batch = &claims->batch[i]};
 }
 
-/* In ms of the engine's time: rounded up, as the window may be longer and never shorter. */
+/* In ms of the server's time, rounded up: the window can be longer but never shorter. */
 static uint32_t ms_of(uint64_t ns)
 {
 	const uint64_t ms = (ns + RF_NS_PER_MS - 1) / RF_NS_PER_MS;
@@ -165,7 +165,7 @@ static void take_slot(struct rf_calls *calls, uint32_t slot)
 	}
 }
 
-/* All of them, one after the other; then all again, at the pace of heartbeats. */
+/* Tries all slots in turn, then again, at the pace of heartbeats. */
 static void take_next_slot(struct rf_calls *calls)
 {
 	calls->refusals++;
@@ -186,7 +186,8 @@ static void look_at_hosts(struct rf_calls *calls, uint32_t hosts)
 		take_slot(calls, rf_calls_draw() % hosts);
 }
 
-/* Is the slot another host's? Not while the fleet server learns, when any host may be refused. */
+/* Does the slot belong to a different host? Ignored while the fleet server is learning, when it can
+ * refuse any host. */
 static bool is_refused(const struct rf_calls *calls)
 {
 	for (uint32_t i = 0; i < RF_BUCKETS; i++)
@@ -267,7 +268,7 @@ static bool send_items(struct rf_calls *calls, struct call_words *words, uint32_
 			    answer, data);
 }
 
-/* Does the reply have a string for each item? Otherwise it cannot be read, and is no answer. */
+/* Does the reply have a string for each item? Otherwise it is invalid. */
 static bool is_answered(const redisReply *reply, uint32_t items)
 {
 	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != items)
@@ -332,8 +333,8 @@ static bool unpack_answers(const struct rf_report_batch *batch, const redisReply
 }
 
 /*
- * The deadline moves by the first heartbeat after all claims were told. It looks whether that is
- * so; they may come in many reports.
+ * The first heartbeat after all claims were reported extends the deadline. Reports of them can be
+ * in several calls.
  */
 static void tell_soon(struct rf_calls *calls, uint32_t bucket)
 {
@@ -371,7 +372,7 @@ bool rf_calls_report(struct rf_calls *calls, struct rf_report_batch *batch)
 			  &calls->reporting[batch - calls->claims->batch]);
 }
 
-/* ---- what was received, for the sum over all hosts ---- */
+/* ---- received packets, for the sum over all hosts ---- */
 
 static void make_sum(struct call_words *words, const struct rf_claims *claims,
 		     const struct rf_sum_batch *batch, uint32_t i)

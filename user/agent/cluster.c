@@ -55,7 +55,7 @@ static uint32_t find_node(const struct rf_cluster *cluster, const struct rf_serv
 	return i;
 }
 
-/* RF_NODES_MOST: there is no place, so one that is not used is forgotten first. */
+/* RF_NODES_MOST: full, so an unused one is forgotten first. */
 static uint32_t take_node(struct rf_cluster *cluster, const struct rf_server *server)
 {
 	uint32_t i = find_node(cluster, server);
@@ -99,11 +99,11 @@ static void note(struct rf_cluster *cluster, uint32_t node, const char *what)
 		cluster->is_repeated = true;
 }
 
-/* ---- what MOVED says ---- */
+/* ---- MOVED ---- */
 
 struct moved {
 	char host[INET6_ADDRSTRLEN + 1];
-	char named[256]; /* as it was said, printable */
+	char named[256]; /* as received, printable */
 	uint32_t port;
 };
 
@@ -125,7 +125,7 @@ static bool read_moved(const char *error, struct moved *moved)
 	return moved->port;
 }
 
-/* In the one form that addresses have. False: it is none. */
+/* In canonical form. False: not an address. */
 static bool read_address(const char *text, char address[INET6_ADDRSTRLEN])
 {
 	const int family = strchr(text, ':') ? AF_INET6 : AF_INET;
@@ -144,11 +144,11 @@ bool rf_address_is_loopback(const char *address)
 	       strcmp(address, "::1") == 0 || strcmp(address, "::") == 0;
 }
 
-/* The node that it names; RF_NODES_MOST: none that is of use, and `why` says so. */
+/* The node that it names; RF_NODES_MOST: not usable, with the reason in `why`. */
 static uint32_t follow(struct rf_cluster *cluster, uint32_t from, const char *error)
 {
 	const struct rf_server *asked = &cluster->node[from].server;
-	struct rf_server server = *asked; /* without a host, it is the one that was asked */
+	struct rf_server server = *asked; /* without a host: the host that replied */
 	char text[400];
 	struct moved moved;
 
@@ -182,8 +182,7 @@ static uint32_t follow(struct rf_cluster *cluster, uint32_t from, const char *er
 
 /* ---- routes ---- */
 
-/* What was just learned is tried at once, but nodes that name each other are not asked all the
- * time. */
+/* A new route is tried immediately, but not endlessly between nodes that name each other. */
 static void rest(struct rf_route *route, uint32_t hops, uint64_t now)
 {
 	uint64_t rest_ns = RF_ROUTE_REST_NS;
@@ -242,7 +241,7 @@ static void take_moved(struct rf_cluster *cluster, uint32_t tag, uint32_t from, 
 		note_in_vain(cluster, from, to);
 }
 
-/* Another one: that is well, or else the next. Its own number: there is none. */
+/* A different node: a healthy one, or else the next. Its own number: no other node. */
 static uint32_t another_node(const struct rf_cluster *cluster, uint32_t node)
 {
 	uint32_t next = node;
@@ -271,7 +270,8 @@ bool rf_cluster_refused(struct rf_cluster *cluster, uint32_t tag, uint32_t node,
 		take_moved(cluster, tag, node, error, now);
 		return true;
 	}
-	/* A call has several keys, and one is never stored: neither node takes it meanwhile. */
+	/* A call has several keys, and one of them is never stored: during migration neither node
+	 * accepts it. */
 	if (is_one(error, "ASK ") || is_one(error, "TRYAGAIN")) {
 		cluster->is_cluster = true;
 		note(cluster, node,
@@ -280,7 +280,7 @@ bool rf_cluster_refused(struct rf_cluster *cluster, uint32_t tag, uint32_t node,
 		rest(route, 0, now);
 		return true;
 	}
-	/* It may have been cut off from the others. */
+	/* It can be partitioned from the other nodes. */
 	if (is_one(error, "CLUSTERDOWN")) {
 		cluster->is_cluster = true;
 		note(cluster, node, "its cluster is down; see 'redis-cli --cluster check'");
@@ -321,8 +321,8 @@ void rf_cluster_failed(struct rf_cluster *cluster, uint32_t node, uint64_t patie
 /* ---- time ---- */
 
 /*
- * The reason can change while calls are refused. If nodes give several reasons in turn, one of them
- * is reported, and kept until no refusal repeats it.
+ * The reason can change while calls are refused. Of several alternating reasons one is reported
+ * until no refusal repeats it.
  */
 static void renew_trouble(struct rf_cluster *cluster, uint64_t now)
 {
@@ -355,7 +355,7 @@ void rf_cluster_turn(struct rf_cluster *cluster, uint64_t now)
 				  now - cluster->route[i].refused_ns >= RF_ROUTE_PATIENCE_NS);
 	}
 	if (!is_any)
-		*cluster->why = '\0'; /* else it would be said of another refusal */
+		*cluster->why = '\0'; /* otherwise it would be reported */
 	if (!lasts)
 		*cluster->trouble = '\0';
 	else

@@ -13,7 +13,7 @@
 
 #define FLAGS (SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK)
 
-/* The socket of an agent that is gone refuses; one that answers is another agent's. */
+/* The socket of a dead agent refuses connections; otherwise a different agent serves it. */
 static bool is_taken(const struct sockaddr_un *address)
 {
 	const int fd = socket(AF_UNIX, FLAGS, 0);
@@ -51,7 +51,7 @@ static void drop_client(struct rf_desk_client *client)
 	client->socket.fd = -1;
 }
 
-/* All of it or nothing: a client that does not read waits in vain. */
+/* All or nothing: the agent does not wait for a client that does not read. */
 static void reply(struct rf_desk_client *client, const char *answer)
 {
 	static const char too_long[] = "{\"schema\":1,\"error\":\"the answer is too long\"}";
@@ -62,7 +62,7 @@ static void reply(struct rf_desk_client *client, const char *answer)
 	drop_client(client);
 }
 
-/* It has asked already: then it has hung up, or says more than it may. */
+/* A second request or a hangup closes the connection. */
 static void hear_client(void *context, uint32_t events)
 {
 	struct rf_desk_client *client = context;

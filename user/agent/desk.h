@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The socket where the agent answers questions: a few clients at once, none of whom it waits for.
- * A client asks once. Whoever asks more, or is there when many others come, is hung up on.
+ * The control socket of the agent, for a few concurrent clients. It never waits for them. A client
+ * sends one request; a second request, or too many other clients, end the connection.
  */
 #ifndef RINGFENCE_AGENT_DESK_H
 #define RINGFENCE_AGENT_DESK_H
@@ -27,8 +27,8 @@ struct rf_desk_client {
 struct rf_desk_port {
 	void *context;
 	/*
-	 * The answer, of the heap; NULL: no memory, or it comes later, by rf_desk_reply(), and then
-	 * `*later` is set. `question` is anybody's text.
+	 * The reply, on the heap; NULL: no memory, or `*later` is set and rf_desk_reply() sends it
+	 * later. `question` is untrusted.
 	 */
 	char *(*answer)(void *context, const char *question, uint64_t ticket, bool *later);
 };
@@ -39,15 +39,15 @@ struct rf_desk {
 	char path[108];
 	struct rf_desk_port port;
 	struct rf_desk_client client[RF_DESK_CLIENTS];
-	int next; /* the place of the next client: the oldest gives way */
+	int next; /* the place of the next client, replacing the oldest */
 	uint64_t tickets;
 };
 
-/* An error names the path. Another agent that answers there is one. */
+/* Errors name the path. Fails if a different agent serves it. */
 int rf_desk_open(struct rf_desk *desk, const char *name, struct rf_loop *loop,
 		 const struct rf_desk_port *port, struct rf_error *error);
 void rf_desk_close(struct rf_desk *desk);
-/* Answers the client with that ticket, if it is still there. */
+/* Replies to the client with that ticket, if it is still connected. */
 void rf_desk_reply(struct rf_desk *desk, uint64_t ticket, const char *answer);
 
 #endif /* RINGFENCE_AGENT_DESK_H */

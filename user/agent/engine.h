@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The engine as the settings name it: a redis-server, or what speaks like one. */
+/* The fleet server of the settings: Redis, Valkey or compatible. */
 #ifndef RINGFENCE_AGENT_ENGINE_H
 #define RINGFENCE_AGENT_ENGINE_H
 
@@ -16,7 +16,7 @@ struct rf_server {
 	const char *unknown; /* why its name cannot be resolved; NULL: it is */
 };
 
-/* Where it is, and how to log in. Several servers are nodes of one cluster. */
+/* Its addresses and credentials. Several servers are nodes of one cluster. */
 struct rf_engine {
 	struct rf_server server[RF_SERVERS_MOST];
 	uint32_t servers;
@@ -29,8 +29,8 @@ struct rf_engine {
 uint32_t rf_engine_resolve(struct rf_engine *engine);
 
 /*
- * Servers of the settings whose names could not be resolved when the agent started: they are tried
- * again, one after the other, and become nodes of the cluster. Nothing waits for that.
+ * Configured servers whose names could not be resolved on start: they are retried in turn without
+ * blocking, and become nodes of the cluster.
  */
 #define RF_NAMES_AGAIN_NS 2000000000ULL /* between two of them */
 

@@ -5,16 +5,16 @@
 #define TOO_LARGE "its reply is larger than 4 MiB; is it a Redis or Valkey server?"
 #define UNASKED "it sent a reply that was not asked for; is it a Redis or Valkey server?"
 
-/* ---- what a reply takes ---- */
+/* ---- memory of a reply ---- */
 
-/* False: the reader fails, and hiredis ends the connection. */
+/* False: the reader fails, and hiredis closes the connection. */
 static bool may_take(const redisReadTask *task, size_t size)
 {
 	struct rf_guard *guard = task->privdata;
 
 	if (!task->parent) {
-		/* An error may come unasked: "max number of clients reached". hiredis ends on it.
-		 */
+		/* An error can come without a request: "max number of clients reached". hiredis
+		 * then closes. */
 		if (task->type != REDIS_REPLY_ERROR && guard->is_expected &&
 		    !guard->is_expected(guard->link))
 			guard->refused = UNASKED;
@@ -49,7 +49,7 @@ static void *create_nil(const redisReadTask *task)
 	return may_take(task, 0) ? usual(task)->createNil(task) : NULL;
 }
 
-/* Of its elements each takes a pointer and a reply at least: all of them are counted here. */
+/* Each element takes at least a pointer and a reply: count them all here. */
 #define ELEMENT_SIZE (sizeof(redisReply *) + sizeof(redisReply))
 
 #if HIREDIS_MAJOR >= 1

@@ -12,7 +12,7 @@
 #include "fleet/wire.h"
 
 #define TOP_MOST 100
-#define PATIENCE_NS (2 * RF_NS_PER_S) /* less than the patience of the command that asks */
+#define PATIENCE_NS (2 * RF_NS_PER_S) /* less than the timeout of the command */
 #define WHY_SIZE 128
 
 struct question_row {
@@ -22,10 +22,10 @@ struct question_row {
 	void (*send)(struct rf_inquiry *inquiry);
 };
 
-/* Of the agent, which is one in a process. */
+/* One agent per process. */
 static struct rf_inquiry inquiries[RF_DESK_CLIENTS];
 
-/* ---- the end of an inquiry ---- */
+/* ---- completion ---- */
 
 static void end_inquiry(struct rf_inquiry *inquiry)
 {
@@ -106,7 +106,7 @@ static bool send_ban(struct rf_piece *piece)
 				  piece);
 }
 
-/* False: it cannot be sent now. */
+/* False: cannot be sent now. */
 static bool send_piece(struct rf_piece *piece)
 {
 	if (piece->kind == RF_PIECE_GONE)
@@ -116,7 +116,7 @@ static bool send_piece(struct rf_piece *piece)
 	return read_key(piece);
 }
 
-/* Of a limit, what the source of the question has. */
+/* The record of the source under a limit. */
 static void name_record(struct rf_piece *piece)
 {
 	const struct rf_claims *claims = piece->inquiry->view->claims;
@@ -178,7 +178,7 @@ static void begin_in_each_bucket(struct rf_inquiry *inquiry, enum rf_piece_kind 
 		begin_piece(inquiry, kind, i);
 }
 
-/* Of all slots that a host may have; those of no member are asked for in vain. */
+/* For each slot of a member; a slot without a host gets an empty reply. */
 static void begin_of_each_host(struct rf_inquiry *inquiry, enum rf_piece_kind kind)
 {
 	for (uint32_t slot = 0; slot < RF_FLEET_HOSTS_MAX; slot++)

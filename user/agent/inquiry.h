@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Questions of people that the fleet server has to answer, so that the answer comes later:
+ * Requests of commands that need the fleet server, so the reply is sent later:
  *
- *   hosts           the members, what each says of itself, and where it differs from this host
- *   source ADDRESS  what the ledger and this host have of a source, under each limit
- *   top N BY        the sources that the hosts drop the most of; BY: drops, rate or hosts
- *   gone SLOT       that host will not come back
+ *   hosts           the members, their descriptions and differences from this host
+ *   source ADDRESS  the claims on a source, on the server and on this host, under each limit
+ *   top N BY        the sources with the most drops of all hosts; BY: drops, rate or hosts
+ *   gone SLOT       removes a host that will not come back
  *   ban MS PREFIX   adds a ban of this host to the fleet's; MS 0: removes it
  *
- * Each is a few requests, all sent immediately; their answers are kept until the last is there. A
- * link answers each of its requests in time, or with nothing, so none stays forever. A request
- * whose keys are on another node is sent again.
+ * Each sends a few requests immediately and stores the replies until the last arrives. A link
+ * always completes a request, with a reply or without one after a timeout. A request whose keys
+ * moved to a different node is sent again.
  */
 #ifndef RINGFENCE_AGENT_INQUIRY_H
 #define RINGFENCE_AGENT_INQUIRY_H
@@ -19,12 +19,12 @@
 #include "agent/status.h"
 
 /*
- * Begins to answer a question that is one of these; `later` says that the answer comes by the desk.
- * Else returns an answer of the heap; NULL: it is another question, or no memory.
+ * Starts one of these requests; `later`: the reply is sent by the desk. Otherwise returns a reply
+ * on the heap; NULL: a different request, or no memory.
  */
 char *rf_inquire(struct rf_desk *desk, uint64_t ticket, const char *question,
 		 const struct rf_status_view *view, bool *later);
-/* Sends requests again that were refused for now. */
+/* Sends requests again that were temporarily refused. */
 void rf_inquiries_turn(uint64_t now);
 
 #endif /* RINGFENCE_AGENT_INQUIRY_H */

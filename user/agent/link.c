@@ -15,7 +15,7 @@
 
 #include "build/fleet_functions.h"
 
-/* ---- what the engine's errors mean, and what to do ---- */
+/* ---- error messages of the server, and how to fix them ---- */
 
 struct meaning {
 	const char *begins; /* the engine's error */
@@ -54,7 +54,7 @@ static bool lacks_functions(const char *error)
 	return strncmp(error, "ERR Function not found", 22) == 0;
 }
 
-/* Has another host loaded them meanwhile? */
+/* Did a different host load them concurrently? */
 static bool has_functions(const char *error)
 {
 	return strncmp(error, "ERR Library 'ringfence' already exists", 38) == 0;
@@ -117,7 +117,7 @@ static void clean_up(void *data)
 	wait_for(data, 0);
 }
 
-/* ---- trouble ---- */
+/* ---- errors ---- */
 
 static const struct rf_server *server_of(const struct rf_link *link)
 {
@@ -151,8 +151,8 @@ static void say_trouble(struct rf_link *link)
 }
 
 /*
- * An answer ends a trouble, but reports, bans and questions may be rare. So what was wrong with a
- * connection is over once that stands for a while in which nothing fails.
+ * A reply clears the error, but reports, bans and requests can be rare. So the error is also
+ * cleared once the connection is up for a while without a failure.
  */
 static void forget_trouble(struct rf_link *link, uint64_t now)
 {
@@ -194,8 +194,8 @@ static void finish_request(struct rf_request *request, const redisReply *reply)
 static void load_functions(struct rf_link *link);
 
 /*
- * A library that is there and lacks a function is of an older version. Whoever replaces it makes
- * the fleet learn, so that is left to people; until then it is tried again now and then.
+ * A library without one of the functions is an older version. Replacing it makes the fleet learn,
+ * so the operator decides; until then the call is retried now and then.
  */
 static void note_old_library(struct rf_link *link)
 {
@@ -222,7 +222,7 @@ static bool load_what_lacks(struct rf_link *link, const char *function)
 }
 
 /*
- * True: the call may be sent again. Several requests may find the functions missing: they are
+ * True: the call can be sent again. Several requests can find the functions missing: they are
  * loaded once.
  */
 static bool take_error(struct rf_link *link, uint32_t tag, const char *function, const char *error)
@@ -238,7 +238,7 @@ static bool take_error(struct rf_link *link, uint32_t tag, const char *function,
 					    : link->state == RF_LINK_LOADING;
 }
 
-/* An older library has some functions and lacks others, so those that are there end no trouble. */
+/* An older library has only some functions: a reply from one of them does not clear the error. */
 static void take_success(struct rf_link *link, const struct rf_request *request)
 {
 	if (*link->lacks && strcmp(link->lacks, request->function) != 0)
@@ -306,7 +306,7 @@ bool rf_link_call(struct rf_link *link, uint32_t tag, int count, const char *con
 
 /* ---- logging in ---- */
 
-/* Without it nothing can be done; the connection ends, and is made again later. */
+/* Required: on failure the connection is closed and retried later. */
 static void take_step(void *data, const redisReply *reply)
 {
 	struct rf_link *link = data;
@@ -371,7 +371,7 @@ static void take_mode(void *data, const redisReply *reply)
 	take_step(link, reply);
 }
 
-/* Of all nodes but the only one that is known. Every user may ask this. */
+/* For all nodes except a single known one. Every user has the right to this command. */
 static void ask_mode(struct rf_link *link)
 {
 	static const char *const words[] = {"HELLO"};

@@ -27,7 +27,7 @@ static void say_help(void)
 	char *settings = rf_setting_help(&rf_fleet_settings), *text;
 
 	if (settings && asprintf(&text, "%s%s", help, settings) >= 0) {
-		text[strlen(text) - 1] = '\0'; /* rf_say_text() ends the last line */
+		text[strlen(text) - 1] = '\0'; /* rf_say_text() adds the last newline */
 		rf_say_text(text);
 		free(text);
 	}
@@ -52,7 +52,7 @@ static int probe(struct rf_words *words, struct rf_error *error)
 	return failed;
 }
 
-/* The agent begins with those that are known, one at least. For `checks`, each has to be. */
+/* The agent starts if at least one name resolves; `checks` requires all. */
 static int resolve(struct rf_engine *engine, bool checks, struct rf_error *error)
 {
 	const uint32_t known = rf_engine_resolve(engine);

@@ -16,17 +16,17 @@
 #include "fleet/wire.h"
 #include "schema/record.h"
 
-#define HOST_NS (60 * RF_NS_PER_S) /* what a host is, is told anew after so long */
+#define HOST_NS (60 * RF_NS_PER_S) /* interval of descriptions */
 #define TOP_NS (5 * RF_NS_PER_S)
-#define HOST_KEPT_MS "604800000" /* 7 days, so that a host which is gone has a name */
+#define HOST_KEPT_MS "604800000" /* 7 days, so a dead host still has a name */
 #define TOP_KEPT_MS "20000"
-#define TOP_EACH (RF_NEWS_SOURCES / 2) /* by drops, and by rate */
+#define TOP_EACH (RF_NEWS_SOURCES / 2) /* by drops and by rate */
 #define TOP_QUIET_NS (10 * RF_NS_PER_S)
-#define ROLL_BUCKET 0 /* that is read, of all */
+#define ROLL_BUCKET 0 /* the only bucket read */
 #define ROLL_READ_NS (2 * RF_NS_PER_S)
 #define ROLL_KNOWN_NS (3 * ROLL_READ_NS)
 
-/* ---- what a host says of itself ---- */
+/* ---- description of a host ---- */
 
 void rf_news_clean_name(const char *name, char clean[RF_HOST_NAME_SIZE])
 {
@@ -105,7 +105,7 @@ static bool is_ranked(const struct ranking *ranking, const struct rf_claimant *c
 	return false;
 }
 
-/* Packets a second since the last time; a window that nobody looked at lately sends nothing. */
+/* Packets per second since the last report; 0 for a window that was not read recently. */
 static void measure_rate(struct rf_claimant *claimant, uint64_t now)
 {
 	const uint64_t packets = claimant->shown_passed + claimant->shown_dropped;
@@ -143,7 +143,7 @@ static json_t *source_json(const struct rf_claims *claims, const struct rf_claim
 	return rf_record_json(rf_told_fields, &source);
 }
 
-/* The sources that this host drops the most of, and those that send the most; NULL: no memory. */
+/* The sources with the most drops on this host, and with the highest rate; NULL: no memory. */
 static char *top_text(struct rf_claims *claims, uint64_t now)
 {
 	struct ranking drops = {.count = 0}, rates = {.count = 0};
@@ -169,7 +169,7 @@ static char *top_text(struct rf_claims *claims, uint64_t now)
 	return text;
 }
 
-/* ---- telling ---- */
+/* ---- publishing ---- */
 
 void rf_news_start(struct rf_news *news, const struct rf_agent_settings *settings,
 		   struct rf_claims *claims, const struct rf_site *site, struct rf_line *line)
@@ -186,12 +186,12 @@ void rf_news_start(struct rf_news *news, const struct rf_agent_settings *setting
 	rf_news_clean_name(host.nodename, news->name);
 }
 
-/* A right that is missing, or an engine that is gone: the next one may do better. */
+/* A missing right or a failed server: the next attempt can succeed. */
 static void take_answer(void *data, const redisReply *reply)
 {
 	struct rf_news *news = data;
 
-	if (reply && reply->type == REDIS_REPLY_ERROR) /* it is kept on another node */
+	if (reply && reply->type == REDIS_REPLY_ERROR) /* the key moved to a different node */
 		news->host_at_ns = news->top_at_ns = 0;
 }
 
@@ -202,7 +202,7 @@ static void set_key(struct rf_news *news, const char *key, const char *text, con
 	rf_line_call(news->line, RF_TAG_OF_ALL, ARRAY_SIZE(words), words, NULL, take_answer, news);
 }
 
-/* Frees `text`, of what is said at `key`; NULL: no memory, so the next one may do better. */
+/* Publishes `text` at `key` and frees it; NULL: no memory, the next attempt can succeed. */
 static void tell_text(struct rf_news *news, const char *key, char *text, size_t most,
 		      const char *kept_ms)
 {
@@ -225,7 +225,7 @@ static void look_for_changes(struct rf_news *news, uint32_t hosts)
 	news->host_at_ns = news->top_at_ns = 0;
 }
 
-/* Not before the slot is this host's. */
+/* Only once the slot belongs to this host. */
 void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now)
 {
 	char key[RF_WIRE_KEY_SIZE];
@@ -238,7 +238,7 @@ void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now)
 		rf_wire_host_key(key, news->slot);
 		tell_text(news, key, host_text(news), RF_NEWS_HOST_MAX, HOST_KEPT_MS);
 	}
-	if (now >= news->top_at_ns) { /* also that there are none */
+	if (now >= news->top_at_ns) { /* also if empty */
 		news->top_at_ns = now + TOP_NS;
 		rf_wire_top_key(key, news->slot);
 		tell_text(news, key, top_text(news->claims, now), RF_NEWS_TOP_MAX, TOP_KEPT_MS);
@@ -252,7 +252,7 @@ uint64_t rf_news_due_ns(const struct rf_news *news, uint64_t now)
 	return news->host_at_ns < news->top_at_ns ? news->host_at_ns : news->top_at_ns;
 }
 
-/* ---- who is heard ---- */
+/* ---- active members ---- */
 
 void rf_roll_start(struct rf_roll *roll, struct rf_line *line, uint64_t grace_ns)
 {

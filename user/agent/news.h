@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a host tells the others of itself, for people: its name, its definitions of limits, and the
- * sources that it drops the most of. Nothing is decided by it. It has a connection of its own, so
- * that no question of a person, and no right that is missing, touches heartbeats and reports.
+ * Information that a host publishes for operators on other hosts: its name, its definitions of
+ * limits, and its sources with the most drops. No decision depends on it. It has a separate
+ * connection, so requests and missing rights never affect heartbeats and reports.
  *
- * Both are JSON, kept in the engine by slot. What others have written is anybody's text.
+ * Both are JSON, stored on the server by slot. Text from other hosts is untrusted.
  */
 #ifndef RINGFENCE_AGENT_NEWS_H
 #define RINGFENCE_AGENT_NEWS_H
@@ -17,9 +17,9 @@
 #include "schema/record.h"
 
 #define RF_HOST_NAME_SIZE 65
-#define RF_NEWS_HOST_MAX 8192 /* bytes of what a host says of itself, */
+#define RF_NEWS_HOST_MAX 8192 /* bytes of a description, */
 #define RF_NEWS_TOP_MAX 8192  /* and of its sources */
-#define RF_NEWS_SOURCES 32    /* that a host tells */
+#define RF_NEWS_SOURCES 32    /* of a host */
 
 struct rf_news {
 	const struct rf_agent_settings *settings;
@@ -28,18 +28,18 @@ struct rf_news {
 	struct rf_line *line;
 	char name[RF_HOST_NAME_SIZE]; /* of this host */
 	uint64_t host_at_ns, top_at_ns;
-	/* What was told: where one of them changes, it is told anew. */
+	/* The published state: a change publishes it again. */
 	uint32_t slot, hosts;
 	uint64_t in_force, joined;
 };
 
 void rf_news_start(struct rf_news *news, const struct rf_agent_settings *settings,
 		   struct rf_claims *claims, const struct rf_site *site, struct rf_line *line);
-/* Tells what is due. `hosts`: of the fleet. */
+/* Publishes what is due. `hosts`: of the fleet. */
 void rf_news_turn(struct rf_news *news, uint32_t hosts, uint64_t now);
 uint64_t rf_news_due_ns(const struct rf_news *news, uint64_t now);
 
-/* ---- what others have told ---- */
+/* ---- information of other hosts ---- */
 
 /* Letters, digits, '-', '.' and '_' of a name; others become '_'. */
 void rf_news_clean_name(const char *name, char clean[RF_HOST_NAME_SIZE]);
@@ -52,23 +52,23 @@ struct rf_told_source {
 extern const struct rf_field rf_told_fields[];
 
 /*
- * Who of the fleet is heard. A member keeps its slot until another host wants it, so a heartbeat's
- * answer also has those that are long gone. When each was heard is what the engine keeps of a
- * bucket, which is read now and then. For people alone: nothing is decided by it.
+ * Which members are alive. A member has its slot until a different host needs it, so the reply to a
+ * heartbeat also lists dead ones. The server stores the time of the last heartbeat of each, which
+ * is read periodically from one bucket. For operators only: no decision depends on it.
  */
 struct rf_roll {
 	struct rf_line *line;
 	uint64_t grace_ms;
 	uint64_t at_ns;	   /* when it is read next */
-	uint64_t known_ns; /* when the answer came; 0: none yet */
+	uint64_t known_ns; /* time of the last reply; 0: none yet */
 	bool is_under_way;
 	struct rf_ledger kept;	      /* of a bucket */
-	struct rf_ledger_slots heard; /* not silent for G + W: their claims count */
+	struct rf_ledger_slots heard; /* silent for less than G + W: their claims count */
 };
 
 void rf_roll_start(struct rf_roll *roll, struct rf_line *line, uint64_t grace_ns);
 void rf_roll_turn(struct rf_roll *roll, uint64_t now);
-/* False: not for some time. */
+/* False: no recent reply. */
 bool rf_roll_is_known(const struct rf_roll *roll, uint64_t now);
 
 #endif /* RINGFENCE_AGENT_NEWS_H */

@@ -20,15 +20,15 @@
 #include "fleet/wire.h"
 
 #define PATIENCE_S 3
-#define HOPS 4 /* from node to node, for the keys of a tag */
-#define NOW 1  /* one look has no time */
+#define HOPS 4 /* redirections for the keys of a tag */
+#define NOW 1  /* a single probe needs no clock */
 
-/* ---- one server: it waits for each answer ---- */
+/* ---- one server, blocking ---- */
 
 struct probe_node {
 	redisContext *redis; /* NULL: not connected */
 	struct rf_guard guard;
-	json_t *facts; /* NULL: it was not tried yet */
+	json_t *facts; /* NULL: not probed yet */
 	bool is_loading;
 	char trouble[RF_CLUSTER_TEXT_SIZE]; /* "": none */
 };
@@ -50,7 +50,7 @@ static bool connect_to(struct probe_node *node, const struct rf_server *server)
 			 "its name cannot be resolved: %s; " RF_NAME_REMEDY, server->unknown);
 		return false;
 	}
-	if (!server->port_number) { /* an engine may announce any number */
+	if (!server->port_number) { /* a server can announce any number */
 		snprintf(node->trouble, sizeof(node->trouble),
 			 "the engine announces port %s for it, which is invalid; see "
 			 "'cluster-announce-port'",
@@ -67,7 +67,7 @@ static bool connect_to(struct probe_node *node, const struct rf_server *server)
 	return true;
 }
 
-/* NULL: no answer. */
+/* NULL: no reply. */
 static redisReply *try_to_ask(struct probe_node *node, int count, const char **words)
 {
 	redisReply *reply =
@@ -85,7 +85,7 @@ static bool is_denied(const redisReply *reply)
 	return reply && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOPERM", 6) == 0;
 }
 
-/* NULL: no answer, or an error, which `*denied` says is a right that is missing. */
+/* NULL: no reply, or an error; `*denied`: because of a missing right. */
 static redisReply *ask(struct probe_node *node, int count, const char **words, bool *denied)
 {
 	redisReply *reply = try_to_ask(node, count, words);
@@ -116,8 +116,8 @@ static bool log_in(struct probe_node *node, const struct rf_engine *engine)
 }
 
 /*
- * Asks it for the keys of a tag, by a call that changes nothing and that each user of a member may
- * make. NULL: it has them; else its error, which lasts until the next call.
+ * Checks whether it has the keys of a tag, by a call without effect that every member's user has
+ * the right to. NULL: it has them; otherwise its error, valid until the next call.
  */
 static const char *ask_node(struct probe_node *node, uint32_t tag, char error[256])
 {
@@ -138,9 +138,9 @@ static const char *ask_node(struct probe_node *node, uint32_t tag, char error[25
 	return *error ? error : NULL;
 }
 
-/* ---- what it says of itself ---- */
+/* ---- its facts ---- */
 
-/* The value of a line "KEY:VALUE"; NULL: there is none. */
+/* The value of a line "KEY:VALUE"; NULL: no such line. */
 static json_t *field(const char *info, const char *key)
 {
 	const size_t length = strlen(key);
@@ -169,7 +169,7 @@ static void tell_field(json_t *facts, const char *info, const char *as, const ch
 	json_object_set_new(facts, as, value ? value : json_null());
 }
 
-/* Those that follow it: "ip=ADDRESS,port=PORT,state=online,…". */
+/* Its replicas: */
 static json_t *replicas_of(const char *info)
 {
 	json_t *replicas = json_array();
@@ -219,7 +219,7 @@ static bool is_text(const redisReply *reply, const char *text)
 	       strcmp(reply->str, text) == 0;
 }
 
-/* Of one library: names and values, one after the other. */
+/* One library: alternating names and values. */
 static const char *compare_library(const redisReply *library)
 {
 	for (size_t i = 0; i + 1 < library->elements; i += 2)
@@ -254,14 +254,14 @@ static bool is_string(const redisReply *reply)
 	return reply->type == REDIS_REPLY_STRING;
 }
 
-/* HOST, PORT, ID, and maybe more. */
+/* HOST, PORT, ID, optionally more. */
 static bool is_node(const redisReply *node)
 {
 	return node->type == REDIS_REPLY_ARRAY && node->elements >= 3 &&
 	       node->element[1]->type == REDIS_REPLY_INTEGER && is_string(node->element[2]);
 }
 
-/* As in MOVED, a host may be missing. */
+/* As in MOVED, the host can be missing. */
 static json_t *place_of(const redisReply *node)
 {
 	const redisReply *host = node->element[0];
@@ -294,7 +294,7 @@ static void tell_range(const json_t *facts, json_t *own, const redisReply *range
 	}
 }
 
-/* Of its own replicas INFO has other addresses, which MOVED never names. */
+/* INFO has different addresses of its replicas than MOVED. */
 static void tell_places(json_t *facts, const redisReply *ranges)
 {
 	json_t *own = json_object(), *replicas = json_array(), *place;
@@ -312,7 +312,7 @@ static void tell_places(json_t *facts, const redisReply *ranges)
 	json_decref(replicas);
 }
 
-/* An error but a right that is missing is none of the fleet's: some engines lack these commands. */
+/* Only a missing right is an error here: some servers lack these commands. */
 static void look_at_place(struct probe_node *node)
 {
 	const char *id_words[] = {"CLUSTER", "MYID"}, *slots_words[] = {"CLUSTER", "SLOTS"};
@@ -331,7 +331,7 @@ static void look_at_place(struct probe_node *node)
 		freeReplyObject(slots);
 }
 
-/* ---- all of it ---- */
+/* ---- one node ---- */
 
 static bool is_in_cluster(const struct probe_node *node)
 {
@@ -340,7 +340,7 @@ static bool is_in_cluster(const struct probe_node *node)
 	return in_cluster && strcmp(in_cluster, "1") == 0;
 }
 
-/* Looks at it, at the first time. False: it cannot be asked, and `trouble` or its facts say why. */
+/* Probes it the first time. False: not usable, see `trouble` or its facts. */
 static bool reach_node(struct probe_node *node, const struct rf_server *server,
 		       const struct rf_engine *engine)
 {
@@ -359,7 +359,7 @@ static bool reach_node(struct probe_node *node, const struct rf_server *server,
 	return !*node->trouble && !node->is_loading;
 }
 
-/* Ends it, and returns its facts, as JSON. `buckets`: those that it has. */
+/* Closes it and returns its facts, as JSON. `buckets`: number of its buckets. */
 static json_t *tell_node(struct probe_node *node, int buckets)
 {
 	json_object_set_new(node->facts, "buckets", json_integer(buckets));
@@ -371,7 +371,7 @@ static json_t *tell_node(struct probe_node *node, int buckets)
 	return node->facts;
 }
 
-/* ---- all of them ---- */
+/* ---- the cluster ---- */
 
 struct probe {
 	const struct rf_engine *engine;
@@ -379,7 +379,7 @@ struct probe {
 	struct probe_node node[RF_NODES_MOST];
 };
 
-/* Goes to where the keys of a tag are, or should be. */
+/* Follows redirections to the node of a tag. */
 static void find_node_of(struct probe *probe, uint32_t tag)
 {
 	for (int hop = 0; hop < HOPS; hop++) {
@@ -389,7 +389,7 @@ static void find_node_of(struct probe *probe, uint32_t tag)
 
 		if (!reach_node(&probe->node[node], &probe->cluster.node[node].server,
 				probe->engine)) {
-			/* The last one stays: nobody has taken its place. */
+			/* The last one remains: no node took over. */
 			if (hop < HOPS - 1)
 				rf_cluster_failed(&probe->cluster, node, 0, NOW);
 			continue;
@@ -412,9 +412,9 @@ static int buckets_of(const struct probe *probe, uint32_t node)
 	return buckets;
 }
 
-/* ---- replicas, which are of use only once their master is gone ---- */
+/* ---- replicas, used after a failover ---- */
 
-/* As MOVED would name it then: behind a tunnel by its port alone. */
+/* As MOVED would name it after a failover: behind a tunnel only by its port. */
 static bool replica_at(const struct probe *probe, const struct rf_server *master,
 		       const json_t *replica, struct rf_server *server)
 {
@@ -434,7 +434,7 @@ static bool replica_at(const struct probe *probe, const struct rf_server *master
 
 		if (known->port_number == server->port_number &&
 		    strcmp(known->address, server->address) == 0)
-			return false; /* it was looked at */
+			return false; /* already probed */
 	}
 	return true;
 }
@@ -461,14 +461,14 @@ static void look_at_replicas(const struct probe *probe, uint32_t master, json_t 
 
 /* ---- all nodes ---- */
 
-/* Keys led to it, and then on to another node. */
+/* Keys led to it, and then to a different node. */
 static void leave(struct probe_node *node)
 {
 	if (node->facts)
 		json_decref(tell_node(node, 0));
 }
 
-/* Each that has keys, and those of the settings. */
+/* All nodes with keys, and the configured ones. */
 static json_t *look_at_nodes(struct probe *probe)
 {
 	json_t *nodes = json_array();
@@ -493,7 +493,7 @@ static json_t *look_at_nodes(struct probe *probe)
 	return nodes;
 }
 
-/* What the cluster itself says, of keys that nobody has. */
+/* The error of the cluster for keys that no node has. */
 static const char *trouble_of(const struct rf_cluster *cluster)
 {
 	for (uint32_t tag = 0; tag < RF_TAGS; tag++)

@@ -13,7 +13,7 @@ static const char *text_of(const json_t *facts, const char *key)
 	return text ? text : "";
 }
 
-/* Addresses may be written in several ways; names are the same if they are written the same. */
+/* Compares addresses in any notation, and names literally. */
 static bool is_same_host(const char *announced, const json_t *asked)
 {
 	const char *address = text_of(asked, "address");
@@ -26,7 +26,7 @@ static bool is_same_host(const char *announced, const json_t *asked)
 	return *announced && strcasecmp(announced, text_of(asked, "host")) == 0;
 }
 
-/* Is it the address by which that node was asked? `place` is what `by` announces. */
+/* Is it the address at which that node was probed? `place` is announced by `by`. */
 static bool is_asked_at(const json_t *place, const json_t *by, const json_t *asked)
 {
 	const char *host = json_string_value(json_array_get(place, 0));
@@ -45,7 +45,7 @@ static json_t *announced_name(const json_t *by, const char *id)
 	return port ? json_sprintf("%s:%s", host ? host : text_of(by, "host"), port) : json_null();
 }
 
-/* True: it announces another node there, and not that one. */
+/* True: it announces a different node there, and not that one. */
 static bool contradicts(const json_t *by, const json_t *asked)
 {
 	bool is_announced = false;
@@ -62,7 +62,8 @@ static bool contradicts(const json_t *by, const json_t *asked)
 	return is_announced;
 }
 
-/* What the node says itself tells the most. But if it is of another cluster, only others know. */
+/* The node's own announcement comes first. If it belongs to a different cluster, only others know.
+ */
 static void compare(const json_t *nodes, json_t *asked)
 {
 	const json_t *by = contradicts(asked, asked) ? asked : NULL;

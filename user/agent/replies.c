@@ -13,7 +13,7 @@
 #include "ringfence/share.h"
 #include "schema/record.h"
 
-/* ---- what was answered ---- */
+/* ---- pieces ---- */
 
 static const struct rf_piece *piece_of(const struct rf_inquiry *inquiry, enum rf_piece_kind kind,
 				       uint32_t index)
@@ -41,7 +41,7 @@ static const char *definition_of(const json_t *host, const char *limit)
 	return json_string_value(json_object_get(json_object_get(host, "limits"), limit));
 }
 
-/* What a host says of itself; NULL: nothing that makes sense. The caller frees it. */
+/* The description of a host; NULL: missing or invalid. The caller frees it. */
 static json_t *host_of(const struct rf_inquiry *inquiry, uint32_t slot)
 {
 	const struct rf_piece *piece = piece_of(inquiry, RF_PIECE_HOST, slot);
@@ -49,7 +49,7 @@ static json_t *host_of(const struct rf_inquiry *inquiry, uint32_t slot)
 	return piece ? read_object(piece->bytes, piece->size) : NULL;
 }
 
-/* Its name; "" if it has not sent any. */
+/* Its name; "" if not reported. */
 static void name_of(const json_t *host, char name[RF_HOST_NAME_SIZE])
 {
 	const char *said = json_string_value(json_object_get(host, "name"));
@@ -66,7 +66,7 @@ static json_t *no_answer(const struct rf_inquiry *inquiry)
 
 /* ---- hosts ---- */
 
-#define DIFFERS_MOST 1000 /* of all hosts together: an answer has an end */
+#define DIFFERS_MOST 1000 /* of all hosts together: bounds the reply */
 
 /* A limit that is not the same there. */
 struct difference {
@@ -79,7 +79,7 @@ static const struct rf_field difference_fields[] = {
 	{},
 };
 
-/* A member, over all buckets: the longest that one of them has not heard it. */
+/* A member, over all buckets: the longest silence of any of them. */
 struct told_host {
 	uint32_t slot;
 	char name[RF_HOST_NAME_SIZE];
@@ -114,7 +114,7 @@ static const struct rf_field others_fields[] = {
 };
 RF_RECORD(fleet_status, others_fields);
 
-/* False: no bucket has answered. */
+/* False: no bucket replied. */
 static bool look_at_hosts(const struct rf_inquiry *inquiry, struct told_host *seen,
 			  uint64_t *window_ms)
 {
@@ -301,7 +301,7 @@ static const struct rf_field top_fields[] = {
 };
 RF_RECORD(fleet_top, top_fields);
 
-/* What a host tells of a source. False: it makes no sense. */
+/* A source as reported by a host. False: invalid. */
 static bool read_source(json_t *from, struct rf_told_source *told)
 {
 	const char *address, *limit;
@@ -578,7 +578,7 @@ static void look_here(const struct rf_status_view *view, const struct rf_claim_k
 	read_used(view, key, limit, here);
 }
 
-/* ---- source: the answer ---- */
+/* ---- source: the reply ---- */
 
 struct source_limit {
 	const struct rf_fleet_limit *limit;
@@ -640,7 +640,7 @@ static json_t *compose_source(const struct rf_inquiry *inquiry)
 	return json_pack("{s:o}", "limits", limits);
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 json_t *rf_reply_compose(const struct rf_inquiry *inquiry)
 {

@@ -60,7 +60,7 @@ struct rf_inquiry {
 	uint64_t until_ns;	     /* requests are sent again until then */
 };
 
-/* The reply, once each piece has one or has failed. */
+/* The reply, once each piece is complete or has failed. */
 json_t *rf_reply_compose(const struct rf_inquiry *inquiry);
 
 #endif /* RINGFENCE_AGENT_REPLIES_H */

@@ -39,8 +39,8 @@
 /* ---- the wait for programs ---- */
 
 /*
- * Waits for programs, in a thread of its own: that takes up to some 10 ms, and heartbeats and asks
- * have no such time.
+ * A separate thread that waits for programs: this takes up to some 10 ms, too long for heartbeats
+ * and requests of sources.
  */
 struct waiter {
 	pthread_t thread;
@@ -52,7 +52,7 @@ struct waiter {
 
 #define WAITER_NONE ((struct waiter){.begin_fd = -1, .done = {.fd = -1}})
 
-/* What is sent to the thread; it answers with 1, or 1 and an errno. */
+/* Commands to the thread; it replies with 1, or 1 plus an errno. */
 #define BEGIN 1
 #define END 2
 
@@ -61,7 +61,7 @@ static bool send_event(int fd, uint64_t what)
 	return write(fd, &what, sizeof(what)) == sizeof(what);
 }
 
-/* 0: nothing was told. */
+/* 0: no event. */
 static uint64_t read_event(int fd)
 {
 	uint64_t what;
@@ -82,8 +82,8 @@ static void *run_waiter(void *context)
 }
 
 /*
- * `waiter` is WAITER_NONE before, but for done.ready and done.context: that is called once a wait
- * is over. End it even after an error.
+ * `waiter` is WAITER_NONE before, except done.ready and done.context, which is called after each
+ * wait. Stop it even after an error.
  */
 static int start_waiter(struct waiter *waiter, struct rf_loop *loop, struct rf_error *error)
 {
@@ -119,13 +119,13 @@ static void end_waiter(struct waiter *waiter)
 	*waiter = WAITER_NONE;
 }
 
-/* Begins to wait until no program runs any more that runs now. False: it cannot. */
+/* Starts a wait for all programs that run now. False: failed. */
 static bool begin_wait(struct waiter *waiter)
 {
 	return waiter->runs && send_event(waiter->begin_fd, BEGIN);
 }
 
-/* 0 or -errno of the wait that is over; -EAGAIN: it goes on. */
+/* 0 or -errno of the completed wait; -EAGAIN: still waiting. */
 static int wait_result(struct waiter *waiter)
 {
 	const uint64_t what = read_event(waiter->done.fd);
@@ -151,7 +151,7 @@ struct agent {
 	struct rf_publisher publisher;
 	struct waiter waiter;
 	struct rf_loop loop;
-	uint64_t leaves_ns; /* at the latest */
+	uint64_t leaves_ns; /* deadline */
 	struct rf_said said_cluster, said_key, said_wait;
 };
 
@@ -264,7 +264,7 @@ static uint64_t due_ns(const struct agent *agent, uint64_t now)
 	return rf_earlier(until_ns, rf_claims_due_ns(&agent->claims));
 }
 
-/* Heartbeats come first: what they say of deadlines is in force before anything else is done. */
+/* Heartbeats first: their deadlines are applied before any other work. */
 static void wait_for_events(struct agent *agent)
 {
 	rf_loop_wait(&agent->loop, due_ns(agent, rf_time_awake()));
@@ -274,8 +274,9 @@ static void wait_for_events(struct agent *agent)
 }
 
 /*
- * A flood of new sources asks faster than is of use. So the agent rests where it did not take all
- * asks: it comes before others on a CPU, also before threads that handle packets.
+ * A flood of new sources sends more requests than are useful. So the agent pauses if it did not
+ * read all requests: otherwise it would take a CPU from other threads, including the ones that
+ * handle packets.
  */
 static void take_asks(struct agent *agent)
 {
@@ -324,14 +325,14 @@ static void turn(struct agent *agent)
 /* ---- rights ---- */
 
 /*
- * The agent's files are the group's that may watch, where there is one. systemd sets the group of
- * the service; started by hand it takes CAP_SETGID, so it comes before confine().
+ * The agent's files belong to the group of viewers, if it exists. systemd sets the group of the
+ * service; started manually this needs CAP_SETGID, so it runs before confine().
  */
 static void join_group(void)
 {
 	const struct group *group = getgrnam(RF_GROUP);
 
-	/* Without it only root sees how the agent is. */
+	/* Without the group only root can read the status. */
 	if (group && getegid() != group->gr_gid && setgid(group->gr_gid))
 		rf_warn("cannot take the group '%s': %s; only root sees how the agent is", RF_GROUP,
 			strerror(errno));
@@ -339,7 +340,7 @@ static void join_group(void)
 
 static void drop_bounds(void)
 {
-	/* What this kernel does not know, and what we may not drop, fails without harm. */
+	/* Capabilities unknown to this kernel, or not droppable, fail harmlessly. */
 	for (int cap = 0; cap < CAPS_MOST; cap++)
 		if (cap != CAP_BPF)
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
@@ -356,9 +357,9 @@ static int keep_bpf(void)
 }
 
 /*
- * Drops all capabilities but CAP_BPF, for good: it reads and writes the pins of root's fences as
- * their owner, and runs the fence's calls. Nothing that it might execute gets more. Its core, with
- * the engine's password in it, is not dumped.
+ * Drops all capabilities except CAP_BPF permanently: with it the agent reads and writes the pins of
+ * root's fences as their owner, and runs the fence's calls. Programs that it executes get no more.
+ * Its core, which contains the password of the server, is not dumped.
  */
 static int confine(struct rf_error *error)
 {
@@ -381,7 +382,7 @@ static int confine(struct rf_error *error)
 	return 0;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and stop ---- */
 
 static const int ends[] = {SIGTERM, SIGINT, 0};
 
@@ -454,8 +455,8 @@ static int start(struct agent *agent, struct rf_error *error)
 }
 
 /*
- * Gives all shares back, and stays until what was used is out of W, so that others get it: for G at
- * most, and not once the host is alone. A second signal ends that.
+ * Releases all shares and waits until the used ones are older than W, so other hosts get them: for
+ * at most G, and not once the host is offline. A second signal ends the wait.
  */
 static void leave(struct agent *agent)
 {
@@ -507,11 +508,11 @@ int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *erro
 		rf_error_failed(error, err, "cannot start: %s", strerror(-err));
 	if (!err)
 		err = start(agent, error);
-	if (!err) /* the desk is its own: no other agent serves the fence */
+	if (!err) /* the control socket is ours: no other agent serves the fence */
 		rf_publisher_start(&agent->publisher, settings->name);
 	if (!err)
 		err = confine(error);
-	if (!err) /* its thread has no more rights than this one */
+	if (!err) /* its thread must not have more rights than the main one */
 		err = start_waiter(&agent->waiter, &agent->loop, error);
 	while (!err && !is_ended(agent))
 		turn(agent);

@@ -4,7 +4,7 @@
 
 #include "agent/settings.h"
 
-/* Serves the fence until a signal ends it. */
+/* Serves the fence until a signal. */
 int rf_agent_run(const struct rf_agent_settings *settings, struct rf_error *error);
 
 #endif /* RINGFENCE_AGENT_RUN_H */

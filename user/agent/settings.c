@@ -49,7 +49,7 @@ static int take_server(struct rf_server *server, const char *word, struct rf_err
 	return 0;
 }
 
-/* One, or several with commas between. */
+/* One, or several separated by commas. */
 static int rf_setting_engine(const struct rf_setting_row *row, const char *word, void *into,
 			     struct rf_error *error)
 {
@@ -139,7 +139,7 @@ static int take_words(struct rf_agent_settings *settings, struct rf_words *words
 	return taken < 0 ? taken : 0;
 }
 
-/* Words of all lines: a setting may go on in the next one. */
+/* Words of all lines: a setting can continue on the next line. */
 static int split_text(char *text, const char *array[WORDS_MOST], struct rf_words *words,
 		      struct rf_error *error)
 {

@@ -11,7 +11,7 @@
 #include "ringfence/fleet.h"
 #include "ringfence/share.h"
 
-/* ---- what the agent writes into the fence: shares and deadlines ---- */
+/* ---- writing shares and deadlines into the fence ---- */
 
 static void log_write(struct rf_site *site, const char *error)
 {
@@ -40,7 +40,7 @@ int rf_site_windows(struct rf_site *site, struct rf_fleet_record *record, uint32
 	if (err)
 		return err;
 	site->claims->ended =
-		0; /* not before: shares that were to end must not outlive a failure */
+		0; /* only after success: shares that were to expire must not survive a failure */
 	if (count)
 		memcpy(record, batch->record, count * sizeof(*record));
 	return 0;
@@ -70,7 +70,7 @@ void rf_site_tell(struct rf_site *site)
 	rf_site_look_whether_alone(site);
 }
 
-/* What the fence has of the deadlines, for the count of the time alone. */
+/* Reads the deadlines of the fence, to count offline time. */
 static struct rf_alone_seen read_hearing(const struct rf_site *site)
 {
 	struct rf_alone_seen seen = {
@@ -116,7 +116,7 @@ static struct rf_fleet_limit limit_from(const struct rf_site *site, const struct
 	return of;
 }
 
-/* Without a limit of the fleet nothing is alone. */
+/* Without a limit of the fleet no bucket is offline. */
 static void count_time_alone(struct rf_site *site)
 {
 	const struct rf_alone_seen seen = read_hearing(site);
@@ -129,7 +129,7 @@ static void count_time_alone(struct rf_site *site)
 	}
 }
 
-/* Reads the limits of the fleet that are in force, and gives them to the claims. */
+/* Reads the enforced limits of the fleet and passes them to the claims. */
 static int read_limits(struct rf_site *site, uint64_t now, struct rf_error *error)
 {
 	const uint64_t in_force = rf_fence_standing(&site->fence).in_force;
@@ -144,16 +144,16 @@ static int read_limits(struct rf_site *site, uint64_t now, struct rf_error *erro
 	for (int i = 0; i < RF_LIMITS_MAX; i++)
 		if (bank.policy[i].id && bank.policy[i].flags & RF_FLEET)
 			limits[count++] = limit_from(site, &bank.limit[i], &bank.policy[i]);
-	site->in_force = in_force; /* read before: what changed meanwhile is read again */
+	site->in_force = in_force; /* read first: a concurrent change is read again */
 	site->limits = count;
 	count_time_alone(site);
 	rf_claims_take_limits(site->claims, now, limits, count);
 	return 0;
 }
 
-/* ---- shares that an agent before this one gave ---- */
+/* ---- shares of an earlier agent ---- */
 
-/* Windows are read a batch at a time. */
+/* Windows are read in batches. */
 struct taking {
 	struct rf_site *site;
 	uint64_t now;
@@ -183,7 +183,7 @@ static void note_used(struct taking *taking, const struct rf_fleet_record *recor
 	rf_claims_found(taking->site->claims, taking->now, &window);
 }
 
-/* A window that was made before its limit was one of the fleet has no incarnation. */
+/* A window created before its limit joined the fleet has no incarnation. */
 static void keep_shared(struct taking *taking)
 {
 	uint32_t kept = 0;
@@ -236,7 +236,7 @@ static int note_window(const struct rf_address *source, uint32_t limit_id,
 	return ++taking->count == RF_FLEET_BATCH ? take_batch(taking) : 0;
 }
 
-/* No window is made by the key of before after this: all that are wrong are there to be moved. */
+/* No window is created with the old key after this: all wrong ones exist and can be moved. */
 static int set_key(struct rf_site *site, struct rf_error *error)
 {
 	struct rf_fleet_batch *batch = site->shares.batch;
@@ -249,8 +249,8 @@ static int set_key(struct rf_site *site, struct rf_error *error)
 }
 
 /*
- * Takes back all shares that an agent before this one gave, and makes claims of what was used by
- * them. Without it they would be in force again as soon as the engine is heard.
+ * Revokes all shares granted by an earlier agent, and makes claims of their use. Otherwise they
+ * would be enforced again as soon as the server replies.
  */
 static int take_over(struct rf_site *site, uint64_t now, struct rf_error *error)
 {
@@ -277,7 +277,7 @@ static int take_over(struct rf_site *site, uint64_t now, struct rf_error *error)
 	return err;
 }
 
-/* ---- asks ---- */
+/* ---- requests of sources ---- */
 
 static int take_ask(void *context, void *data, size_t size)
 {

@@ -21,7 +21,7 @@
 #include "rules/policy.h"
 #include "schema/record.h"
 
-#define FILE_MODE 0640 /* the agent's group is that of those who may watch */
+#define FILE_MODE 0640 /* readable by the group of viewers */
 
 static const char *const link_states[] = {
 	[RF_LINK_DOWN] = "down",
@@ -387,7 +387,7 @@ static struct sources_status read_sources(const struct rf_claims *claims, uint64
 	return sources;
 }
 
-/* ---- all of it ---- */
+/* ---- status ---- */
 
 struct agent_status {
 	const char *fence, *host, *version;

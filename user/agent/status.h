@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the agent tells of itself on its socket, one message for each question, as JSON:
+ * Replies on the control socket, one JSON message for each request:
  *
- *   status          the engine, the membership, limits and counters
- *   show ADDRESS    what a source has here, under each limit of the fleet
- *   bans            those of other hosts that were taken: [PREFIX, SLOT] each
- *   flush           forgets what was taken, and takes none of it again
+ *   status          the server, the membership, limits and counters
+ *   show ADDRESS    the claims on a source here, under each limit of the fleet
+ *   bans            accepted bans of other hosts: [PREFIX, SLOT] each
+ *   flush           forgets accepted bans and ignores them from now on
  *
- * inquiry.h has the questions that the fleet server has to answer.
+ * inquiry.h has the requests that need the fleet server.
  */
 #ifndef RINGFENCE_AGENT_STATUS_H
 #define RINGFENCE_AGENT_STATUS_H
@@ -26,35 +26,35 @@ struct rf_status_view {
 	struct rf_site *site; /* windows are read */
 	const struct rf_cluster *cluster;
 	const struct rf_line *beats, *reports;
-	struct rf_line *news; /* questions are sent */
+	struct rf_line *news; /* used to send requests */
 	const struct rf_calls *calls;
 	const struct rf_roll *roll;
 	struct rf_fleet_bans *bans;
 	const char *name;  /* of this host */
-	uint64_t alone_ns; /* since when some bucket is alone; 0: none is */
+	uint64_t alone_ns; /* since when a bucket is offline; 0: none is */
 	uint64_t started_ns;
 };
 
 #define RF_KEY_TROUBLE_SIZE 192
 
-/* What is wrong with the bucket key; "": nothing. */
+/* The error of the bucket key; "": none. */
 void rf_status_key_trouble(const struct rf_claims *claims, char text[RF_KEY_TROUBLE_SIZE]);
-/* Answers that other files have. */
+/* A reply with an error. */
 json_t *rf_status_error(const char *text);
-/* The text of an answer, of the heap, which is freed; NULL: no memory. */
+/* The text of a reply, on the heap, and frees the reply; NULL: no memory. */
 char *rf_status_text(json_t *answer);
-/* The answer, of the heap; NULL: no memory. `question` is anybody's text. */
+/* The reply, on the heap; NULL: no memory. `question` is untrusted. */
 char *rf_status_answer(const struct rf_status_view *view, const char *question);
 
 /* ---- the file ---- */
 
 /*
- * What members of the group may read of the agent: its answer to `status`, as a file that is
- * written anew each second. So whoever watches never makes the agent wait, nor waits for it.
+ * The reply to `status` in a file for members of the group, written once per second: readers and
+ * the agent never wait for each other.
  */
 struct rf_publisher {
 	char path[108], next[112];
-	uint64_t at_ns; /* when it is written next */
+	uint64_t at_ns; /* time of the next write */
 	struct rf_said said;
 };
 
