@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154,SC2119,SC2120 # lib.sh sets them
-# Fleets, for the tests that source this file after lib.sh: an engine, and hosts with a fence and an
-# agent each. What they pass is received in all of them, and judged together by its times.
+# Fleets, for the tests that source this file after lib.sh: a fleet server, and hosts with a fence
+# and an agent each. The packets that they pass are received in all of them, and evaluated together
+# by their times.
 #
 #   outside                 h1                  engine
 #   out1 ---- traffic ---- edge1 eng0 ---- 10.77.1.1  redis-server
@@ -78,7 +79,7 @@ is_alone() { # HOST
 	is_alone_in 16 "$1"
 }
 
-# Without jq, which takes longer than the answer: every test waits for this.
+# Without jq, which takes longer than the reply: every test waits for this.
 is_alone_in() { # BUCKETS HOST
 	[[ $(agent_says "$2" status) =~ \"offline\":\ *$1[,}] ]]
 }
@@ -93,7 +94,7 @@ all_hear() {
 
 # ---- traffic ----
 
-# In ns, as the times of what was received.
+# In ns, like the times of received packets.
 clock() {
 	build/tests/traffic clock
 }
@@ -151,7 +152,7 @@ received_on() {
 	awk -v source="$2" '$2 == source { sum += $3 } END { print sum + 0 }' "$scratch/received$1"
 }
 
-# agent_says HOST QUESTION: what the agent answers on its socket.
+# agent_says HOST QUESTION: the agent's reply on its socket.
 agent_says() {
 	build/tests/agent_says "edge$1" "$2" 2>/dev/null
 }

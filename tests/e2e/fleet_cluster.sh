@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154,SC2034 # lib.sh and fleet.sh set them, tests use them
-# A cluster of three masters, and a replica of the second one, as the engine of a fleet, for the tests
-# that source this file after fleet.sh. Node N is 10.78.0.N, which all hosts can reach. A test may say
-# otherwise how nodes listen, and how redis-cli reaches them.
+# A cluster of three masters, and a replica of the second one, as the fleet server, for the tests
+# that source this file after fleet.sh. Node N is 10.78.0.N, which all hosts can reach. A test can
+# override how nodes listen, and how redis-cli reaches them.
 #
-# On a busy machine a node can be silent for seconds. So no node is given up before a minute, and a
-# replica takes its master's place only when a test says so: fail_over.
+# On a busy machine a node can be silent for seconds. Therefore no node is considered failed before
+# a minute, and a replica takes its master's place only when a test triggers it: fail_over.
 
 nodes=4
 cluster_port() { echo 6379; }          # NODE
@@ -19,7 +19,7 @@ node() { # NUMBER COMMAND…
 	within engine "$client" "${client_words[@]}" -h "10.78.0.$1" -p "$(cluster_port "$1")" "${@:2}"
 }
 
-# must NODE COMMAND…: ends the test unless the node answers OK.
+# must NODE COMMAND…: ends the test unless the node replies OK.
 must() {
 	local said
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154,SC2034 # lib.sh and fleet.sh set them, tests use them
 # Storms over a fleet, for the tests that source this file after fleet.sh. Of each kind of source,
-# three flood at once: one all hosts evenly, one hops from host to host each 200 ms, one comes in
-# bursts on all hosts at once. What all hosts pass of each is judged by its times. Together they send
-# 4.5 times the limit, however many the hosts are.
+# three flood concurrently: one all hosts evenly, one hops from host to host each 200 ms, one sends
+# bursts to all hosts simultaneously. The packets of each that all hosts pass are evaluated by their
+# times. Together they send 4.5 times the limit, for any number of hosts.
 
 limit=600       # L, in packets, in each second
 storm_number=0
@@ -44,7 +44,7 @@ storm_on() { # HOST SECONDS KIND
 	done
 }
 
-# storm SECONDS [HOST…]: over all hosts, or those; `calm` ends it.
+# storm SECONDS [HOST…]: over all hosts, or those; `calm` stops it.
 storm() {
 	local host kind flows=() among=("${@:2}")
 
@@ -62,8 +62,8 @@ calm() {
 	end_watch
 }
 
-# The most that came of a source within a time: of all intervals, or of those that end in these
-# times, with what was sent in these.
+# The most packets of a source within a time: of all intervals, or of those that end in these times,
+# with packets sent in these.
 most_of() { # SOURCE TIME [SINCE [UNTIL]]
 	build/tests/traffic judge "$scratch/all" from "$1" ${3:+since "$3"} ${4:+until "$4"} \
 		max "1000000000/$2" 2>/dev/null | sed 's/.*: //'

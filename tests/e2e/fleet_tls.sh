@@ -6,7 +6,7 @@
 
 stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps-test'"
 
-# certificate NAME: a certification authority, and what it signs for NAME.
+# certificate NAME: a certification authority, and its certificate for NAME.
 certificate() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1 authority" \
 		-keyout "$scratch/$1.ca.key" -out "$scratch/$1.ca" &&
@@ -16,7 +16,8 @@ certificate() {
 			-CAcreateserial -out "$scratch/$1.certificate"
 } >>"$scratch/openssl" 2>&1
 
-# settings FIRST [N]: of the manual's literal blocks that begin with this line, the first or the Nth.
+# settings FIRST [N]: of the manual's literal blocks that start with this line, the first or the
+# Nth.
 settings() {
 	awk -v first="$1" -v wanted="${2-1}" '/^\.Bd -literal/ { getline; inside = $0 == first && ++n == wanted }
 		/^\.Ed/ { inside = 0 } inside { gsub(/ENGINE/, "engine"); print }' docs/ringfence-fleet.8

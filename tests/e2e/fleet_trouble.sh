@@ -4,7 +4,7 @@
 # What befalls links, clocks and agents of a fleet, for test_fleet_faults.sh. Each function brings
 # about one fault in a storm, and leaves the fleet as it was.
 
-# ---- no trouble ----
+# ---- no fault ----
 
 reports() { # HOST
 	agent_says "$1" status | jq .counts.reports
@@ -129,7 +129,7 @@ fault_delay() {
 
 # ---- clocks ----
 
-# Programs that are run with it have a wall clock that is so many seconds off as the file says.
+# Programs that run with it have a wall clock that is off by the number of seconds in the file.
 build_other_clock() {
 	${CC:-cc} -O1 -shared -fPIC -o "$scratch/other_clock.so" -x c - <<-'END' || bail 'cannot compile another clock'
 		#define _GNU_SOURCE
@@ -216,7 +216,7 @@ fault_clocks_differ() {
 
 # ---- agents and hosts ----
 
-# It is killed when it makes its Nth call of a kind; another one starts at once.
+# It is killed when it makes its Nth call of a kind; a new one starts immediately.
 fault_agent_dies() {
 	alone_in 1 'no other host is alone' agent_dies
 }
@@ -246,7 +246,7 @@ gone() {
 	! kill -0 "$1" 2>/dev/null || [ "$(awk '{ print $3 }' "/proc/$1/stat")" = Z ]
 }
 
-# Its windows are gone as well; another nonce takes another slot.
+# Its windows are lost as well; another nonce takes another slot.
 fault_reboot() {
 	local from until
 
@@ -262,7 +262,7 @@ fault_reboot() {
 	eventually hears 2
 	until=$(clock)
 	finish 2 "$from" "$until"
-	verdict 'a host reboots within W' any # it has no fence for a moment
+	verdict 'a host reboots within W' any # it briefly has no fence
 }
 
 # Both want a slot, and one of them gets it.
@@ -301,11 +301,11 @@ attach_anew() { # WORD…
 	on 1 attach edge1 fleet "$@" >"$scratch/log"
 	on 1 apply "$scratch/saved" >"$scratch/log"
 	eventually hears 1
-	sleep 1.5 # until what was used before is out of W
+	sleep 1.5 # until earlier use has left W
 }
 
-# Each of the new sources is seen twice, so that its window is worth as much as those of the storm: these
-# are lost again and again, and a source passes f once more each time.
+# Each of the new sources is seen twice, which makes its window as valuable as those of the storm:
+# these are lost repeatedly, and a source passes f once more each time.
 fault_eviction() {
 	local new=100000 before lost each
 
@@ -327,8 +327,8 @@ passed_until() { # SOURCE SECONDS UNTIL-NS
 		sed 's/.*: //'
 }
 
-# A user above L/2 on a host that dies comes to another one at once. What it has passed stays claimed
-# for G + W, so until then it has little there.
+# A user above L/2 on a host that dies moves immediately to a different host. Its passed packets
+# remain claimed for G + W, so until then it has little there.
 fault_host_dies() {
 	local user=192.0.2.240 rate=$((limit * 9 / 10)) died early late gone_ms
 
@@ -356,8 +356,8 @@ fault_host_dies() {
 
 # ---- clients that mean harm ----
 
-# Random bytes to the functions and to the records; none of them has the size of a record. They stay:
-# a record that is deleted is a loss that the engine cannot see.
+# Random bytes to the functions and to the records; none of them has the size of a record. They are
+# retained: a deleted record is a loss that the server cannot detect.
 hostile() { # SECONDS
 	within engine python3 - "$1" <<-'END'
 		import os, random, socket, sys, time
@@ -395,7 +395,7 @@ fault_hostile() {
 	sleep 2.5
 }
 
-# How long after the last packet of a flood the engine has no record any more.
+# How long after the last packet of a flood the server has no record any more.
 fault_silence() {
 	local since
 

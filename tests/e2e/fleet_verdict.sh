@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154,SC2034 # lib.sh and fleet.sh set them, tests use them
 # The verdict about a fault of a fleet, for the tests that source this file after fleet_storm.sh.
-# Agents count exactly when their hosts are alone about each bucket of sources. What the hosts pass of
-# a source is judged by the times of its bucket: as long as nobody is alone it is no more than the
-# bound, while A hosts are that, no more than A times the limit beside it, and W after that the bound
-# holds again.
+# Agents count exactly when their hosts are offline for each bucket of sources. The packets of a
+# source that the hosts pass are evaluated by the times of its bucket: while no host is offline they
+# are within the bound, while A hosts are, within A times the limit in addition, and W after that
+# the bound holds again.
 #
-# L is 600 in 1 s. There are three hosts and four slots, so f is 2, P is 592, and three hosts pass 598.
+# L is 600 in 1 s. There are three hosts and four slots, so f is 2, P is 592, and three hosts pass
+# 598.
 
 pool=592 first=2
 table=()
@@ -15,7 +16,7 @@ declare -A bucket_of_flood=() # of each flood's source
 
 alone_watch=''
 
-# Begins a storm, and to count.
+# Starts a storm, and counting.
 begin() { # SECONDS
 	start outside tests/e2e/fleet_alone.py /run/ringfence-fleet/edge{1..3}.sock \
 		>"$scratch/alone" 2>"$scratch/asks"
@@ -25,7 +26,7 @@ begin() { # SECONDS
 	storm_began=$(clock)
 }
 
-# Waits until so many seconds of the storm have passed.
+# Waits until this many seconds of the storm have passed.
 at() { # SECONDS
 	local left
 
@@ -34,7 +35,7 @@ at() { # SECONDS
 	sleep "$left"
 }
 
-# Ends the storm. $alone hosts were alone about any source. What is exempt beside that may be told: one
+# Stops the storm. $alone hosts were offline for any source. A further exemption can be given: one
 # host, from when, until when.
 finish() { # [HOST FROM UNTIL]
 	local flood
@@ -48,7 +49,7 @@ finish() { # [HOST FROM UNTIL]
 	done
 }
 
-# As an agent says; all agree on it.
+# As an agent reports; all agree on it.
 bucket_of() { # SOURCE
 	local host
 
@@ -57,7 +58,7 @@ bucket_of() { # SOURCE
 	done | jq '.limits[0].bucket' | head -n 1
 }
 
-# How many hosts were alone about a bucket, since when the first one, until when the last one.
+# How many hosts were offline for a bucket, since when the first one, until when the last one.
 times_alone() { # BUCKET|any
 	awk -v bucket="$1" '
 		bucket != "any" && $2 != "any" && $2 != bucket { next }
@@ -81,8 +82,8 @@ larger() { # NUMBER NUMBER
 	echo $(($1 > $2 ? $1 : $2))
 }
 
-# judge_flood FLOOD MORE: by the hosts that were alone about its source. $before and $after stay empty
-# where there was no such time.
+# judge_flood FLOOD MORE: by the hosts that were offline for its source. $before and $after remain
+# empty without such a time.
 judge_flood() {
 	local hosts_alone from until seen may
 
@@ -104,8 +105,8 @@ judge_flood() {
 	fi
 }
 
-# verdict FAULT [MOST]: the bound holds, as above; or MOST beside it, which the fault may pass, or with
-# `any`, whatever passes meanwhile.
+# verdict FAULT [MOST]: the bound holds, as above; or MOST in addition, which the fault can pass, or
+# with `any`, any number of packets in that time.
 verdict() {
 	local bound=$((pool + 3 * first)) before='' after='' whole=0 most=0 over='' more=${2-0} flood said=always
 
@@ -126,8 +127,9 @@ verdict() {
 	table+=("| $1 | $alone of 3, $said | $whole of $most | ${before:--}, ${after:--} of $bound |")
 }
 
-# alone_in HOSTS NAME STORM…: a storm leaves so many hosts alone. On a busy machine an agent may have no
-# CPU for the grace, so that its host limits alone: each storm is judged, and one of five leaves no more.
+# alone_in HOSTS NAME STORM…: a storm leaves this many hosts offline. On a busy machine an agent can
+# be without CPU for the grace time, so that its host goes offline: each storm is evaluated, and one
+# of five leaves no more.
 alone_in() {
 	local try
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# foreign.sh DIRECTORY: compiles the programs of somebody else that test_chain.sh uses: foreign.o,
-# which passes every packet, last.o, which drops every packet, and the command `holder`; and for guests
+# foreign.sh DIRECTORY: compiles the foreign programs that test_chain.sh uses: foreign.o, which
+# passes every packet, last.o, which drops every packet, and the command `holder`; and for guests
 # with network cards frags.o, which passes every packet, also in several buffers. A guest has no
 # compiler, so the host compiles them for it.
 set -eu
@@ -20,7 +20,7 @@ program foreign 2 # XDP_PASS
 program last 1	  # XDP_DROP
 program frags 2 xdp.frags
 
-# Holds a pinned program on an interface by a bpf_link, until it ends.
+# Holds a pinned program on an interface by a bpf_link, until it exits.
 cc -x c -o holder - -lbpf <<-'END'
 	#include <bpf/bpf.h>
 	#include <net/if.h>

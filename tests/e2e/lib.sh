@@ -1,20 +1,20 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # The common part of the end-to-end tests: results in TAP, two network namespaces joined by wires,
-# traffic over them, and the removal of everything that a run made, however it ends. A script that
-# sources this file is then at the top of the tree, and calls done_testing last.
+# traffic over them, and the removal of everything that a run created, however it ends. A script
+# that sources this file is then at the top of the tree, and calls done_testing last.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  ${port[0]}  where fences are attached
 #   out1  ------- wire 1 ------  ${port[1]}
 #
-# IPv6 is off in both namespaces. So the wires carry only the frames that a test sends, and counters
-# can be compared to the packet.
+# IPv6 is off in both namespaces. The wires therefore carry only the frames that a test sends, and
+# counters can be compared to the packet.
 #
-# Runs can work side by side. The names of the network namespaces contain the process id. As root,
-# each run also has a mount namespace with its own bpffs and lock, unless private.sh has made one.
-# All commands enter a namespace through nsenter: 'ip netns exec' makes a mount namespace of its
-# own, where pins vanish.
+# Runs can work in parallel. The names of the network namespaces contain the process id. As root,
+# each run also has a mount namespace with its own bpffs and lock, unless private.sh has created
+# one. All commands enter a namespace through nsenter: 'ip netns exec' creates a mount namespace,
+# where pins vanish.
 
 if [ "$(id -u)" = 0 ] && [ -z "${RF_PRIVATE_MOUNTS-}" ]; then
 	RF_PRIVATE_MOUNTS=none exec unshare --mount --propagation private "$0" "$@"
@@ -25,14 +25,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 
-run=rf$$ # what names of this run begin with
+run=rf$$ # the prefix of this run's names
 pins=/sys/fs/bpf/ringfence
 scratch=$(mktemp -d)
 declare -A started # processes in the background that are not yet waited for
 declare -a port	   # of each wire, its interface inside
 exec {never}<> <(:) # a pipe that is never written to, for pause
-# jq 1.6 needs 30 ms to start, gojq 2 ms. But gojq sorts the keys of an object, and has no -S: a row that depends on
-# their order calls `command jq`.
+# jq 1.6 needs 30 ms to start, gojq 2 ms. But gojq sorts the keys of an object, and has no -S: a row
+# that depends on their order calls `command jq`.
 ! type -P gojq >/dev/null || jq() { gojq "$@"; }
 results=0 failures=0
 
@@ -83,15 +83,15 @@ matches() {
 	explain 'want, a regular expression' "$2"
 }
 
-# check NAME CMD…: the exit status alone decides.
+# check NAME CMD…: decided only by the exit status.
 check() {
 	if "${@:2}"; then pass "$1"; else fail "$1"; fi
 }
 
-# Most of what a test costs is the processes that the shell starts, so the functions that every row calls use
-# the shell's own means, and store what they found in a variable: $(…) is a process as well.
+# Most of the cost of a test is the processes that the shell starts, so the functions that every row
+# calls use shell built-ins, and store their results in a variable: $(…) is a process as well.
 
-# Stores what comes from standard input in $text, without the newlines at its end.
+# Stores standard input in $text, without trailing newlines.
 read_text() {
 	IFS= read -rd '' text
 	while [[ $text = *$'\n' ]]; do
@@ -99,8 +99,8 @@ read_text() {
 	done
 }
 
-# Joins the lines of $text that were wrapped to 80 columns; of JSON, none. Where a line is wrapped depends on
-# the names in it; test_width.sh checks that.
+# Joins the lines of $text that were wrapped to 80 columns, but none of JSON. Line breaks depend on
+# the names in the line; test_width.sh checks them.
 join_lines() {
 	[[ $text != ["{["]* && $text = *$'\n    '* ]] || return 0
 	text=${text//$'\n    '/$'\001'}
@@ -147,12 +147,13 @@ does() {
 	is "$described" "exit 0"$'\n'"$2"$'\n'"stderr: " "$1"
 }
 
-# What limit add says beside the first limit of a fence, which has a sliding window.
+# The additional output of limit add for the first limit of a fence, which has a sliding window.
 steady() { # NAME
 	echo "limit '$1': a source that sends evenly loses nothing up to 96 % of COUNT"
 }
 
-# fails NAME STATUS MESSAGE CMD…: the command ends with STATUS and MESSAGE, and prints nothing else.
+# fails NAME STATUS MESSAGE CMD…: the command exits with STATUS and MESSAGE, and prints nothing
+# more.
 fails() {
 	run_described "${@:4}"
 	is "$described" "exit $2"$'\n\n'"stderr: $3" "$1"
@@ -169,7 +170,7 @@ bail() {
 	exit 1
 }
 
-# ---- the end ----
+# ---- exit ----
 
 stop() { # SIGNAL PID; its status is the process's
 	local status
@@ -210,7 +211,7 @@ own_bpffs() {
 		umount --lazy /sys/fs/bpf
 	done
 	mount -t bpf bpf /sys/fs/bpf || bail 'cannot mount a bpffs'
-	# What was recorded on this machine is not a test's.
+	# Recordings of this machine do not belong to a test.
 	[ ! -d /var/lib/ringfence ] || mount -t tmpfs -o mode=750 private /var/lib/ringfence ||
 		bail 'cannot hide the history of this machine'
 }
@@ -244,7 +245,7 @@ ringfence() {
 	inside "$build" "$@"
 }
 
-# add_wire WIRE [OPTION…]: adds a wire and brings it up. The options, like mtu 9000, are those of
+# add_wire WIRE [OPTION…]: adds a wire and brings it up. The options, like mtu 9000, are options of
 # `ip link`, for both ends.
 add_wire() {
 	port[$1]=${port[$1]-${run}p$1}
@@ -279,8 +280,9 @@ pause() { # SECONDS
 	read -rt "$1" -u "$never" || :
 }
 
-# Repeats a command until it succeeds; less often when it takes long, since asking takes CPU time from
-# what is waited for. It gives up after three minutes: on a busy machine a single attach can take one.
+# Repeats a command until it succeeds; less often when it takes long, because polling takes CPU time
+# from the awaited event. It stops after three minutes: on a busy machine a single attach can take
+# one.
 eventually() {
 	local end=$((SECONDS + 180)) pause=0.02 tries=0
 
@@ -293,7 +295,7 @@ eventually() {
 
 # ---- other builds ----
 
-# The build under test, and those that load in less time, which variant.sh describes.
+# The build under test, and variants that load in less time, which variant.sh describes.
 # shellcheck disable=SC2034 # the tests use them
 {
 	shipped=build/ringfence
@@ -332,7 +334,7 @@ has_iterators() {
 		jq -e 'any(.machine.checks[]; .text | test("forbids BPF iterators"))' >/dev/null
 }
 
-# ---- what is attached ----
+# ---- attached programs ----
 
 # The id of the program on a wire's inner end, or none.
 program_on() { # WIRE
@@ -363,7 +365,7 @@ rules() {
 
 # ---- traffic ----
 
-# What the last delivery received: "SOURCE PACKETS BYTES", a line for each source.
+# The packets of the last delivery: "SOURCE PACKETS BYTES", a line for each source.
 sent='' received=''
 verdict=0 # of its receiver: 1 if more than `max` came out
 # Sums of all deliveries since forget_traffic.
@@ -420,7 +422,7 @@ sum() { # LINES
 	printf '%s %s' "$packets" "$bytes"
 }
 
-# Stores the lines of `traffic` in $text: sorted, without the word that each begins with.
+# Stores the lines of `traffic` in $text: sorted, without the first word of each.
 read_sources() { # FILE WORD
 	read_text <"$1"
 	text=${text#"$2 "}
@@ -503,8 +505,9 @@ names_in() {
 		"build/schema/$1"
 }
 
-# conserves WIRE NAME: the fence passed what the receiver received, and dropped the rest of what was
-# sent since forget_traffic, to the packet and byte; and the sum of the reasons is what was sent.
+# conserves WIRE NAME: the fence passed the packets that the receiver received, and dropped the rest
+# of those sent since forget_traffic, to the packet and byte; and the sum of the reasons equals the
+# sent packets.
 conserves() {
 	is "$(stats "$1" '[.packets.passed, .packets.dropped, .bytes.passed, .bytes.dropped,
 		([.reasons[].packets] | add), ([.reasons[].bytes] | add),

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # Sourced before lib.sh, for tests that use fixed names, such as eth0 and /etc/ringfence. The script
-# goes on in a mount namespace with its own /run, /etc, /var/lib and bpffs, which end with the test. /etc
-# has a group 'ringfence', and files written there and in /var/lib are gone afterwards.
+# continues in a mount namespace with its own /run, /etc, /var/lib and bpffs, which vanish with the
+# test. /etc has a group 'ringfence', and files written there and in /var/lib are deleted
+# afterwards.
 
 if [ -z "${RF_PRIVATE_MOUNTS-}" ]; then
 	[ "$(id -u)" = 0 ] || { echo 'Bail out! it mounts, and loads programs; run it as root'; exit 1; }
@@ -19,7 +20,7 @@ make_private() {
 		mount -t overlay -o "lowerdir=$directory,upperdir=/run/private$directory/upper,workdir=/run/private$directory/work" \
 			private "$directory" || return
 	done
-	# What was recorded on this machine is not a test's.
+	# Recordings of this machine do not belong to a test.
 	[ ! -d /var/lib/ringfence ] || mount -t tmpfs -o mode=750 private /var/lib/ringfence || return
 	mount -t bpf -o mode=0700 private /sys/fs/bpf
 }

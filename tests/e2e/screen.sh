@@ -6,6 +6,7 @@
 command -v tmux >/dev/null || bail "tmux is missing; run 'make deps-test'"
 sessions=0
 # shellcheck disable=SC2034 # what a shell under test reads
+# shellcheck disable=SC2034 # read by a shell under test
 utf8=(LC_ALL=C.UTF-8 TERM=screen-256color)
 
 unset TMUX
@@ -15,8 +16,8 @@ terminal() { # WORDS of tmux
 	LC_ALL=C.UTF-8 "${tmux[@]}" "$@"
 }
 
-# The server, and with it all that it starts, is in the namespace. Without this session it would end, while the
-# next one is made.
+# The server, and everything that it starts, is in the namespace. Without this session it would exit
+# while the next one is created.
 keep_server() {
 	LC_ALL=C.UTF-8 inside "${tmux[@]}" new-session -d -s keep 'sleep 3600' || bail 'cannot start tmux'
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Rules in files: save, apply and check. Rules are replaced all at once, under traffic and by a
-# command that is killed; trials end without any process; and who may check a file.
+# Rules in files: save, apply and check. Rules are replaced atomically, under traffic and by a
+# command that is killed; unconfirmed rules are rolled back without any process; and who can check a
+# file.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 #
-# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
+# Limits that must remain exceeded have a window of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -17,7 +18,7 @@ saved() {
 	ringfence save dev "${port[0]}" | sed '/^#/d'
 }
 
-file() { # NAME: what is on standard input, under that name
+file() { # NAME: standard input, under that name
 	cat >"$scratch/$1"
 }
 
@@ -113,10 +114,10 @@ $'upgrade ringfence, or save them with this version\nringfence: standard input: 
 done
 ringfence apply - <<<'limit add any rate 10/1h exact' >"$scratch/log"
 
-# ---- what is wrong ----
+# ---- errors ----
 
 before=$(saved)
-# refused NAME MESSAGE: both commands refuse the file 'bad' for one mistake, and change nothing.
+# refused NAME MESSAGE: both commands refuse the file 'bad' for one error, and change nothing.
 refused() {
 	local command
 	local -A end=([apply]='nothing was changed' [check]="'apply' would change nothing")
@@ -171,7 +172,7 @@ ringfence: standard input: 1 mistake; nothing was changed" \
 is "$(saved)" "$before" 'no refused file changes a rule'
 
 chmod 755 "$scratch"
-install -m 755 build/ringfence "$scratch/ringfence" # wherever the tree is, nobody can run it
+install -m 755 build/ringfence "$scratch/ringfence" # no user can run it, wherever the tree is
 nobody() {
 	inside setpriv --reuid 65534 --regid 65534 --clear-groups "$scratch/ringfence" "$@"
 }
@@ -229,12 +230,13 @@ is "$(came)" '192.0.2.1 20' 'a limit whose TIME changes gets new windows at appl
 is "$(stats 0 '.limits | sort_by(.name)[] | "\(.name) \(.passed) \(.dropped)"')" \
 	$'gre 0 0\nicmp 35 85\ntcp 40 80\nudp 10 110' 'limits of the same name keep their counters over apply'
 
-# ---- all at once, under traffic ----
+# ---- atomically, under traffic ----
 #
 # At any time one of two networks passes, and every packet is charged to one of two limits: in the
-# rules a to the limit of its network, in the rules b to the other one. The two rule sets differ in
-# lists, ports and `from`. So the received frames tell how often the rules changed: a frame that was
-# judged by a mixture of a and b would add two changes, or be charged to no limit or to both.
+# rules a to the limit of its network, in the rules b to the other one. The two rulesets differ in
+# lists, ports and `from`. The received frames therefore show how often the rules changed: a frame
+# that was evaluated by a mixture of a and b would add two changes, or be charged to no limit or to
+# both.
 
 file a <<-'END'
 	limit add first  rate 1M/1s match udp dport 1000 from 192.0.2.0/24
@@ -344,7 +346,7 @@ for ((i = 1; i <= 30; i++)); do
 	"$saved_b") is_b=$((is_b + 1)) ;;
 	*) mixtures+=" $i" ;;
 	esac
-	[ "$i" -gt 20 ] && continue # a few in a row without one that ends well
+	[ "$i" -gt 20 ] && continue # a few in a row without one that exits normally
 	apply "$scratch/$next" || broken+=" $i: $(<"$scratch/log")"
 	[ "$(saved | sort | cksum)" = "$wanted" ] || broken+=" $i: other rules"
 done
@@ -371,7 +373,7 @@ file b <<-'END'
 	limit add new rate 10/1h match udp from 10.9.0.0/16 exact
 	deny add 10.0.0.0/24
 END
-came_back() { # after a trial of rules: by reading alone
+came_back() { # after unconfirmed rules: only by reading
 	ringfence status | unwrapped | grep -q 'were not confirmed: the old rules came back'
 }
 
@@ -417,8 +419,8 @@ does 'after a trial a rule can be added' '' ringfence deny add 10.9.0.0/16
 is "$(in_force)" '10.0.0.1 ' 'a rule added after a trial holds beside the old rules'
 apply "$scratch/a"
 
-# confirmed_in_time SECONDS: a trial of so long, which is confirmed, and the wait until its time is over.
-# On a busy machine the confirmation may come too late for a short one.
+# confirmed_in_time SECONDS: unconfirmed rules with this deadline, a confirmation, and the wait
+# until the deadline. On a busy machine the confirmation can be too late for a short one.
 confirmed_in_time() {
 	local ended=$((SECONDS + $1 + 1))
 
@@ -491,7 +493,7 @@ eventually came_back
 deliver 0 src=192.0.2.1,count=20 src=192.0.2.2,count=20
 is "$trial; $(came)" '192.0.2.1 5; 192.0.2.2 10' 'the old rules keep their windows over a trial'
 
-# A trial whose command was killed while the trial began ends like any other.
+# Unconfirmed rules whose command was killed while it activated them expire like any other.
 apply "$scratch/a"
 before=$(saved | sort)
 wrong=''
@@ -507,7 +509,7 @@ done
 is "$wrong" '' 'a trial whose apply was killed ends in time, and the next command works'
 ringfence detach "${port[0]}" >"$scratch/log"
 
-# ---- an attach on trial ----
+# ---- an unconfirmed attach ----
 
 use "$shipped"
 
@@ -544,7 +546,7 @@ deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20 src=10.0.2.1,count=20
 is "$(came)" '10.0.2.1 5' 'a fence that is confirmed late enforces its rules'
 conserves 0 'sent = passed + dropped over a trial of a fence'
 ringfence detach "${port[0]}" >"$scratch/log"
-# As above, on a busy machine a short trial may be over before it is confirmed.
+# As above, on a busy machine a short deadline can pass before the confirmation.
 for seconds in 3 30 120; do
 	ringfence attach "${port[0]}" confirm "${seconds}s" >"$scratch/log"
 	ended=$((SECONDS + seconds + 1))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Fences that `ringfence attach` made: pins, sharing, upgrades in place, and what remains after
+# Fences that `ringfence attach` created: pins, sharing, upgrades in place, and remains after
 # devices vanish and commands are killed.
 #
 #   outside                               inside
@@ -9,7 +9,7 @@
 #   out2  ----- wire 2, MTU 9000 ------>  ${port[2]}
 #   out3  ---------- wire 3 ----------->  ${port[3]}, with a dot in its name; comes, goes, is renamed
 #
-# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
+# Limits that must remain exceeded have a window of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -29,14 +29,14 @@ program_field() {
 	bpftool -j prog show "${@:2}" | jq -r ".$1"
 }
 
-# Is the pinned program, which is for interfaces yet to come, the one that runs on the present
+# Is the pinned program, which is for future interfaces, the one that runs on the present
 # interfaces?
 pins_are_up_to_date() { # FENCE, which is on wire 0
 	[ "$(program_field tag id "$(program_on 0)")" = \
 		"$(program_field tag pinned "$pins/$1/xdp")" ]
 }
 
-is_pinned() { # FENCE ENTRY…, where an entry may be a pattern
+is_pinned() { # FENCE ENTRY…, where an entry can be a pattern
 	local entry
 
 	for entry in "${@:2}"; do
@@ -213,14 +213,14 @@ check 'attach with too few sources pins nothing' test ! -e "$pins/${port[0]}"
 
 # ---- a machine of many CPUs ----
 
-# Many CPUs in the eyes of user space only: the kernel's own number stays as it is.
+# Many CPUs as seen by user space only: the kernel's own number is unchanged.
 on_cpus() { # COUNT CMD…
 	echo "0-$(($1 - 1))" >"$scratch/possible"
 	# shellcheck disable=SC2016 # for the inner shell
 	inside unshare -m sh -c 'mount --bind "$1" /sys/devices/system/cpu/possible && shift && exec "$@"' \
 		sh "$scratch/possible" "${@:2}"
 }
-room() { # "MAP: ENTRIES", of those that grow with the CPUs
+room() { # "MAP: ENTRIES", of maps that grow with the CPUs
 	local map
 
 	for map in windows4 windows6; do
@@ -388,7 +388,7 @@ inside ip link set dev "${port[0]}" xdp off
 
 # ---- another map ABI ----
 
-# What a build of another map ABI says, whether it can read the rules of this one or not.
+# The message of a build of another map ABI, whether it can read the rules of this one or not.
 refusal="its fence has map ABI $abi, this ringfence has 999; first run 'ringfence save.*'ringfence attach \
 ${port[0]} replace' makes an empty fence: its rules, windows and counters are gone.*"
 arm "${port[0]}"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A fence that `ip` attached: it observes, limits, and is removed, with no pin anywhere.
+# A fence that `ip` attached: it observes, limits, and is removed, without any pin.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  xdpdrv, sec xdp
 #   out1  ---------- wire 1 ----------->  ${port[1]}  xdpgeneric, sec xdp
 #   out2  ----- wire 2, MTU 9000 ------>  ${port[2]}  xdpdrv, sec xdp.frags
 #
-# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
+# Limits that must remain exceeded have a window of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -179,7 +179,7 @@ is "$(program_on 1)" none 'detach leaves no program on an interface that ip atta
 
 # ---- two fences of one name ----
 
-pass_group() { # what adopt says of the group is another test's
+pass_group() { # a different test covers adopt's output about the group
 	"$@" >"$scratch/adopted" && head -n 1 "$scratch/adopted"
 }
 eth=${port[0]} other=${port[1]}

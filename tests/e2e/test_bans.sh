@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Bans, with real packets: bans outlive the windows of the banned sources; what 'ban TIME all'
-# drops; which commands end bans; and what the command line prints about them.
+# Bans, with real packets: bans outlive the windows of the banned sources; the packets that 'ban
+# TIME all' drops; which commands lift bans; and the command line's output about them.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  a fence with room for few sources
 #
-# Bans and the window of a limit last an hour, so that no test depends on speed. What must hold
-# within 50 ms is checked a second later: tests/prog/test_bans.c has an injected clock.
+# Bans and the window of a limit last an hour, so no test depends on speed. Requirements within 50
+# ms are checked a second later: tests/prog/test_bans.c has an injected clock.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -29,7 +29,7 @@ deliver 0 src=192.0.2.1,count=20 src=2001:db8::1,count=20 src=192.0.2.2,count=5
 is "$(came)" $'192.0.2.1 5\n192.0.2.2 5\n2001:db8::1 5' \
 	'IPv4 and IPv6 sources over a limit pass up to the limit'
 is "$(banned)" $'192.0.2.1 udp\n2001:db8::/64 udp' "sources over a limit with 'ban' are banned, and no other"
-sleep 3 # for so long its source may be idle, as it is new
+sleep 3 # how long its source can be idle, as it is new
 deliver 0 src=10.0.0.0,sources=20000,count=20000
 deliver 0 src=10.1.0.0,sources=300,count=300
 is "$(ringfence show 192.0.2.1 | unwrapped | sed -n 2p)" \
@@ -42,7 +42,7 @@ is "$(came)" '192.0.2.1 3' 'a ban outlives its window and drops only packets tha
 matches "$(ringfence show 192.0.2.1 | unwrapped | tail -n 1)" '  banned        for another (1h|[1-5]?[0-9]m( [0-9]+s)?)' \
 	'show prints the ban of a source and the time left'
 
-# ---- what the command line says ----
+# ---- output of the command line ----
 
 matches "$(ringfence bans)" "source +limit +left +since
 192\.0\.2\.1 +udp +(1h|[1-5]?[0-9]m( [0-9]+s)?) +[0-9ms ]+
@@ -94,7 +94,7 @@ is "$(banned | wc -l)" 4 'apply of saved rules keeps the bans'
 is "$(ringfence limit list --json | jq -r '.limits[] | "\(.name) \(.ban_all)"' | sort)" \
 	$'tcp false\nudp true' 'limit list --json tells limits that ban all packets from others'
 
-# ---- who ends them ----
+# ---- lifting bans ----
 
 ringfence allow add 192.0.2.3
 deliver 0 src=192.0.2.3,count=20,proto=tcp src=192.0.2.3,count=20

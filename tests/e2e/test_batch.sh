@@ -13,7 +13,7 @@ saved() {
 	ringfence save | sed '/^#/d'
 }
 
-# refuses NAME TEXT: a batch is refused, with one mistake ("LINE: …") or more, and changes nothing.
+# refuses NAME TEXT: a batch is refused, with one error ("LINE: …") or more, and changes nothing.
 refuses() {
 	local before after count text
 
@@ -37,13 +37,13 @@ ringfence apply - >"$scratch/log" <<-'END'
 	allow add 10.1.0.0/16 for 1h
 END
 
-# ---- lists alone ----
+# ---- only lists ----
 
 cat >"$scratch/batch" <<-'END'
 	# a comment
 	deny add 198.51.100.0/24
 
-	deny del 192.0.2.1   # it is gone
+	deny del 192.0.2.1   # it was removed
 	deny add 203.0.113.7 for 1h
 	deny del 203.0.113.7
 	allow add 10.2.0.0/16
@@ -142,7 +142,7 @@ is "$(banned)" 192.0.2.2 'a batch ends no other ban'
 is "$(echo 'unban all' | ringfence batch - | sed 1d)" '1 ban ended' 'a batch ends all bans'
 is "$(echo 'unban all' | ringfence batch - | sed 1d)" '0 bans ended' 'unban all is right where no source is banned'
 
-# ---- mistakes ----
+# ---- errors ----
 
 ringfence apply - >"$scratch/log" <<-'END'
 	limit add any rate 20/1h exact
@@ -239,7 +239,7 @@ fails 'batch: the mistakes are said also where there is no such fence' 1 "ringfe
 invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 ringfence: standard input: 1 mistake; nothing was changed" ringfence batch - dev nosuch <<<'deny add x'
 
-# ---- on trial ----
+# ---- unconfirmed ----
 
 ringfence apply - confirm 1h >"$scratch/log" <<<'limit add any rate 7/1h exact'
 of_lists() {
@@ -265,7 +265,7 @@ is "$(ringfence limit list | grep -c bulk)" 0 'and changes nothing'
 
 # ---- under traffic ----
 
-# One source is denied by a network all the time, and its own entries come and go; another one is
+# One source is permanently denied by a network, and its own entries come and go; a second one is
 # never denied, and its neighbours' entries come and go.
 ringfence apply - >"$scratch/log" <<-'END'
 	limit add any rate 1G/1h

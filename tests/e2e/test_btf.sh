@@ -7,7 +7,7 @@ source "$(dirname "$0")/lib.sh"
 
 make_network 1
 
-# Hides the kernel's BTF in a mount namespace of its own.
+# Hides the kernel's BTF in a private mount namespace.
 without_btf() {
 	# shellcheck disable=SC2016
 	inside unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh "$@"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `capture`: what it writes is what the fence saw, as tcpdump and tshark read it; and how it ends.
+# `capture`: its file has the packets that the fence saw, as tcpdump and tshark read it; and how it
+# ends.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence
@@ -34,8 +35,8 @@ is_counted() {
 	[ "$(counted 0)" = "$(outside ip -s -j link show out0 | jq '.[0].stats64.tx.packets')" ]
 }
 
-# Sends all frames from one CPU, which then also receives them: each CPU draws its own one in N.
-# No more than 64 samples by one capture: that many a CPU keeps, also where nobody reads for long.
+# Sends all frames from one CPU, which then also receives them: each CPU draws its own one in N. No
+# more than 64 samples by one capture: a CPU stores this many, even if no process reads for long.
 send() { # FLOW…
 	local flows=() flow
 
@@ -66,7 +67,7 @@ fields() { # FILE FIELD…
 
 make_network 1
 eth=${port[0]}
-cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//') # the first one that it may use
+cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//') # its first permitted CPU
 ringfence attach "$eth" >"$log" || bail "attach: $(<"$log")"
 ringfence apply - >"$log" <<-'RULES'
 	limit add any rate 40/1h
@@ -75,7 +76,7 @@ ringfence apply - >"$log" <<-'RULES'
 	limit add arp rate 2/1h match other
 RULES
 
-# ---- what is written ----
+# ---- contents ----
 
 began=$(date +%s)
 capture drops one in 1
@@ -111,9 +112,9 @@ end INT
 matches "$(fields "$scratch/some" -e frame.comment)" '(9|[12][0-9]|3[0-3]) dropped: denied' \
 	'one in ten is a tenth, give or take what chance does'
 
-# Of 12,000 packets 120, within 11, and a little more by when slices end. All of the time as densely as in
-# a slice would be 480.
-# A sender that is held up makes up for it in or between slices, a reader that is held up loses some: again.
+# Of 12,000 packets 120, within 11, and slightly more depending on when slices end. Sampling all of
+# the time as densely as in a slice would yield 480. A sender that is delayed compensates in or
+# between slices, a reader that is delayed loses some: retry.
 is_sliced() {
 	rm -f "$scratch/sliced"
 	capture sliced one in 100
@@ -153,7 +154,7 @@ end INT
 matches "$(<"$log.most")" '([0-9]+) packets written, one of every 1, ([0-9]+) beyond 10/s left out' \
 	'it says what it left out'
 is $((BASH_REMATCH[1] + BASH_REMATCH[2])) 60 'and each packet is written or left out'
-# A second begins with the first packet behind the second before.
+# A second starts with the first packet after the second before.
 is "$(tshark -r "$scratch/most" -T fields -e frame.time_epoch 2>"$log" |
 	awk 'NR == 1 || $1 - began >= 1 { began = $1; packets = 0 }
 		++packets > most { most = packets }
@@ -195,7 +196,7 @@ done
 matches "$(<"$log.first")" '24 packets written, one of every 1' \
 	'two captures at a time have the same packets, and the end of one does not end the other'
 is "$(<"$log.second")" '4 packets written, one of every 1' 'each has a filter of its own'
-third_has_packets() { # it goes on when it looks for the next time
+third_has_packets() { # it continues when it checks the next time
 	send src=192.0.2.9,count=5
 	[ -s "$log.third" ]
 }
@@ -203,7 +204,7 @@ eventually third_has_packets
 is "$(<"$log.third")" '1 packets written, one of every 1' 'the third goes on when others end'
 
 capture busy one in 1
-# Where the one that runs has no CPU for 3 s, it does not count as running for a moment.
+# If the running one has no CPU for 3 s, it briefly does not count as running.
 is_refused() {
 	rm -f "$scratch/other"
 	refused=$(describe ringfence capture write "$scratch/other" passed for 1s)
@@ -215,7 +216,7 @@ use the same words" 'other packets cannot be asked for meanwhile'
 check 'the file of a capture that did not begin is gone' test ! -e "$scratch/other"
 end INT
 
-# One that is stopped cannot renew the sampling. Again, should all of this last longer than that.
+# A stopped one cannot renew the sampling. Retry if all of this takes longer than that.
 refused_beside() {
 	rm -f "$scratch/beside"
 	capture beside one in 1

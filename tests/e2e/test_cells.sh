@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What `show ADDRESS at TIME` prints of a source, cell by cell, is what the source sent; and where
-# cells may be missing, since the daemon did not run, it says so.
+# The cells that `show ADDRESS at TIME` prints for a source equal the packets that the source sent;
+# and possible gaps, while the daemon did not run, are reported.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence, and a daemon that records it
@@ -34,7 +34,7 @@ looks_again() { # TIMES
 	eventually has_looked $(($(looks) + $1)) || bail "the daemon does not scan: $(<"$log")"
 }
 
-# send FLOW…: of the source; $began and $ended are the seconds around it.
+# send FLOW…: from the source; $began and $ended are the seconds around it.
 send() {
 	began=$(date +%s)
 	deliver 0 "${@/#/src=$source,proto=udp,}"
@@ -45,7 +45,7 @@ send() {
 rows() {
 	local at
 
-	for ((at = began; at <= ended + 1; at++)); do # a row that begins after a whole second has the next one
+	for ((at = began; at <= ended + 1; at++)); do # a row that starts after a whole second has the next one
 		ringfence show "$source" at "$(date -d "@$at" +%FT%T)" dev "$eth" --json 2>/dev/null |
 			jq -r '.cells[]? | "\(.from) \(.incomplete) \(.cells | add)"'
 	done | sort -u
@@ -55,8 +55,8 @@ recorded() {
 	awk '{ sum += $3 } END { print sum + 0 }' "$scratch/rows"
 }
 
-# So many packets are recorded; or cells are missing in rows from this one on, as those of this source
-# went by while the daemon did not run.
+# This many packets are recorded; or cells are missing in rows from this one on, because cells of
+# this source expired while the daemon did not run.
 is_over() { # PACKETS ROW
 	rows >"$scratch/rows"
 	[ "$(recorded)" -ge "$1" ] || misses "$2"
@@ -108,7 +108,7 @@ is "$(tail -n +2 "$scratch/rows" | grep -c true)" 0 'the ones that follow do not
 is "$(ringfence history list --json | jq -r '.fences[0].gaps[0].why')" down 'the history has the gap'
 stop TERM "$daemon_pid"
 
-# ---- not told ----
+# ---- no information ----
 
 RINGFENCE_HISTORY=$scratch/none
 start inside build/ringfence-watch listen off events file off sources none history "$RINGFENCE_HISTORY" >"$log" 2>&1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# An interface that has another XDP program: attach names that program, 'replace' removes it, and
-# 'chain' runs beside it through libxdp's dispatcher, in both orders, with xdp-filter and with a
+# An interface with another XDP program: attach names that program, 'replace' removes it, and
+# 'chain' runs next to it through libxdp's dispatcher, in both orders, with xdp-filter and with a
 # program behind ringfence.
 #
 #   outside                               inside
@@ -9,9 +9,9 @@
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 #   out2  ----- wire 2, MTU 9000 ------>  ${port[2]}
 #
-# xdp-filter has one set of maps for the whole machine, so the source that it denies here belongs to
-# this run alone. Limits that must stay exceeded have a window of an hour, so that no test depends
-# on speed.
+# xdp-filter has one set of maps for the whole machine, so only this run uses the source that it
+# denies here. Limits that must remain exceeded have a window of an hour, so no test depends on
+# speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -31,7 +31,7 @@ leave() {
 }
 trap leave EXIT
 
-# Somebody else's programs.
+# Foreign programs.
 if [ -d foreign ]; then # built elsewhere, for a guest
 	foreign=$PWD/foreign
 else
@@ -59,7 +59,7 @@ nothing_more() { # WIRE NAME
 	is "$(passed)" 0 "$2"
 }
 
-# ---- somebody else's program, alone ----
+# ---- a foreign program without a chain ----
 
 make_network 2
 add_wire 2 mtu 9000
@@ -123,7 +123,7 @@ does 'attach succeeds once the link of another program is detached' \
 stop TERM "$holder"
 ringfence detach "${port[0]}" >"$scratch/log"
 
-# ---- where there can be no chain ----
+# ---- chains that are impossible ----
 
 cannot="cannot attach in a chain"
 fails "attach chain without libxdp's dispatcher names the package to install" 1 \
@@ -140,7 +140,7 @@ fails 'attach chain fails where LIBXDP_SKIP_DISPATCHER is set' 1 "$no_chain" \
 is "$(program_on 0)" none 'attach chain that fails leaves no program on the interface'
 check 'attach chain that fails leaves no pins' test ! -e "$pins/${port[0]}"
 
-# Asks libxdp's own tool whether chains work, so that a fault of ringfence is not taken for the
+# Determines with libxdp's own tool whether chains work, to distinguish faults of ringfence from the
 # kernel's.
 inside xdp-loader load -m native "${port[0]}" "$foreign/foreign.o" >"$scratch/log" 2>&1 ||
 	bail "xdp-loader: $(<"$scratch/log")"
@@ -275,7 +275,7 @@ does 'detach of a fence in a chain that ringfence began succeeds' \
 inside xdp-filter unload "${port[1]}" >"$scratch/log" 2>&1
 is "$(program_on 1)" none 'no program is left when all programs of a chain are detached'
 
-# ---- one fence, in a chain and alone ----
+# ---- one fence, in a chain and without ----
 
 ringfence attach "${port[0]}" chain fence "$run-both" >"$scratch/log"
 does 'an interface joins a fence in a chain without a chain of its own' \

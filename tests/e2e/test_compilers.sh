@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # The program as other compilers build it. For each installed clang-N from 14 on, without an upper
-# end, and for `clang`: the object compiles, loads, and each of its entries passes exactly as many
+# bound, and for `clang`: the object compiles, loads, and each of its entries passes exactly as many
 # packets as one limit allows. tests/prog/test_budget.c checks how much the verifier walks.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  xdpdrv, sec xdp, then sec xdp.frags
 #
-# The limit has a window of an hour, so that no test depends on speed.
+# The limit has a window of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"

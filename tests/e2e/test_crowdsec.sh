@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# ringfence-crowdsec against hostile decisions: what is no address, or too wide, is left out, and the
-# rest of the same answer applies. tests/ecosystem has CrowdSec's own API.
+# ringfence-crowdsec against hostile decisions: invalid addresses and prefixes that are too short
+# are skipped, and the rest of the same reply applies. tests/ecosystem has CrowdSec's own API.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -42,7 +42,7 @@ denied() {
 	ringfence deny list --json | jq -r '[.prefixes[].prefix] | join(" ")'
 }
 
-# decisions VALUE…: each as JSON, after one that is right; then another one that is right
+# decisions VALUE…: each as JSON, after a valid one; then another valid one
 decisions() {
 	local value id=1
 
@@ -82,7 +82,8 @@ done <<-'end'
 	{"192.0.2.7":1}
 end
 
-# An entry of before is added again if its end has moved by more than a few seconds; so none is left.
+# An earlier entry is added again if its expiry has moved by more than a few seconds; therefore none
+# remains.
 bouncer remove
 is "$(denied) $(<"$scratch/log")" ' 2 entries deleted' 'remove deletes its entries'
 decisions '"::ffff:192.0.2.9"' '"10.0.0.0/8"' '"2000::/19"' '"2001:DB8::1/128"' >"$scratch/answer"
@@ -96,7 +97,7 @@ check 'the settings narrow it' bouncer
 is "$(denied)" '192.0.2.1 198.51.100.0/24' 'what is wider is deleted as well'
 matches "$(<"$scratch/log")" $'decision 2 is left out: 10\\.0\\.0\\.0/23 is wider than /24, see \'widest4\'\ndecision 3 is left out: 2001:db8::/63 is wider than /64, see \'widest6\'\n.*' 'the log names the setting'
 
-# ---- what the fence refuses ----
+# ---- refused by the fence ----
 
 configure 'key = secret'
 bouncer remove # for the same reason

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # The daemon, as a user without any capability: which fences it watches, what it serves and to whom,
-# and what happens when one of its processes is killed or stuck.
+# and the effect of killing or stopping one of its processes.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence that comes and goes
-#   out1  ---------- wire 1 -------->  ${port[1]}  one that `ip` attached, which nobody may read
+#   out1  ---------- wire 1 -------->  ${port[1]}  one that `ip` attached, unreadable to other users
 
 # shellcheck disable=SC2016 # dollars for other shells
 # shellcheck source=tests/e2e/private.sh
@@ -24,7 +24,7 @@ mkdir "$scratch/own" && chown 60712 "$scratch/own"
 
 # ---- words ----
 
-watch() { # WORDS: what it says, and its status
+watch() { # WORDS: its output, and its status
 	local status
 
 	timeout 300 "$scratch/watch" "$@" >"$scratch/stdout" 2>"$scratch/stderr"
@@ -88,7 +88,7 @@ status() { # CURL'S WORDS
 	get -o "$scratch/body" -w '%{http_code}' "$@"
 }
 
-# The value of a metric; nothing where there is none.
+# The value of a metric; empty if not found.
 value() { # METRIC
 	get $url/metrics | sed -n "s/^ringfence_$1 //p"
 }
@@ -107,7 +107,7 @@ is_gone() { # FENCE
 
 eth=${port[0]}
 use "$quick"
-# Whatever is in /var/lib, this user may not write there.
+# This user cannot write in /var/lib, whatever it contains.
 daemon
 check 'alone, it says that nothing is recorded' grep -qE '/var/lib/ringfence' "$log"
 check 'alone, it says where it serves' says "serving $url/metrics"
@@ -135,16 +135,17 @@ outside ip link set dev out1 xdp off
 
 # ---- requests ----
 
-# In bash, where curl would send all at once: bytes one by one, until the daemon closes.
+# In bash, because curl would send everything in one piece: bytes one by one, until the daemon
+# closes.
 slow='exec 3<>/dev/tcp/127.0.0.1/9436 || exit
 	start=$SECONDS
 	: >"$1"
 	while [ $((SECONDS - start)) -lt 30 ] && printf x >&3; do
 		read -r -t 1 -N 1 -u 3
-		[ $? -gt 128 ] || break # 128: nothing has come, and the connection is open
+		[ $? -gt 128 ] || break # 128: nothing has arrived, and the connection is open
 	done
 	echo $((SECONDS - start))'
-drip() { # FILE that says when it has begun
+drip() { # FILE that shows its start
 	(trap "" PIPE; inside bash -c "$slow" bash "$1" 2>/dev/null) >"$scratch/slow"
 }
 was_cut_off() {
@@ -174,13 +175,13 @@ is "$(status -H 'Origin: http://evil.example' $url/metrics) $(status -H 'Sec-Fet
 	'403 403' 'a page of another site gets nothing'
 is "$(status -H "X-Long: $(printf '%06000d' 0)" $url/metrics) $(status -H "X-Long: $(printf '%09000d' 0)" $url/metrics)" \
 	'200 431' 'headers of 8 KiB are the most'
-# A machine that is busy for a moment makes it take longer, but not each time.
+# A machine that is briefly busy makes it take longer, but not each time.
 is_quick() {
 	get -o /dev/null -w '%{time_total}' "$url/metrics" | awk '{ quick = $1 < 1 } END { exit !quick }'
 }
 check 'a scrape takes less than a second' eventually is_quick
 
-# Connections are open for 2 s, so requests beside 10 of them may come too late; then again.
+# Connections are open for 2 s, so requests in addition to 10 of them can be too late; then retry.
 crowded() { # STATUS STATUS: of a request from their address, and of one from another
 	[ "$(inside bash -c 'for ((i = 0; i < 10; i++)); do exec {fd}<>/dev/tcp/127.0.0.1/9436 || exit; done
 		for interface in 127.0.0.1 127.0.0.2; do
@@ -220,7 +221,7 @@ page_pid=$(page)
 has_said() { # COUNT TEXT
 	[ "$(grep -cF -- "$2" "$log")" -ge "$1" ]
 }
-# Longer than the pipe between the two takes what scans tell; each search says what it finds.
+# The report of a scan is longer than the pipe between the two; each search reports its findings.
 kill -STOP "$page_pid"
 for i in 1 2 3; do
 	sleep 1
@@ -239,7 +240,7 @@ check 'and are short again when it goes on' eventually age_is_under 2
 stop KILL "$daemon_pid"
 check 'without the scanner the page process ends' eventually eval "! kill -0 $page_pid 2>/dev/null"
 
-# ---- settings in force ----
+# ---- active settings ----
 
 printf '%s\n' 'listen 127.0.0.1:9436' 'interval 2s' >"$scratch/watch.conf"
 daemon config "$scratch/watch.conf" socket "$scratch/own/http.sock" history "$scratch/own/history"
@@ -253,7 +254,7 @@ db=$scratch/own/history/$eth.db
 recorded() { # DB: the bytes of the file and its log
 	stat -c %s "$1" "$1-wal" 2>/dev/null | awk '{ sum += $1 } END { print sum + 0 }'
 }
-has_recorded() { # DB BYTES: at least so many
+has_recorded() { # DB BYTES: at least this many
 	[ "$(recorded "$1")" -ge "$2" ]
 }
 records_more() { # DB: than now
@@ -270,7 +271,7 @@ is "$(value scan_interval_seconds)" 2 'and it goes on as before'
 echo 'interval 3s' >"$scratch/watch.conf"
 kill -HUP "$daemon_pid"
 check 'SIGHUP takes new settings' eventually interval_is 3
-rm "$db"* # a new file would be made by a record that was opened anew
+rm "$db"* # reopening a record would create a new file
 kill -HUP "$daemon_pid"
 check 'after SIGHUP the history is opened anew' eventually has_recorded "$db" 30000
 page_pid=$(page)
@@ -330,7 +331,8 @@ for sources in none prefix; do
 	eventually is_up "$eth"
 	deliver 0 src=192.0.2.66,count=20,proto=udp
 	check "sources $sources: the history is written" eventually grep -qa over_limit "$scratch/own/$sources/$eth.db-wal"
-	# By then its cells and events are written; tests/prog/test_history has what is written each 10 s.
+	# By then its cells and events are written; tests/prog/test_history tests the periodic
+	# writes each 10 s.
 	check "sources $sources: more scans are recorded" records_more "$scratch/own/$sources/$eth.db"
 	is "$(get -H 'Authorization: Bearer 0123456789abcdef' -H 'Accept: application/openmetrics-text' $url/metrics |
 		cat - "$log" | grep -c '192\.0\.2\.66')" 0 "sources $sources: no address is served"

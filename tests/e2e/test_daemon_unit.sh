@@ -18,13 +18,13 @@ source "$(dirname "$0")/unit_files.sh"
 unit=packaging/systemd/ringfence-watch.service
 port=([0]=eth0)
 gid=$(getent group ringfence | cut -d: -f3)
-sbin=/run/private/sbin # where no unit hides it
+sbin=/run/private/sbin # not hidden by a unit
 mkdir "$sbin"
 install -m 755 build/ringfence-watch "$sbin"
 echo "ringfence-watch:x:60713:60713::/:/usr/sbin/nologin" >>/etc/passwd
 rm -rf /etc/ringfence
 
-# ---- what systemd says ----
+# ---- checks by systemd ----
 
 mkdir "$scratch/units"
 for one in packaging/systemd/*.service; do
@@ -111,8 +111,8 @@ is "$(used_sockets | grep -vxFf <(setting "$unit" RestrictAddressFamilies | tr '
 
 # ---- the program for events ----
 
-# systemd-socket-activate is the socket's unit: it starts a program for each connection, with the
-# unit's settings of what the program may do.
+# systemd-socket-activate replaces the socket's unit: it starts a program for each connection, with
+# the permissions of the unit's settings.
 notify='packaging/systemd/ringfence-notify@.service' socket=packaging/systemd/ringfence-notify.socket
 listen=$(setting "$socket" ListenStream)
 mkdir -p /etc/ringfence
@@ -126,7 +126,7 @@ check 'its exposure is 2.0 at most' no_more_than "$(exposure "$scratch/units/rin
 is "$(setting "$notify" CapabilityBoundingSet) $(setting "$notify" DynamicUser) $(setting "$notify" RuntimeMaxSec) $(setting "$socket" SocketUser)" \
 	' yes 10s ringfence-watch' 'it has no capability, a user of its own and 10 s, and only the daemon may connect'
 is "$(sed -n 's/^#define RF_NOTIFY_SOCKET "\(.*\)"/\1/p' user/daemon/sinks.h)" "$listen" 'the daemon connects to where the unit listens'
-as_notify() { # what the unit sets for the program's process
+as_notify() { # the unit's settings for the program's process
 	echo setpriv --reuid=60714 --regid=60714 --clear-groups --bounding-set="$(capabilities "$notify")" \
 		--inh-caps=-all --no-new-privs "$(setting "$notify" ExecStart)"
 }

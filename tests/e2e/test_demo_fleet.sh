@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh"
 
 [ "$(id -u)" = 0 ] || bail 'it makes network namespaces and loads programs; run it as root'
 
-# In mounts of its own: its network namespaces and pins end with its last process.
+# In private mounts: its network namespaces and pins vanish with its last process.
 begin_demo() {
 	env --unset=RF_PRIVATE_MOUNTS tests/demo/fleet.sh >"$scratch/shown" 2>"$scratch/wrong" &
 	demo=$!

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `doctor`: each problem that can be made here is made and reported, and is gone after its remedy,
-# which is run as it is printed. Also exit status, JSON, and runs without privileges.
+# `doctor`: each problem that can be created here is created and reported, and is gone after its
+# fix, which is run as printed. Also exit status, JSON, and runs without privileges.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}     and pairs, bridges, macvlans, taps
@@ -43,7 +43,7 @@ take_remedy() { # CHECK
 	inside env PATH="$PWD/${build%/*}:$PATH" sh -c "$command" >"$scratch/remedy" 2>&1
 }
 
-# remedied NAME IF CHECK WANT: checks the report's finding after its remedy was run.
+# remedied NAME IF CHECK WANT: checks the report's finding after its fix was run.
 remedied() {
 	check "$1: the remedy works" take_remedy "$3"
 	look "$2"
@@ -106,7 +106,7 @@ look -
 is "$(jq -r '.machine.checks[].check | select(test("hash$|percpu_array$"))' "$scratch/report" |
 	grep -vxFf "$scratch/kinds")" '' 'doctor checks no kind of map that a fence lacks'
 
-# Runs in a mount namespace of its own.
+# Runs in a private mount namespace.
 hidden() { # SCRIPT
 	inside unshare -m sh -c "$1" 2>&1
 }
@@ -288,7 +288,7 @@ does 'attach works with jumbo frames on a tap' \
 	ringfence attach "${run}t"
 ringfence detach "${run}t" >/dev/null
 
-# ---- an interface on another one ----
+# ---- an interface on top of another ----
 
 inside ip link add link "$a" name "${run}m" type macvlan
 inside ip link set "${run}m" up
@@ -331,7 +331,7 @@ is "$(inside ip -j link | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \
 with_files() { # FILES CMD…
 	inside prlimit --nofile="$1" "${@:2}" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 }
-short_of_files() { # FILES: which checks find more, or something else, where a process may have so many
+short_of_files() { # FILES: which checks have more or different findings if a process can have this many
 	with_files "$1" build/ringfence doctor --json 2>"$scratch/stderr" |
 		jq -r '.machine.checks[] | select(.level == "problem" or (.text | test("lacks|privileges"))) |
 			select(.check != "privileges") | "\(.check): \(.text); \(.command)"'

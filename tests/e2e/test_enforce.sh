@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `limit enforce` and `limit shadow`: what they change and what they keep, on trial as well, and what
-# they say of a shadow whose sources a limit in force has. `limit set`: what it says.
+# `limit enforce` and `limit shadow`: what they change and what they preserve, also unconfirmed, and
+# their output for a shadow whose sources an enforced limit has. `limit set`: its output.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #
-# Limits have windows of an hour, so that no test depends on speed.
+# Limits have windows of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -46,7 +46,7 @@ limit 'net': shadow → enforced" ringfence limit enforce all
 is "$(ringfence limit shadow net net dns --json | command jq -c 'del(.schema)')" '{"limits":[{"name":"dns","shadow":true,'\
 '"changed":true},{"name":"net","shadow":true,"changed":true}],"warnings":[]}' 'limit shadow --json says what changed'
 
-# ---- on trial ----
+# ---- unconfirmed ----
 
 is "$(standing)" 'dns shadow, net shadow, syn force' 'before the trial two limits are shadows'
 does 'limit enforce … confirm puts limits on trial' "limit 'dns': shadow → enforced
@@ -84,7 +84,8 @@ leaves() { # SHADOW LIMIT
 limit enforce $1', '$2' may drop what '$1' would pass"
 }
 
-# Sends what a partner and anybody else send; 20 packets of the partner's are more than 'dns' allows.
+# Sends the packets of a partner and of others; 20 packets of the partner's are more than 'dns'
+# allows.
 send_both() {
 	deliver 0 src=192.0.2.9,dport=53,count=20 src=203.0.113.9,dport=53,count=20
 }
@@ -93,7 +94,7 @@ would_drop() { # LIMIT
 	stats 0 ".limits[] | select(.name == \"$1\") | .would_drop"
 }
 
-rules <<<'newcomers off' # ends the counters of limits of these names
+rules <<<'newcomers off' # removes the counters of limits of these names
 rules <<-'END'
 	limit add dns rate 10/1h exact match udp dport 53 shadow
 	limit add partner rate 30/1h exact match udp dport 53 from 192.0.2.0/24 shadow
@@ -152,7 +153,7 @@ is "$(ringfence check "$scratch/pair" --json | jq -c '[.warnings[].effect]')" '[
 is "$(ringfence apply "$scratch/pair" --json | jq -c '[.warnings[].effect]')" '["exempts"]' \
 	'apply --json has the warning'
 
-# ---- what is refused ----
+# ---- refusals ----
 
 rules <<-'END'
 	limit add login rate 5/1h ban 1h
@@ -190,7 +191,7 @@ ringfence limit del login
 fails 'limit enforce all without a limit is refused' 1 "ringfence: no limits; 'limit add' makes one" \
 	ringfence limit enforce all
 
-# ---- what limit set says ----
+# ---- output of limit set ----
 
 rules <<-'END'
 	limit add dns rate 500/1s match udp dport 53 from 198.51.100.0/24 shadow
@@ -224,9 +225,9 @@ does 'limit set does not name the default burst of another algorithm' \
 	"limit 'dns': algorithm leaky → sliding; burst 5 → none; its windows start afresh" \
 	ringfence limit set dns rate 500/1m match udp per /24
 
-# ---- what limit change keeps ----
+# ---- what limit change preserves ----
 
-# keeps NAME LINE WORD…: limit change dns WORD… succeeds, and LINE is the limit then.
+# keeps NAME LINE WORD…: limit change dns WORD… succeeds, and LINE is then the limit.
 keeps() {
 	ringfence limit change dns "${@:3}" >"$scratch/log" || fail "limit change dns ${*:3}"
 	is "$(ringfence limit list | grep '^limit add dns')" "limit add dns $2" "$1"
@@ -270,7 +271,7 @@ fails 'limit change of a missing limit is refused' 1 "ringfence: limit 'none': i
 lists the limits, 'limit add' makes one" ringfence limit change none rate 1/1s
 ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 >"$scratch/log"
 
-# ---- changes on trial ----
+# ---- unconfirmed changes ----
 
 before=$(standing)
 does 'limit add … confirm puts the new limit on trial' "on trial for 1h: 'ringfence confirm' keeps it" \
@@ -307,7 +308,7 @@ ringfence: standard input: 1 mistake; nothing was changed" \
 
 # ---- the order of limits ----
 
-# A new limit takes the place of one that was deleted, and is still the last.
+# A new limit takes the place of a deleted one, and is still the last.
 rules <<-'END'
 	limit add gone rate 10/1h shadow
 	limit add second rate 20/1h shadow

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Events of a real fence: what a flood, bans, rules and a daemon that is killed make of the log.
+# Events of a real fence: the log of a flood, bans, rules and a daemon that is killed.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence, watched
@@ -18,7 +18,7 @@ install -m 755 build/ringfence-watch "$scratch/watch"
 mkdir -p /run/ringfence
 mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
 
-# Each run has a directory of its own for history, file and program.
+# Each run has a separate directory for history, file and program.
 own() { # NAME
 	own=$scratch/$1
 	events=$own/events.jsonl
@@ -53,14 +53,14 @@ flood() { # FLOW…
 	outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 "${flows[@]}" >/dev/null
 }
 
-# Each id that has started has ended, once, and nothing else has an end.
+# Each id that has started has ended, once, and no other id has an end.
 pairs() {
 	jq -r 'select(.type | test("limited|started|attached|released|ended|detached")) |
 		"\(.id) \(.type | test("released|ended|detached"))"' "$events" | sort | uniq -c |
 		awk '{ n[$2]++; bad += $1 != 1 } END { for (i in n) bad += n[i] != 2; print bad + 0, length(n) }'
 }
 
-# The numbers that are missing, less those that are told as left out.
+# The missing numbers, minus those that are reported as omitted.
 unexplained() {
 	jq -s '(map(.seq) | max - min + 1) - length - (map(.left_out // 0) | add)' "$events"
 }
@@ -84,7 +84,7 @@ kill -CONT "$daemon_pid"
 sent=$(date +%s%3N)
 check 'a source that is limited is an event' eventually has '.type == "source_limited" and .source == "192.0.2.66/32"'
 told=$(date -d "$(lines '.type == "source_limited"' | jq -r .time)" +%s%3N)
-# The first may have begun before the last packet was there.
+# The first can have started before the last packet arrived.
 check 'it is told by one of the next two scans' \
 	test "$(sqlite3 "$own/history/$eth.db" "SELECT count(*) FROM totals WHERE time > $sent AND time <= $told")" -le 2
 matches "$(lines '.type == "source_limited"' | jq -c '[.limit, .rate, .reason, .dropped, .fence]')" \
@@ -102,9 +102,9 @@ is "$(lines '.type == "attached"' | wc -l)" 1 'the fence was attached once, for 
 ringfence limit change any rate 1k/1m >"$scratch/out"
 check 'rules that change are told' eventually has '.detail == "changed any from 2k/1m to 1k/1m"'
 ringfence limit change any rate 3k/1m confirm 2s >"$scratch/out"
-# The rules before stay those that came back until the next change, so that no scan is too late for it.
+# The previous rules remain active until the next change, early enough for each scan.
 check 'a trial that nobody confirms is told' eventually has '.type == "trial_reverted"'
-ringfence limit change any rate 100/1h >"$scratch/out" # which 150 sources are over at once, however slowly they send
+ringfence limit change any rate 100/1h >"$scratch/out" # which 150 sources exceed together, however slowly they send
 for _ in 1 2 3; do
 	flood src=10.0.0.0,sources=150,count=60000,proto=tcp
 	sleep 0.5
@@ -132,9 +132,9 @@ is "$(stat -c %a "$events")" 640 'only the group may read the file'
 stop TERM "$daemon_pid"
 is "$?" 0 'the daemon ends well'
 
-# ---- addresses that may not be told; a state without a history ----
+# ---- addresses that must not be shown; a state without a history ----
 
-bans_are_told() { # COUNT: so many began
+bans_are_told() { # COUNT: this many started
 	[ "$(lines '.type == "ban_started"' | wc -l)" -ge "$1" ]
 }
 

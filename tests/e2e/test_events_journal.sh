@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Events in the journal of a real systemd-journald, which runs for this test alone: with the fields
+# Events in the journal of a real systemd-journald, which runs only for this test: with the fields
 # of the events file, and found by the MESSAGE_ID of their type.
 #
 #   outside                            inside
@@ -36,7 +36,7 @@ daemon_pid=$started_pid
 has() {
 	grep -qs "\"$1\"" "$events"
 }
-# Told by its first scan: what is lost from then on is new to the next one.
+# Reported by its first scan: later losses are new to the next one.
 eventually has attached || bail "the daemon does not start: $(<"$log")"
 outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=3000,proto=tcp >/dev/null
 check 'a source is limited' eventually has source_limited

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Numbers of events, whatever becomes of the memory of them while the daemon is down: no number is
-# given twice, as far as anything is left that has it.
+# Numbers of events, for any damage to their store while the daemon is stopped: no number is used
+# twice, as long as any remaining part has it.
 #
 #   inside: a fence on ${port[0]}, watched; no packet is sent
 
@@ -18,7 +18,7 @@ eth=${port[0]}
 use "$quick"
 history=$scratch/history
 events=$scratch/events.jsonl
-told=$scratch/told # all that was ever told
+told=$scratch/told # all reported events
 mkdir "$history"
 printf '#!/bin/sh\ncat >>%s\n' "$told" >"$scratch/program"
 chmod 755 "$scratch/program"
@@ -39,7 +39,7 @@ has_more() { # LINES
 	[ "$(count)" -gt "$1" ]
 }
 
-# One event, told.
+# One event, reported.
 happens() {
 	local before
 	before=$(count)
@@ -55,7 +55,7 @@ twice() {
 	jq .seq "$told" | sort -n | uniq -d | tr '\n' ' '
 }
 
-# The daemon ends, something happens to its memory, it starts and tells more.
+# The daemon stops, its store is damaged, it starts and reports more.
 starts_again() { # NAME COMMAND…
 	stop KILL "$daemon_pid"
 	"${@:2}" || bail "$1"

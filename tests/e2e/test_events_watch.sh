@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# 'events watch' on real fences: each line as it happens, over daemons that end and start and files
-# that are rotated and replaced; 'events' from the file where there is no history.
+# 'events watch' on real fences: each line as it happens, across daemons that stop and start and
+# files that are rotated and replaced; 'events' from the file without a history.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence, watched
-#   out1  ---------- wire 1 -------->  ${port[1]}  another one
+#   out1  ---------- wire 1 -------->  ${port[1]}  a second one
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
@@ -23,7 +23,7 @@ mkdir -p /run/ringfence /etc/ringfence
 mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
 printf 'listen off\njournal off\nsources full\nhistory %s\nevents file %s\n' "$history" "$file" >/etc/ringfence/watch.conf
 
-# How often daemons have looked, as far as is recorded; without a history, how often one began to.
+# How often daemons have scanned, as far as recorded; without a history, how often one started to.
 looks() {
 	{
 		sqlite3 -readonly "$history/${port[0]}.db" 'SELECT time FROM totals'
@@ -35,7 +35,7 @@ has_looked() { # MORE-THAN
 	[ "$(looks)" -gt "$1" ]
 }
 
-# What is lost after it is new to a scan.
+# Losses after it are new to a scan.
 daemon() {
 	local before
 
@@ -108,7 +108,7 @@ daemon
 flood 0 192.0.2.68
 check 'so is a file that was replaced' eventually has all 'source_limited 192.0.2.68'
 is "$(grep -E '\[' "$scratch/all" | sort | uniq -d)" '' 'no line comes twice'
-takes_little() { # at most 2 % of a CPU, in 3 s or what has become of them: ticks are 10 ms
+takes_little() { # at most 2 % of a CPU, in 3 s or the actual time: ticks are 10 ms
 	local began=${EPOCHREALTIME/./} ticks
 
 	ticks=$(cut -d ' ' -f 14,15 "/proc/$all/stat" | tr ' ' +)
@@ -128,7 +128,7 @@ stop INT "$one"
 # shellcheck disable=SC2016 # the shell inside expands it
 is "$(inside timeout 300 bash -c 'build/ringfence events watch since -1h > >(head -n 1 >/dev/null); echo $?')" 0 \
 	'it ends when its reader ends, also while nothing happens'
-is_free() { # but for what the daemon does for a moment
+is_free() { # except for brief work of the daemon
 	[ "$(sqlite3 "$history/${port[0]}.db" 'PRAGMA wal_checkpoint(TRUNCATE)' | cut -d '|' -f 1)" = 0 ]
 }
 mkfifo "$scratch/pipe"
@@ -147,7 +147,7 @@ done
 exec 8>&-
 stop TERM "$daemon_pid"
 
-# ---- the file alone ----
+# ---- only the file ----
 
 sed -i 's/^history .*/history off/' /etc/ringfence/watch.conf
 for wire in 0 1; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Failures around a command: system calls that the kernel refuses, pins of others or out of sight, a
-# full disk, signals. The command reports the failure and changes nothing, and its remedy works.
+# Failures around a command: system calls that the kernel refuses, foreign or invisible pins, a full
+# disk, signals. The command reports the failure and changes nothing, and its fix works.
 # test_kills.sh tests commands that are killed.
 #
 #   outside                               inside
@@ -24,8 +24,8 @@ note() { # WHAT
 }
 
 # Counts the calls of bpf() in a whole, successful run of a command, into `calls`. `first` is the
-# first call that matters: in the calls before it libbpf probes the kernel, and would go on after an
-# error. Without BTF the verifier takes ten seconds to refuse the program; FULL=1 tries that as
+# first call that matters: in the calls before it libbpf probes the kernel, and would continue after
+# an error. Without BTF the verifier takes ten seconds to refuse the program; FULL=1 tries that as
 # well.
 count_calls() { # CMD…
 	inside strace -qq -o "$scratch/trace" -e trace=bpf "$@" >"$scratch/log" 2>&1 ||
@@ -48,7 +48,7 @@ refuse() { # NUMBER ERROR CMD…
 	if [ "$status" != 0 ]; then
 		refused=$((refused + 1))
 		[ "$status" = 1 ] || note "$2 at $1: exit $status"
-		# What the verifier said may come before.
+		# The verifier's log can come before.
 		[[ $said == 'ringfence: the verifier says '*$'\n'* ]] && said=$(tail -n 1 <<<"$said")
 		[[ $said == 'ringfence: '?* && $said != *$'\n'* ]] || note "$2 at $1: it says '${said:0:999}'"
 	fi
@@ -209,7 +209,7 @@ for words in save 'stats --json' 'stats watch' status; do
 		inside timeout 300 sh -c 'exec build/ringfence "$@" >&-' sh $words
 done
 
-# A pipe that nobody reads is full after some lines; a signal still ends the command.
+# A pipe without a reader is full after some lines; a signal still terminates the command.
 is_blocked() { # PID
 	grep -q pipe_write "/proc/$1/stack"
 }
@@ -235,7 +235,7 @@ bpftool prog load build/clock.bpf.o /sys/fs/bpf/program
 directory=$pins/${port[0]}
 use "$quick"
 
-in_the_way() { # NAME PATH: it is refused, left alone, and once it is gone an attach works
+in_the_way() { # NAME PATH: it is refused, left unchanged, and once it is removed an attach works
 	local before
 
 	before=$(find "$pins")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Several fences on one machine: what shows all of them, which words name one, detaching many.
+# Several fences on one machine: commands that show all of them, words that name one, detaching
+# many.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -16,7 +17,7 @@ deliver 0 src=192.0.2.1,count=20
 deliver 1 src=192.0.2.2,count=8
 deliver 2 src=192.0.2.3,count=4
 
-# ---- all of them ----
+# ---- all fences ----
 
 is "$(ringfence status | grep '^fence' | cut -d: -f1)" "fence $one
 fence $edge" 'status without dev shows each fence under its heading'
@@ -112,7 +113,7 @@ is "$(ringfence detach "$edge" --json | command jq -c 'del(.schema, .lost)')" "{
 	'detach of a fence detaches all its interfaces, and --json lists them'
 check 'detach of a fence removes its pins' test ! -e "$pins/$edge"
 
-# ---- what is lost ----
+# ---- lost state ----
 
 filled() { # a fence of two interfaces, with rules, a ban and two windows
 	ringfence attach "${port[0]}" "${port[1]}" fence "$edge" >"$scratch/log" 2>&1 && ringfence apply - >"$scratch/log" <<-'END'

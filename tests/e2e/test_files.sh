@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Rule files of a working day: all mistakes of a file at once; what a file would change; and the rules
-# that save prints, in their order, which differ in nothing from those in force.
+# Rules files of a working day: all errors of a file in one run; the changes that a file would make;
+# and the rules that save prints, in their order, which equal the active ones.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
@@ -14,14 +14,14 @@ saved() {
 	ringfence save | sed 1d
 }
 
-file() { # NAME: what is on standard input, under that name
+file() { # NAME: standard input, under that name
 	cat >"$scratch/$1"
 }
 
 make_network 1
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 
-# ---- mistakes ----
+# ---- errors ----
 
 printf '%s\n' 192.0.2.0/24 1.2.3 '' 198.51.100.0/33 >"$scratch/list"
 file bad <<END
@@ -57,7 +57,7 @@ mistakes=":2: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10
 : limits 'o1' and 'o2': only one limit may have 'match other'; delete one
 : limits 'o1' and 'o3': only one limit may have 'match other'; delete one
 : 13 mistakes; "
-# all_of NAME: the mistakes, each with the program and the file.
+# all_of NAME: the errors, each with the program and the file.
 all_of() {
 	echo "ringfence: $1${mistakes//$'\n'/$'\n'ringfence: $1}"
 }
@@ -102,7 +102,7 @@ nothing_differs() { # NAME
 	is "$(ringfence save | ringfence diff - 2>&1; echo $?)" 0 "$1"
 }
 
-an_hour() { # of which seconds may have passed
+an_hour() { # of which seconds can have passed
 	sed -E 's/for 3[0-5][0-9]+s/for 1h/'
 }
 
@@ -194,7 +194,7 @@ fails 'diff of a file with a mistake fails' 2 "ringfence: $scratch/bad:1: '1': i
 COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
 ringfence: $scratch/bad: 1 mistake; 'apply' would change nothing" ringfence diff "$scratch/bad"
 
-# ---- what was saved differs in nothing ----
+# ---- saved rules equal the active ones ----
 
 # The model: the names of the limits, in the order in which they were given.
 order=()
@@ -211,7 +211,7 @@ prefix() { # into $picked
 		2001:db8::$((RANDOM % 4)) 198.51.100.$((RANDOM % 2 * 128))/25
 }
 
-definition() { # a random one, into $defined; with a port of its own, so that few apply to a packet
+definition() { # a random one, into $defined; with a different port, so few apply to a packet
 	local first=$((1 + RANDOM % 60000))
 
 	pick 100/1s 20k/1s 1.5M/10s 10mbit 2gbit/10s 7/1m '3000/1h bytes' 60/60s 1000/1000ms 5/1h 100k/500ms
