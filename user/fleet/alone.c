@@ -29,7 +29,7 @@ static uint64_t since(const struct rf_alone *alone, const struct rf_alone_bucket
 	return bucket->heard_until_ns ? bucket->heard_until_ns : alone->began_ns;
 }
 
-/* The earliest that it may be, as a jiffy may be about to end. */
+/* The earliest possible time, as a jiffy can be about to end. */
 static void take_deadline(struct rf_alone_bucket *bucket, const struct rf_alone_seen *seen)
 {
 	const int64_t ticks = bucket->seen.deadline - seen->jiffies - 1;
@@ -40,7 +40,7 @@ static void take_deadline(struct rf_alone_bucket *bucket, const struct rf_alone_
 		bucket->heard_until_ns = until_ns > 0 ? until_ns : 1;
 }
 
-/* Returns since when it is alone, or was until this look; 0: neither. */
+/* Returns since when it is offline, or was until this check; 0: neither. */
 static uint64_t look_at(struct rf_alone *alone, int number, const struct rf_alone_seen *seen)
 {
 	struct rf_alone_bucket *bucket = &alone->bucket[number];

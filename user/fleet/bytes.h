@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers of fixed width, little-endian, in bytes: what hosts and the engine send each other and
- * what the engine keeps. A reader that has failed reads 0 from then on.
+ * Little-endian numbers of fixed width, for messages to the server and records on it. After an
+ * error a reader returns 0.
  */
 #ifndef RF_FLEET_BYTES_H
 #define RF_FLEET_BYTES_H

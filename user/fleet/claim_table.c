@@ -50,7 +50,7 @@ struct rf_claimant *rf_claim_table_find(const struct rf_claim_table *table,
 
 /* ---- places ---- */
 
-/* Of one that waits: not in the past, and not further away than the wheel reaches. */
+/* For a waiting claim: not in the past, and within the range of the wheel. */
 static struct rf_claimants *spoke_of(struct rf_claim_table *table,
 				     const struct rf_claimant *claimant)
 {
@@ -58,7 +58,7 @@ static struct rf_claimants *spoke_of(struct rf_claim_table *table,
 
 	if (tick < table->tick)
 		tick = table->tick;
-	/* One less, so that what is moved on never comes back to the spoke that is being taken. */
+	/* One less: an entry that is moved on never returns to the spoke being emptied. */
 	if (tick > table->tick + RF_CLAIM_TICKS - 2)
 		tick = table->tick + RF_CLAIM_TICKS - 2;
 	return &table->wheel[tick % RF_CLAIM_TICKS];
@@ -186,7 +186,7 @@ struct rf_claimant *rf_claim_table_next(const struct rf_claim_table *table,
 
 /* ---- time ---- */
 
-/* Those of a spoke whose time has come; the others wait another turn. */
+/* Entries of a spoke that are due; the others wait for another turn. */
 static void take_due(struct rf_claim_table *table, struct rf_claimants *spoke, uint64_t now)
 {
 	struct rf_claimant *claimant = TAILQ_FIRST(spoke), *next;
@@ -209,7 +209,7 @@ void rf_claim_table_turn(struct rf_claim_table *table, uint64_t now)
 	while (table->tick < tick) {
 		struct rf_claimants *spoke = &table->wheel[table->tick % RF_CLAIM_TICKS];
 
-		table->tick++; /* first, so that what stays goes to another spoke */
+		table->tick++; /* first: remaining entries go to a different spoke */
 		take_due(table, spoke, now);
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The claims of a host, by limit and source: a table of a fixed size, the queues that a claim may
- * be in, and a wheel of those that wait for a time. Pure. Times are in ns of the host's own clock.
+ * The claims of a host, by limit and source: a table of fixed size, the queues of claims, and a
+ * timer wheel. Pure. Times are in ns of the host's clock.
  *
- * A claim is in one place at a time, by its `state`.
+ * A claim is in one place, according to its `state`.
  */
 #ifndef RF_FLEET_CLAIM_TABLE_H
 #define RF_FLEET_CLAIM_TABLE_H
@@ -14,7 +14,7 @@
 #include "ringfence/source.h"
 
 #define RF_CLAIM_TICK_NS 16000000ULL /* the wheel turns so often */
-#define RF_CLAIM_TICKS 1024	     /* and has so many places: no wait is longer than all */
+#define RF_CLAIM_TICKS 1024	     /* number of spokes: no wait is longer than a full turn */
 
 enum rf_claim_state {
 	RF_CLAIM_WAITS,	   /* in the wheel, until `due_ns` */
@@ -36,37 +36,37 @@ struct rf_claimant {
 	TAILQ_ENTRY(rf_claimant) place;
 	struct rf_claim_key key;
 	struct rf_claim claim;
-	uint32_t incarnation; /* of its window; 0: it has none that is known */
+	uint32_t incarnation; /* of its window; 0: unknown */
 	uint32_t bucket;
 	enum rf_claim_state state;
-	uint32_t spoke; /* of the wheel, where it waits */
+	uint32_t spoke; /* of the wheel while it waits */
 	uint32_t node;	/* of the engine, for which it is ready */
 	bool is_used;
-	bool again; /* RF_CLAIM_REPORTED: something has changed meanwhile */
+	bool again; /* RF_CLAIM_REPORTED: changed since the report was sent */
 	bool gives_back;
 	bool was_retagged; /* its share is written once no program uses an older one */
-	uint32_t lower_to; /* where it gives back */
+	uint32_t lower_to; /* while it releases a part */
 	uint32_t wants;
 	uint64_t due_ns;
 	uint64_t rest_ns;	   /* between two reports */
 	uint64_t report_ns;	   /* when the next one is due; before that it is only looked at */
-	uint64_t vain_since_ns;	   /* it wants in vain since then; 0: it does not */
-	uint64_t patient_until_ns; /* it asks no more until then */
+	uint64_t vain_since_ns;	   /* since when its requests are unsatisfied; 0: they are not */
+	uint64_t patient_until_ns; /* it does not request more until then */
 	uint64_t yields_until_ns;  /* others want as well: it wants no more than that until then */
 	uint32_t yields_to;
-	uint64_t answered_ns; /* when the ledger had its newest report, at least */
+	uint64_t answered_ns; /* the earliest time at which the ledger can have got its latest
+				 report */
 	uint64_t asked_ns;    /* the last time */
-	/* What the last ask counted, from which the rate follows. */
+	/* Counters of the last request, to compute the rate. */
 	uint64_t counted_ns, passed, dropped;
-	uint64_t received_ns,
-		received;   /* up to then, its window had received so much; 0: unknown */
-	uint32_t unit_used; /* of a packet, in 1/16 */
-	uint32_t seen_used; /* at a look up to W/4 ago, */
-	uint64_t seen_ns;   /* then */
+	uint64_t received_ns, received; /* units that its window had received by then; 0: unknown */
+	uint32_t unit_used;		/* of a packet, in 1/16 */
+	uint32_t seen_used;		/* at a look up to W/4 ago, */
+	uint64_t seen_ns;		/* then */
 	/* For people: since when there is a claim, and what its window has counted. */
 	uint64_t since_ns;
 	uint64_t shown_ns, shown_passed, shown_dropped;
-	uint64_t told_ns, told_packets; /* what the host told the others last */
+	uint64_t told_ns, told_packets; /* as last published by the host */
 	uint32_t rate_pps;
 };
 
@@ -76,7 +76,7 @@ LIST_HEAD(rf_claim_chain, rf_claimant);
 struct rf_claim_table {
 	struct rf_claimant *all;
 	uint32_t size, count;
-	uint32_t untouched; /* of `all`, from there on nothing was ever used */
+	uint32_t untouched; /* entries of `all` ever used */
 	uint64_t hash_key[2];
 	struct rf_claim_chain *chain;
 	struct rf_claimants free, lowers, settles;
@@ -93,7 +93,7 @@ void rf_claim_table_free(struct rf_claim_table *table);
 
 struct rf_claimant *rf_claim_table_find(const struct rf_claim_table *table,
 					const struct rf_claim_key *key);
-/* One that is not there yet; it waits. NULL: the table is full. */
+/* Adds a claim, which waits. NULL: the table is full. */
 struct rf_claimant *rf_claim_table_add(struct rf_claim_table *table, const struct rf_claim_key *key,
 				       uint32_t bucket);
 void rf_claim_table_remove(struct rf_claim_table *table, struct rf_claimant *claimant);
@@ -103,7 +103,7 @@ void rf_claim_table_move(struct rf_claim_table *table, struct rf_claimant *claim
 			 enum rf_claim_state state);
 /* Which node of the engine has each bucket, by any number of it. At first it is one. */
 void rf_claim_table_take_nodes(struct rf_claim_table *table, const uint32_t node[RF_BUCKETS]);
-/* Moves those that are due by now to the ready ones. */
+/* Moves due claims to the ready queue. */
 void rf_claim_table_turn(struct rf_claim_table *table, uint64_t now);
 /* When the next one is due; UINT64_MAX: none waits. */
 uint64_t rf_claim_table_due_ns(const struct rf_claim_table *table);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What comes in: limits, what heartbeats say, and what sources ask for; and what follows for a
- * claim. */
+/* Input: limits, replies to heartbeats, and requests of sources, with their effects on claims. */
 #include "fleet/claims.h"
 
 #include <string.h>
@@ -9,10 +8,10 @@
 #include "fleet/private.h"
 #include "ringfence/share.h"
 
-#define COUNT_NS 1000000ULL   /* a rate is measured over so long at least */
+#define COUNT_NS 1000000ULL   /* a rate is measured over at least this time */
 #define UNIT_SHIFT 4	      /* of rf_claimant.unit_used */
 #define LEAST_NS 100000000ULL /* between two readings that are reported */
-#define CLAIMS_MAX 4096	      /* with more of them, windows are not read for sums alone */
+#define CLAIMS_MAX 4096	      /* with more claims, windows are not read only for sums */
 
 int rf_claims_make(struct rf_claims *claims, uint32_t size, const uint64_t hash_key[2],
 		   uint64_t now)
@@ -28,7 +27,7 @@ void rf_claims_free(struct rf_claims *claims)
 	rf_claim_table_free(&claims->table);
 }
 
-/* ---- what was received, for the sum over all hosts: library/sums.lua ---- */
+/* ---- received packets, for the sum over all hosts: library/sums.lua ---- */
 
 static uint64_t claims_reads_each_ns(const struct rf_claims *claims,
 				     const struct rf_fleet_limit *limit)
@@ -59,8 +58,9 @@ static bool add_item(struct rf_claims *claims, const struct rf_claimant *claiman
 }
 
 /*
- * Where there is no room it counts from the same reading on the next time. An ask may come behind a
- * later look at the window: by its time, or, as the time of a look is from before it, by its count.
+ * If the batch is full, the next call counts from the same reading. A request can arrive after a
+ * later reading of the window: detected by its time or, as the time of a reading is from before it,
+ * by its count.
  */
 void rf_claims_received(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t received,
 			uint64_t read_ns)
@@ -82,12 +82,12 @@ void rf_claims_received(struct rf_claims *claims, struct rf_claimant *claimant, 
 	claimant->received = received;
 }
 
-/* ---- single claims: where they go next ---- */
+/* ---- single claims: the next state ---- */
 
 /*
- * Others have to wait for what a source has here that moves to them. So it is looked at more often
- * if that is most of the pool, or if it has begun to leave. For a sum over all hosts, what it has
- * received is to be known all the time.
+ * Other hosts wait for units of a source that moves to them. So its window is read more often if it
+ * has most of the pool, or has begun to leave. For a sum over all hosts, received packets are
+ * always needed.
  */
 void rf_claims_look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
 {
@@ -109,7 +109,7 @@ void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant)
 	rf_claim_table_move(&claims->table, claimant, settles ? RF_CLAIM_LOWERS : RF_CLAIM_READY);
 }
 
-/* It is to be reported anew; where its share is to be lowered first, then after that. */
+/* Queues it for a report, after its share is lowered if required. */
 static void claims_touch(struct rf_claims *claims, struct rf_claimant *claimant)
 {
 	if (claimant->state == RF_CLAIM_REPORTED)
@@ -160,7 +160,7 @@ void rf_claims_leave(struct rf_claims *claims)
 
 /* ---- how large a share a source would like, and how small a one is enough, in units ---- */
 
-/* So many units would come in W, at the rate since the ask before. */
+/* Units expected in W, at the rate since the previous request. */
 static uint64_t demand(const struct rf_claimant *claimant, const struct rf_fleet_limit *limit,
 		       const struct rf_fleet_ask *ask)
 {
@@ -174,7 +174,7 @@ static uint64_t demand(const struct rf_claimant *claimant, const struct rf_fleet
 	return units < RF_LIMIT_MAX ? (uint64_t)units : RF_LIMIT_MAX;
 }
 
-/* The first ask of a window shows how many units a packet has: what it used, it has passed. */
+/* The first request of a window shows the units per packet: all used units have passed. */
 static void note_counts(struct rf_claimant *claimant, const struct rf_fleet_ask *ask)
 {
 	if (claimant->counted_ns && ask->time_ns < claimant->counted_ns + COUNT_NS)
@@ -189,8 +189,8 @@ static void note_counts(struct rf_claimant *claimant, const struct rf_fleet_ask 
 }
 
 /*
- * Half more than its rate takes, so that a source of an even rate asks once. As long as there is no
- * rate: a part of the limit, or twice what it has used.
+ * 1.5 times its rate, so a source of constant rate requests once. Without a known rate: a part of
+ * the limit, or twice its use.
  */
 static uint32_t claims_wants(struct rf_claimant *claimant, const struct rf_fleet_limit *limit,
 			     const struct rf_fleet_ask *ask)
@@ -285,7 +285,7 @@ void rf_claims_take_limits(struct rf_claims *claims, uint64_t now,
 	for (uint32_t i = 0; i < count; i++) {
 		place = place_for(claims, &limits[i]);
 		if (!place)
-			continue; /* until claims of others have ended, nothing is asked for it */
+			continue; /* not requested until claims of others have expired */
 		*place = limits[i];
 		place->in_force = true;
 	}
@@ -310,11 +310,11 @@ uint64_t rf_claims_window_ns(const struct rf_claims *claims)
 	return longest;
 }
 
-/* ---- one membership in each bucket, and what a new one means for the claims ---- */
+/* ---- one membership for each bucket, and the effects of a new one on claims ---- */
 
 /*
- * Shares stay in force until the deadline of the old membership, in which their claims are kept.
- * Nothing is known of the new one, so it takes no slot back from others: it resumes nothing.
+ * Shares remain enforced until the deadline of the old membership, which holds their claims. The
+ * new one is unknown, so it does not reclaim a slot from other hosts: it resumes nothing.
  */
 void rf_claims_take_slot(struct rf_claims *claims, uint32_t slot, uint64_t nonce, uint64_t grace)
 {
@@ -376,8 +376,9 @@ static void tell_again(struct rf_claims *claims, uint32_t bucket, bool emptied)
 }
 
 /*
- * By another key the same source is in another bucket. So where one bucket is that of hosts with
- * another key, this host is alone in all of them: it hears nothing, and its deadlines come.
+ * With a different key the same source is in a different bucket. So if one bucket belongs to hosts
+ * with a different key, this host is offline in all buckets: it ignores replies until its deadlines
+ * pass.
  */
 static void note_key(struct rf_claims *claims, uint32_t bucket, const struct rf_ledger_heard *heard)
 {
@@ -392,8 +393,7 @@ static void note_key(struct rf_claims *claims, uint32_t bucket, const struct rf_
 	}
 }
 
-/* The first bucket says whose key is the fleet's: a host that is foreign there leaves the others.
- */
+/* The first bucket decides which key is the fleet's: a foreign host there leaves the others. */
 bool rf_claims_may_beat(const struct rf_claims *claims, uint32_t bucket)
 {
 	return !bucket || !(claims->foreign & 1);
@@ -416,11 +416,11 @@ enum rf_member_news rf_claims_heard(struct rf_claims *claims, uint32_t bucket, u
 	return news;
 }
 
-/* ---- asks, and windows that are found to have a share ---- */
+/* ---- requests, and windows found with a share ---- */
 
 static bool may_send_ask(struct rf_claims *claims, uint64_t now)
 {
-	const uint64_t most = claims->asks_each_s; /* those of a second at once, no more */
+	const uint64_t most = claims->asks_each_s; /* a burst of one second */
 	const uint64_t more = (now - claims->asks_left_ns) * claims->asks_each_s / RF_NS_PER_S;
 
 	if (now - claims->asks_left_ns >= RF_NS_PER_S)
@@ -463,7 +463,7 @@ static struct rf_claimant *claimant_of(struct rf_claims *claims, int limit,
 	return claimant;
 }
 
-/* Incarnations count up. False: the ask is of a window that is known to be gone. */
+/* Incarnations count up. False: the request is of a window known to be removed. */
 static bool note_incarnation(struct rf_claims *claims, struct rf_claimant *claimant,
 			     uint32_t incarnation, uint64_t now)
 {
@@ -482,7 +482,7 @@ static bool is_patient(const struct rf_claimant *claimant, uint64_t now)
 	       claimant->report_ns <= claimant->patient_until_ns;
 }
 
-/* It asked before its time: it is reported then. */
+/* Requested early: it is reported then. */
 static void report_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now)
 {
 	claimant->report_ns = claimant->patient_until_ns;
@@ -497,7 +497,7 @@ bool rf_claims_ask(struct rf_claims *claims, uint64_t now, const struct rf_fleet
 	claims->counts.asks++;
 	if (limit < 0)
 		return false;
-	/* Nothing can be given yet; it asks again. */
+	/* Cannot be granted yet; it requests again. */
 	if (claims->is_leaving ||
 	    !claims->member[rf_claims_bucket(claims, ask->source[0], ask->source[1])].is_complete)
 		return true;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct rf_fleet_key {
-	uint64_t word[2];     /* both 0: there is none */
-	uint64_t fingerprint; /* tells keys apart, and nothing of them; 0: there is none */
+	uint64_t word[2];     /* both 0: no key */
+	uint64_t fingerprint; /* identifies the key without revealing it; 0: no key */
 };
 
 /* Of the text in its file. */

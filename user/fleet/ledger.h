@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a host and the ledger of a fleet say to each other, and what the ledger keeps. The ledger is
- * user/fleet/library/, which runs in the engine and has the rules; tests/fleet/model/ is a model of
+ * Messages between a host and the ledger, and the state of the ledger. The ledger is
+ * user/fleet/library/, which runs in the server and has the rules; tests/fleet/model/ is a model of
  * it in C. Pure.
  *
- * Times are in one unit, whichever, of the engine's clock. Units of claims are those of the limit.
+ * All times are in the same unit of the server's clock. Units of claims are units of the limit.
  */
 #ifndef RF_FLEET_LEDGER_H
 #define RF_FLEET_LEDGER_H
@@ -36,19 +36,19 @@ static inline void rf_ledger_slots_add(struct rf_ledger_slots *slots, uint32_t s
 
 struct rf_ledger_host {
 	uint64_t nonce;	 /* 0: the slot is free */
-	uint64_t joined; /* 0: not since learning began */
+	uint64_t joined; /* 0: not since learning started */
 	uint64_t heard;
 	uint16_t generation; /* of the slot: claims of another are void */
 	bool is_complete;
-	bool is_expected; /* while learning: another member knows this slot's host */
+	bool is_expected; /* while learning: a different member knows the host of this slot */
 };
 
 /* One bucket: who is a member. All zeros is an empty one. */
 struct rf_ledger {
 	uint64_t run;
-	uint64_t newest; /* time of the last call; never goes back while nothing is forgotten */
+	uint64_t newest; /* time of the last call; monotonic unless data is lost */
 	uint64_t learns_from;
-	uint64_t window; /* the longest W that a member told */
+	uint64_t window; /* the longest W of a member */
 	uint64_t key;	 /* the fingerprint of its members' key of buckets; 0: they have none */
 	bool is_learning;
 	struct rf_ledger_host host[RF_LEDGER_SLOTS];
@@ -73,7 +73,7 @@ struct rf_ledger_call {
 	/* The engine's own. */
 	uint64_t now;
 	uint64_t run;
-	uint64_t stamp; /* names a membership that this call begins: never used before, not 0 */
+	uint64_t stamp; /* identifies a membership started by this call: unique, not 0 */
 	/* The caller's. */
 	uint64_t grace, window; /* G, and the longest W of all limits */
 	uint64_t nonce, joined;
@@ -82,10 +82,10 @@ struct rf_ledger_call {
 
 enum rf_ledger_status {
 	RF_LEDGER_DONE,
-	RF_LEDGER_REFUSED,  /* the slot is another host's, or may be */
-	RF_LEDGER_STRANGER, /* not this membership: a heartbeat tells the present one */
+	RF_LEDGER_REFUSED,  /* the slot belongs, or can belong, to a different host */
+	RF_LEDGER_STRANGER, /* a different membership: a heartbeat returns the current one */
 	RF_LEDGER_OLD,	    /* a newer report was here before */
-	RF_LEDGER_GARBAGE,  /* of the engine: the report makes no sense, or what is kept there */
+	RF_LEDGER_GARBAGE,  /* from the server: the report or the stored record is invalid */
 	RF_LEDGER_FOREIGN,  /* the members have another key of buckets */
 };
 
@@ -106,12 +106,12 @@ struct rf_ledger_heard {
 
 struct rf_ledger_report {
 	uint32_t seq;
-	uint32_t used;	/* in W, as read after `has` was in force */
-	uint32_t has;	/* the largest share that may be in force */
+	uint32_t used;	/* in W, read after `has` was enforced */
+	uint32_t has;	/* the largest share that can be enforced */
 	uint32_t wants; /* the share it would like */
 };
 
-/* What the limit says, in units, and its W in the engine's time. */
+/* The parameters of the limit in units, and its W in the server's time. */
 struct rf_ledger_limit {
 	uint32_t pool, first;
 	uint64_t window;
@@ -120,11 +120,11 @@ struct rf_ledger_limit {
 struct rf_ledger_answer {
 	enum rf_ledger_status status;
 	uint32_t seq;
-	uint32_t share;	   /* may be in force from now on: `has` at least */
-	uint32_t lower_to; /* to be given back down to, since others want as well */
+	uint32_t share;	   /* can be enforced from now on: at least `has` */
+	uint32_t lower_to; /* the share to release down to, as others request too */
 };
 
-/* Of a host that is said to be gone. REFUSED: its claims may count for so much longer. */
+/* The reply about a removed host. REFUSED: its claims can count for this much longer. */
 struct rf_ledger_left {
 	enum rf_ledger_status status;
 	uint64_t left;
@@ -135,7 +135,7 @@ struct rf_ledger_left {
 #define RF_SUM_CELLS 16 /* that W is divided into */
 
 struct rf_sum_report {
-	uint64_t from_ms; /* of the ledger's clock: what it reports came later; 0: not known */
+	uint64_t from_ms; /* of the ledger's clock: the reported units came later; 0: unknown */
 	uint32_t units;
 	uint32_t window_ms; /* W */
 };

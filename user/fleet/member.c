@@ -26,8 +26,8 @@ static enum rf_member_news empty(struct rf_member *member, uint64_t now)
 }
 
 /*
- * Shares may stay only where the ledger gives nothing yet, and they never ended: then nobody else
- * has what they stand for.
+ * Shares can remain only if the ledger grants nothing yet and they never expired: then no other
+ * host has got their units.
  */
 static enum rf_member_news rejoin(struct rf_member *member, uint64_t now,
 				  const struct rf_ledger_heard *heard)
@@ -42,8 +42,8 @@ static enum rf_member_news rejoin(struct rf_member *member, uint64_t now,
 }
 
 /*
- * Who goes alone before the ledger has all its claims may tell them too late, when it has given to
- * others what they stand for.
+ * A host that goes offline before the ledger has all its claims can report them too late, after the
+ * units were granted to others.
  */
 static bool is_too_late(const struct rf_member *member, uint64_t now)
 {
@@ -51,8 +51,8 @@ static bool is_too_late(const struct rf_member *member, uint64_t now)
 }
 
 /*
- * A ledger that learns does not know all of them yet. If it forgets once more, those whom it has
- * not heard meanwhile are still expected by who knew them.
+ * A learning ledger does not know all members yet. If it loses its data again, members that did not
+ * call meanwhile are still expected by the members that knew them.
  */
 static void note_members(struct rf_member *member, const struct rf_ledger_heard *heard)
 {
@@ -64,8 +64,8 @@ static void note_members(struct rf_member *member, const struct rf_ledger_heard 
 }
 
 /*
- * The claims end G and W after that by the engine's clock, which may run faster than this one, and
- * counts in ms.
+ * The claims expire G and W after that by the server's clock, which can run faster than this one,
+ * and counts in ms.
  */
 static uint64_t deadline_of(const struct rf_member *member, uint64_t sent)
 {
@@ -108,7 +108,7 @@ void rf_claim_lower(struct rf_claim *claim, uint32_t share)
 		claim->share = share;
 }
 
-/* The answer to a report that told of more would give that back. */
+/* The reply to a report of more would release that. */
 void rf_claim_waited(struct rf_claim *claim)
 {
 	if (claim->share < claim->has)
@@ -134,7 +134,7 @@ struct rf_ledger_report rf_claim_report(struct rf_claim *claim, struct rf_member
 	claim->asked_in = member->joined;
 	return (struct rf_ledger_report){
 		.seq = claim->seq,
-		/* What is held counts whole, whatever of `first` is unused. */
+		/* Held units count completely, independent of unused units of `first`. */
 		.used = claim->held ? larger(used, first) + claim->held : used,
 		.has = claim->has + claim->held,
 		.wants = wants + claim->held,
@@ -168,8 +168,8 @@ bool rf_claim_is_known(const struct rf_claim *claim, const struct rf_member *mem
 /* ---- the ledger's clock ---- */
 
 /*
- * The answer came when the ledger's time was that or later. Clocks of different rates, and the
- * ledger's, which counts in ms, may make it seem later than it is: see deadline_of().
+ * The reply came at that time of the ledger or later. With clocks of different rates, and the
+ * ledger's ms resolution, it can seem later than it is: see deadline_of().
  */
 uint64_t rf_sum_clock_ms(const struct rf_sum_clock *clock, uint64_t joined, uint64_t ns)
 {

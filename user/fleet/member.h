@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A host in a fleet: what the agent may believe, say and write. Pure, as ledger.h: the caller
- * brings the time of the host's own clock, reads and writes the windows, and sends what comes of
- * it.
+ * A host in a fleet: the rules of the agent for shares and reports. Pure, as ledger.h: the caller
+ * supplies the time of the host's clock, reads and writes the windows, and sends the messages.
  *
- * A member trusts its shares until its deadline: a little less than G after it sent the newest
- * heartbeat that the ledger answered with the membership that the host has, as complete. Past the
- * deadline the data path is alone, whatever the agent does. Where the ledger may have given to
- * others what its shares stand for, the shares of all windows end at once, by another generation:
- * in a new membership that begins past the deadline or past learning, and where the deadline comes
- * before all claims were told.
+ * A member trusts its shares until its deadline: a little less than G after it sent the latest
+ * heartbeat that the ledger answered with the current membership, as complete. After the deadline
+ * the data path is offline, independent of the agent. If the ledger can have granted their units to
+ * others, the shares of all windows are revoked atomically by a new generation: in a new membership
+ * that starts after the deadline or after learning, and if the deadline passes before all claims
+ * were reported.
  *
- * A claim is one source under one definition. It has one report in flight; a later one voids the
- * answer to the one before, and so does another membership. A share is taken back in this order:
- * rf_claim_lower() and write it; wait until no program runs that may have read the old one;
+ * A claim is one source under one definition. It has one report in flight; a later report, or a new
+ * membership, invalidates the earlier reply. A share is lowered in this order: rf_claim_lower() and
+ * write it; wait until all programs that can have read the old one have finished;
  * rf_claim_waited(); read `used`; rf_claim_report().
  *
- * A window may be lost: evicted, deleted or attached anew. What it may have admitted stays claimed
- * for W, beside what the next window gets.
+ * A window can be lost: evicted, deleted or attached again. Units that it can have admitted remain
+ * claimed for W, in addition to the next window's claim.
  */
 #ifndef RF_FLEET_MEMBER_H
 #define RF_FLEET_MEMBER_H
@@ -30,20 +29,20 @@ struct rf_member {
 	uint64_t grace;
 	uint64_t joined;	   /* the membership; 0: none yet */
 	bool is_complete;	   /* the ledger said so, of this membership */
-	bool is_empty;		   /* alone, and the shares from before have ended */
-	uint64_t deadline;	   /* alone from then on; 0: from the start */
-	uint32_t generation;	   /* a share of another one counts as 0 */
-	uint32_t beat, heard_beat; /* number of the newest heartbeat sent, and answered */
-	uint32_t seq;		   /* of the newest report, of any source */
+	bool is_empty;		   /* offline, and earlier shares have expired */
+	uint64_t deadline;	   /* offline from then on; 0: from the start */
+	uint32_t generation;	   /* a share of a different generation counts as 0 */
+	uint32_t beat, heard_beat; /* number of the latest heartbeat sent, and answered */
+	uint32_t seq;		   /* of the latest report, of any source */
 	struct rf_ledger_slots members;
 };
 
-/* What a heartbeat's answer means for the claims. */
+/* The effect of a heartbeat's reply on the claims. */
 enum rf_member_news {
 	RF_MEMBER_SAME,
 	RF_MEMBER_REJOINED, /* report every claim again */
 	RF_MEMBER_EMPTIED,  /* that, and every share is 0 now: rf_claim_lower(claim, 0) */
-	RF_MEMBER_REFUSED,  /* the slot is another's: take another one */
+	RF_MEMBER_REFUSED,  /* the slot belongs to a different host: take a new one */
 	RF_MEMBER_FOREIGN,  /* the fleet has another key of buckets */
 };
 
@@ -55,10 +54,10 @@ struct rf_claim {
 	uint64_t held_until;
 	uint32_t seq;	   /* of the report in flight; 0: none is */
 	uint64_t asked_in; /* the membership of that report */
-	uint64_t known_in; /* the membership in which the last answer came */
+	uint64_t known_in; /* the membership of the last reply */
 };
 
-/* What is claimed for a source here, in all. */
+/* The total claim of a source on this host. */
 static inline uint64_t rf_claim_total(const struct rf_claim *claim)
 {
 	return (uint64_t)claim->covers + claim->held;
@@ -67,14 +66,14 @@ static inline uint64_t rf_claim_total(const struct rf_claim *claim)
 bool rf_member_is_alone(const struct rf_member *member, uint64_t now);
 /* Makes a heartbeat; `all_known`: every claim was answered in this membership. */
 struct rf_ledger_beat rf_member_beat(struct rf_member *member, uint64_t now, bool all_known);
-/* `beat` and `sent`: the number and the time of the heartbeat that `heard` answers. */
+/* `beat` and `sent`: number and time of the heartbeat of the reply `heard`. */
 enum rf_member_news rf_member_heard(struct rf_member *member, uint64_t now, uint32_t beat,
 				    uint64_t sent, const struct rf_ledger_heard *heard);
 
 /* The share to write is claim->share. */
 void rf_claim_lower(struct rf_claim *claim, uint32_t share);
 void rf_claim_waited(struct rf_claim *claim);
-/* The window is another one now. `window`: W, in the unit of `now`. */
+/* The window was replaced. `window`: W, in the unit of `now`. */
 void rf_claim_lost(struct rf_claim *claim, uint64_t now, uint64_t window);
 /* `used` was read after the last rf_claim_waited(); `wants`: the share that is wanted. */
 struct rf_ledger_report rf_claim_report(struct rf_claim *claim, struct rf_member *member,
@@ -83,15 +82,14 @@ struct rf_ledger_report rf_claim_report(struct rf_claim *claim, struct rf_member
 /* True: claim->share has grown, and is to be written. */
 bool rf_claim_answered(struct rf_claim *claim, const struct rf_member *member,
 		       const struct rf_ledger_answer *answer);
-/* Has the ledger this claim, or is there nothing to tell? What was used counts as well as a share.
- */
+/* Does the ledger have this claim, or is it empty? Used units count like a share. */
 bool rf_claim_is_known(const struct rf_claim *claim, const struct rf_member *member);
 
 /* ---- the ledger's clock, for sums of what all hosts received ---- */
 
 /*
- * The ledger's clock, as a host knows it: from the answers to its reports, and only within one
- * membership, as the next one can have a different clock.
+ * The ledger's clock as known by a host: from replies to its reports, only within one membership,
+ * as the next one can have a different clock.
  */
 struct rf_sum_clock {
 	uint64_t joined; /* the membership; 0: it is not known */

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What reports.c has of claims.c, beside claims.h. */
+/* Functions of claims.c for reports.c, in addition to claims.h. */
 #ifndef RF_FLEET_PRIVATE_H
 #define RF_FLEET_PRIVATE_H
 
 #include "fleet/claims.h"
 
-/* The window of a claim is gone, or counts by another definition. */
+/* The window of a claim was removed, or counts by a different definition. */
 void rf_claims_lose(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now);
-/* It waits for its report or, where a share is to end first, for that. */
+/* Queues it for its report, or first for lowering its share. */
 void rf_claims_queue(struct rf_claims *claims, struct rf_claimant *claimant);
 /* Its share is to be taken back to that. */
 void rf_claims_take_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t to);
-/* It waits for its report; until then its window is looked at, so that what it has is given back.
- */
+/* Queues it for its report; until then its window is read, to release unused units. */
 void rf_claims_look_later(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t now);
 
 static inline void rf_claims_wait(struct rf_claims *claims, struct rf_claimant *claimant,
@@ -37,7 +36,7 @@ static inline bool rf_claims_yields(const struct rf_claimant *claimant, uint64_t
 	return now < claimant->yields_until_ns && claimant->yields_to < claimant->wants;
 }
 
-/* What it wants, without what it leaves to others. */
+/* Its requested share, without the units left to others. */
 static inline uint32_t rf_claims_may_want(const struct rf_claimant *claimant, uint64_t now)
 {
 	return rf_claims_yields(claimant, now) ? claimant->yields_to : claimant->wants;
@@ -45,7 +44,7 @@ static inline uint32_t rf_claims_may_want(const struct rf_claimant *claimant, ui
 
 /* Notes what its window has counted, for people. */
 void rf_claims_show(struct rf_claimant *claimant, uint64_t passed, uint64_t dropped, uint64_t now);
-/* What its window has received so far, in units. `read_ns`: a time before that was read. */
+/* Units that its window has received, in total. `read_ns`: a time before they were read. */
 void rf_claims_received(struct rf_claims *claims, struct rf_claimant *claimant, uint64_t received,
 			uint64_t read_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What goes out: windows are visited, claims reported, and shares given, taken and given back. */
+/* Output: visits windows, reports claims, and grants, lowers and releases shares. */
 #include "fleet/claims.h"
 
 #include <string.h>
@@ -9,17 +9,17 @@
 #include "fleet/wire.h"
 #include "ringfence/share.h"
 
-#define AGAIN_NS 100000000ULL /* what could not be done is tried again after so long */
+#define AGAIN_NS 100000000ULL /* retry interval */
 #define PATIENCE_NS 50000000ULL
 #define ASKED_LATELY_NS 1000000000ULL
-#define ASKED_NOW_NS (2 * RF_ASK_NS)	/* whoever has all that it may asks so often */
+#define ASKED_NOW_NS (2 * RF_ASK_NS)	/* interval of requests at the maximum */
 #define LOWERED_BATCHES 8		/* before a wait for programs */
 #define YIELD_NS (2 * RF_CLAIM_REST_NS) /* the others look within half of that */
-#define SUMS_COLLECT_NS 50000000ULL	/* what was received is collected for so long */
+#define SUMS_COLLECT_NS 50000000ULL	/* received units are collected for that long */
 
 /* ---- visits of windows ---- */
 
-/* What is done to windows, beside that they are read. */
+/* Operations on windows, in addition to reading. */
 enum visit_kind {
 	VISIT_READS,
 	VISIT_WRITES, /* they get their shares as they are now */
@@ -69,8 +69,8 @@ static void take_record(struct rf_claims *claims, struct rf_claimant *claimant,
 }
 
 /*
- * Visits the windows of claims that have one. It may lose windows. Where a share could not be
- * written, since the window had one of an older definition, the result says so. `now`: before it.
+ * Visits the windows of claims. It can lose windows. If a share could not be written, as the window
+ * had a share of an older definition, the result has this. `now`: before the call.
  */
 static int visit_windows(struct rf_claims *claims, struct rf_claimant *const *claimant,
 			 uint32_t count, enum visit_kind kind, uint64_t now, struct visit *visit)
@@ -155,8 +155,8 @@ static struct rf_report_batch *open_batch(struct sending *sending, uint32_t buck
 }
 
 /*
- * An engine that has no CPU to spare answers what it has taken, only too late. So whoever sends all
- * of it again at once is never answered in time.
+ * An overloaded server replies to accepted calls too late. A host that then sends all of them again
+ * immediately would never get a reply in time.
  */
 static void send_fewer(struct rf_reports_under_way *under_way, uint64_t now)
 {
@@ -176,7 +176,7 @@ static void send_more(struct rf_reports_under_way *under_way)
 	under_way->most++;
 }
 
-/* How many claims a turn may report to a node. Of each of its buckets, a batch may be in part. */
+/* How many claims a turn can report to a node. Each of its buckets can have a partial batch. */
 static uint32_t room_of(const struct rf_claims *claims, uint32_t node)
 {
 	const struct rf_reports_under_way *under_way = &claims->under_way[node];
@@ -188,7 +188,7 @@ static uint32_t room_of(const struct rf_claims *claims, uint32_t node)
 	return taken < most ? (most - taken) * RF_REPORT_ITEMS : 0;
 }
 
-/* What it wants: no more than it has, once it has stopped asking; less, where it gives back. */
+/* Its requested share: at most the current one after the last request; less while it releases. */
 static uint32_t wants_now(const struct rf_claims *claims, const struct rf_claimant *claimant,
 			  uint64_t now)
 {
@@ -249,7 +249,7 @@ static uint32_t take_ready(const struct rf_claims *claims,
 	return count;
 }
 
-/* The engine may have forgotten its claim soon: no report was answered for most of that time. */
+/* The server can expire its claim soon: no report was answered for most of that time. */
 static bool is_forgotten_soon(const struct rf_claimant *claimant,
 			      const struct rf_fleet_limit *limit, uint64_t now)
 {
@@ -258,15 +258,15 @@ static bool is_forgotten_soon(const struct rf_claimant *claimant,
 	return now - claimant->answered_ns > kept_ns * 2 / 3;
 }
 
-/* Does the use of a window fall fast? `seen`: what it was at the look before. */
+/* Does the use of a window fall fast? `seen`: at the previous reading. */
 static bool falls_fast(const struct rf_fleet_limit *limit, uint32_t seen, uint32_t used)
 {
 	return seen > used && seen - used > seen / 8 && seen - used > limit->limit / 16;
 }
 
 /*
- * What a share may be lowered to, after so much was used in W. What was used stays claimed as long
- * as it is in the window, so a share of that costs nobody more.
+ * The value a share can be lowered to, after this use in W. Used units remain claimed as long as
+ * they are in the window, so a share of that size costs other hosts nothing.
  */
 static uint32_t needs_of(const struct rf_fleet_limit *limit, uint32_t used, bool falls)
 {
@@ -281,9 +281,9 @@ static uint32_t needs_of(const struct rf_fleet_limit *limit, uint32_t used, bool
 }
 
 /*
- * Has the use fallen, so that it gives back before it reports? Where it falls fast, the source goes
- * away, maybe to another host: then asks of before count for nothing. A source that asks right now
- * is there: in bursts its use falls whenever a cell of its window ends.
+ * Has the use fallen, so it releases before it reports? If it falls fast, the source is leaving,
+ * possibly to a different host: earlier requests are ignored. A source with a current request is
+ * active: in bursts its use falls whenever a cell of its window expires.
  */
 static bool gives_back(struct rf_claims *claims, struct rf_claimant *claimant, uint32_t used,
 		       uint64_t now)
@@ -343,7 +343,7 @@ static void move_all(struct rf_claims *claims, struct rf_claimants *from, enum r
 		rf_claim_table_move(&claims->table, claimant, to);
 }
 
-/* A share that was not lowered stays in its place, and so does one that could not be written. */
+/* A share that was not lowered, or could not be written, remains in its place. */
 static int lower_batch(struct rf_claims *claims, uint64_t now)
 {
 	struct rf_claimant *claimant[RF_FLEET_BATCH] = {0}, *lowered[RF_FLEET_BATCH] = {0};
@@ -380,7 +380,7 @@ static void begin_settling(struct rf_claims *claims, uint64_t now)
 		move_all(claims, &claims->table.settles, RF_CLAIM_LOWERS);
 }
 
-/* Meanwhile its window may be lost, or there may be a reason to take back still more. */
+/* Concurrently its window can be lost, or more has to be released. */
 static void place_settled(struct sending *sending, struct rf_claimant *claimant, uint32_t used)
 {
 	struct rf_claims *claims = sending->claims;
@@ -425,12 +425,12 @@ void rf_claims_settled(struct rf_claims *claims, bool is_known, uint64_t now)
 	move_all(claims, &claims->table.settles, RF_CLAIM_LOWERS); /* again, from the start */
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
 /*
- * Whoever wants in vain asks after a quarter more of the time that it has waited already. Where it
- * has got much, more may follow soon: the source has come from a host that gives it back piece by
- * piece. Whoever leaves some to others wants it in vain from the start.
+ * An unsatisfied source requests again after a quarter of its waiting time. After a large grant
+ * more can follow soon: the source comes from a host that releases it step by step. A source that
+ * leaves units to others is unsatisfied from the start.
  */
 static void be_patient(struct rf_claims *claims, struct rf_claimant *claimant,
 		       const struct rf_report_item *item, const struct rf_ledger_answer *answer,
@@ -477,7 +477,7 @@ static void rest(struct rf_claims *claims, struct rf_claimant *claimant, bool ha
 	rf_claims_look_later(claims, claimant, now);
 }
 
-/* Where it goes after a report, whatever came of that. */
+/* The next state after a report, independent of its outcome. */
 static void place_after(struct rf_claims *claims, struct rf_claimant *claimant,
 			const struct rf_report_item *item, bool has_grown, uint64_t now)
 {
@@ -494,7 +494,7 @@ static void place_after(struct rf_claims *claims, struct rf_claimant *claimant,
 	}
 }
 
-/* An answer; true: its share has grown, and is to be written. */
+/* Processes a reply; true: its share has grown and is to be written. */
 static bool take_answer(struct rf_claims *claims, const struct rf_report_item *item,
 			const struct rf_ledger_answer *answer, uint64_t now)
 {
@@ -522,13 +522,13 @@ static bool take_answer(struct rf_claims *claims, const struct rf_report_item *i
 	return has_grown;
 }
 
-/* A share of an older definition in the window had to end first: it is written after a wait. */
+/* A share of an older definition has to be revoked first: it is written after a wait. */
 static void write_shares(struct rf_claims *claims, struct rf_claimant *const *grown, uint32_t count,
 			 uint64_t now)
 {
 	struct visit visit;
 
-	/* An error leaves smaller shares in force; the next look writes them again. */
+	/* After an error smaller shares remain enforced; the next reading writes them again. */
 	if (!count || visit_windows(claims, grown, count, VISIT_WRITES, now, &visit))
 		return;
 	for (uint32_t i = 0; i < count; i++)
@@ -563,7 +563,7 @@ static void put_back(struct rf_claims *claims, struct rf_report_batch *batch, ui
 	for (uint32_t i = 0; i < batch->count; i++) {
 		struct rf_claimant *claimant = batch->item[i].claimant;
 
-		claimant->claim.seq = 0; /* whatever comes late is void */
+		claimant->claim.seq = 0; /* late replies are ignored */
 		if (claimant->again)
 			place_after(claims, claimant, &batch->item[i], false, now);
 		else
@@ -628,7 +628,7 @@ struct rf_sum_report rf_claims_sum_report(const struct rf_claims *claims,
 	};
 }
 
-/* The claim that an item is of, where its source is over L on all hosts together. */
+/* The claim of an item whose source is over L on all hosts together. */
 static struct rf_claimant *claimant_over(const struct rf_claims *claims,
 					 const struct rf_sum_item *item,
 					 const struct rf_sum_answer *answer)
@@ -660,11 +660,11 @@ void rf_claims_summed(struct rf_claims *claims, struct rf_sum_batch *batch,
 	}
 	rf_claims_unsummed(batch);
 	claims->counts.over += count;
-	if (count) /* where it fails, the source is over again soon */
+	if (count) /* on failure, the source is over the limit again soon */
 		visit_windows(claims, over, count, VISIT_BANS, now, &visit);
 }
 
-/* It is not sent again, since the ledger may have it. */
+/* Not sent again, since the ledger can have it. */
 void rf_claims_unsummed(struct rf_sum_batch *batch)
 {
 	batch->count = 0;
@@ -681,7 +681,7 @@ static bool is_any_ready(const struct rf_claims *claims)
 	return false;
 }
 
-/* Not while nobody could be told what comes of it. */
+/* Only if the result can be applied. */
 static bool may_take_back(const struct rf_claims *claims)
 {
 	bool any = false;

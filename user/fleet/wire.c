@@ -96,7 +96,7 @@ void rf_wire_pack_report(uint8_t bytes[RF_WIRE_REPORT_SIZE], const struct rf_led
 	rf_bytes_put(&to, 4, limit->window);
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
 bool rf_wire_unpack_heard(struct rf_ledger_heard *heard, const void *bytes, size_t size)
 {
@@ -133,7 +133,7 @@ bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, s
 	return rf_bytes_are_whole(&from);
 }
 
-/* ---- what was received ---- */
+/* ---- received units ---- */
 
 void rf_wire_pack_sum(uint8_t bytes[RF_WIRE_SUM_SIZE], const struct rf_sum_report *report)
 {
@@ -158,7 +158,7 @@ bool rf_wire_unpack_summed(struct rf_sum_answer *answer, const void *bytes, size
 	return rf_bytes_are_whole(&from);
 }
 
-/* ---- a host that is gone ---- */
+/* ---- a removed host ---- */
 
 void rf_wire_pack_gone(uint8_t bytes[RF_WIRE_GONE_SIZE], const struct rf_ledger_call *call,
 		       uint32_t slot)
@@ -180,7 +180,7 @@ bool rf_wire_unpack_left(struct rf_ledger_left *left, const void *bytes, size_t 
 	return rf_bytes_are_whole(&from);
 }
 
-/* ---- what the engine keeps: nothing is decided by it, it is shown to people ---- */
+/* ---- records on the server: only displayed, no decision depends on them ---- */
 
 #define HEAD_SIZE 51
 #define HOST_SIZE 29

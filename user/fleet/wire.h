@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a host and the engine say to each other: names of keys, calls of the functions rf_beat,
- * rf_report and rf_sums, and their answers. Pure. docs/fleet-proof.md has the layout,
- * user/fleet/library/ the other end.
+ * Messages between a host and the server: names of keys, calls of the functions rf_beat, rf_report
+ * and rf_sums, and their replies. Pure. docs/fleet-proof.md has the layout, user/fleet/library/ the
+ * server side.
  *
  *   FCALL rf_beat   2 SLOT-KEY HOSTS-KEY            CALL+BEAT
  *   FCALL rf_report N SLOT-KEY HOSTS-KEY RECORD-KEY…  CALL REPORT…
  *   FCALL rf_sums   N SLOT-KEY HOSTS-KEY SUM-KEY…     CALL SUM…
  *   FCALL rf_gone   2 SLOT-KEY HOSTS-KEY            CALL+SLOT
  *
- * rf_beat and rf_gone answer one string, rf_report an array with a string for each report. A call
- * that cannot be read, or names another slot than its key, is answered by an error, and changes
- * nothing. A report that cannot be read, or whose record cannot, is answered by RF_LEDGER_GARBAGE,
- * and the others are not touched by that.
+ * rf_beat and rf_gone reply with one string, rf_report with an array of one string per report. A
+ * malformed call, or one whose slot differs from its key, gets an error and has no effect. A
+ * malformed report, or one with a malformed record, gets RF_LEDGER_GARBAGE and does not affect the
+ * others.
  *
- * Numbers are little-endian and of fixed width, times are milliseconds. All is checked when it is
- * read, and has one form only: what was read and is written again is the same.
+ * Numbers are little-endian and of fixed width, times are in milliseconds. Readers check
+ * everything, and each value has a single encoding: writing a read message reproduces it.
  */
 #ifndef RF_FLEET_WIRE_H
 #define RF_FLEET_WIRE_H
@@ -28,15 +28,15 @@
 #define RF_WIRE_GRACE_MAX_MS 60000
 #define RF_WIRE_WINDOW_MAX_MS 2592000000U /* 30 days: of limits of a fleet */
 /*
- * The engine keeps a bucket's hosts so much longer than G + W from its newest heartbeat, and a
- * claim rf_wire_kept_ms() longer than that from its newest report: at least four times as long as
- * claims.h lets a claim go without one. A host whose reports are not answered has given its claims
- * back before, also where they are tens of thousands.
+ * The server stores the hosts of a bucket for this much longer than G + W after the latest
+ * heartbeat, and a claim for rf_wire_kept_ms() longer than that after its latest report: at least
+ * four times the report interval of claims.h. A host whose reports are not answered has released
+ * its claims earlier, even tens of thousands.
  */
 #define RF_WIRE_KEPT_MS 600000
 #define RF_WIRE_SPARE_MS 60000
-/* So much longer than G + W is a source kept that has no claim, but is wanted; and so long in all
- * one that nobody wants. */
+/* A source without a claim that is still requested is stored this much longer than G + W; an idle
+ * source this long in total. */
 #define RF_WIRE_IDLE_MS 10000
 #define RF_WIRE_LEFT_MS 500
 
@@ -63,7 +63,7 @@ static inline uint64_t rf_wire_kept_ms(uint64_t window_ms)
 /* `bucket` is rf_bucket() of the source, below RF_BUCKETS. */
 void rf_wire_slot_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, uint32_t slot);
 void rf_wire_hosts_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket);
-/* A hash of all that says what a limit counts, as keys and JSON have it. */
+/* A hash of the full definition of a limit, as text for keys and JSON. */
 #define RF_WIRE_DEFINITION_SIZE 17
 void rf_wire_format_definition(char text[RF_WIRE_DEFINITION_SIZE], uint64_t definition);
 /* `source`: ADDRESS/LENGTH. */
@@ -73,7 +73,7 @@ void rf_wire_record_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char 
 void rf_wire_sum_key(char key[RF_WIRE_KEY_SIZE], uint32_t bucket, const char *limit,
 		     uint64_t definition, const char *source);
 
-/* What the host of a slot says of itself, and which sources it drops the most of: for people. */
+/* The description of a host and its top sources, by slot, for operators. */
 void rf_wire_host_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot);
 void rf_wire_top_key(char key[RF_WIRE_KEY_SIZE], uint32_t slot);
 
@@ -93,14 +93,14 @@ bool rf_wire_unpack_answer(struct rf_ledger_answer *answer, const void *bytes, s
 bool rf_wire_unpack_summed(struct rf_sum_answer *answer, const void *bytes, size_t size);
 bool rf_wire_unpack_left(struct rf_ledger_left *left, const void *bytes, size_t size);
 
-/* ---- what the engine keeps, as user/fleet/library/ packs it: for people ---- */
+/* ---- records on the server, as packed by user/fleet/library/, for display ---- */
 
 #define RF_WIRE_HOSTS_MAX (51 + 29 * RF_LEDGER_SLOTS)
 #define RF_WIRE_RECORD_MAX (26 + 12 * RF_LEDGER_SLOTS)
 
 /* The hosts of a bucket; of a slot that no host had, all is 0. */
 bool rf_wire_unpack_hosts(struct rf_ledger *ledger, const void *bytes, size_t size);
-/* No bytes: nobody has a claim. */
+/* No bytes: no claims. */
 bool rf_wire_unpack_record(struct rf_ledger_source *source, const void *bytes, size_t size);
 
 #endif /* RF_FLEET_WIRE_H */
