@@ -93,6 +93,21 @@ check 'the records of recorded events compile' assembles watch/records.c
 sed -i 's/^\(EVENT\)_FIELD(interval, SECONDS/RECORDED_FIELD(interval, SECONDS/' "$events"
 refused watch/records.c RF_RECORDED_SECONDS 'a recorded key that a history cannot have'
 
+queries=$tree/user/watch/queries.c
+check 'the tables of a history compile' assembles watch/queries.c
+sed -i 's/^RECORDED_FIELD(rate, TEXT, /RECORDED_FIELD(rate, WORDS, /' "$events"
+refused watch/queries.c COLUMN_OF_WORDS 'a recorded key of a kind without a column'
+refused_row() {
+	sed -i "s/$1/$2/" "$queries"
+	check "$4: there is such a row" grep -qF -- "$2" "$queries"
+	refused watch/queries.c "$3" "$4"
+}
+refused_row 'TIME(end_ns, "end")' 'TIME(why, "end")' 'the kind of a row must fit its member' 'a column of a time in a text'
+refused_row 'COLUMN(share)' 'COLUMN(part)' "has no member named 'part'" 'a column without a member'
+sed -i 's/\[RF_TABLE_LIMITS\] = /[RF_TABLE_SERIES] = /' "$queries"
+complained "table 'rf_tables' has no row for RF_TABLE_LIMITS" 'a table of a history without a row'
+cp -r include user "$tree"
+
 settings=$tree/user/schema/watch_settings.def
 check 'the settings compile' assembles daemon/settings.c
 check 'those of the agent compile' assembles agent/settings.c

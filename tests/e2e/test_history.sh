@@ -82,7 +82,7 @@ sqlite3 "$made" "DELETE FROM counts WHERE id & 65535 = (SELECT max(series) FROM 
 
 # Of a source, the counts of the whole fence are told apart from its own.
 sqlite3 "$made" "INSERT INTO events SELECT 90 + value, max(time) - 9000 * (1 - value), iif(value, 'source_released', 'source_limited'),
-	'eth0-own', 'any', '10.0.0.0', 'over_limit', '20k/1s', 600 + 100 * value, 290 + 10 * value, min(first_seen), ''
+	'eth0-own', 'any', '10.0.0.0', 'over_limit', '20k/1s', 290 + 10 * value, 600 + 100 * value, min(first_seen), ''
 	FROM events, json_each('[0,1]') GROUP BY value" || bail 'cannot add events'
 is "$(ringfence report eth0-own --json | command jq -c '[.own, .over, ([.sources[].source] | unique)]')" \
 	'[{"source":"10.0.0.0","limit":"any","passed":700,"dropped":300},true,["10.0.0.0"]]' "report of a source has the source's own packets"
@@ -96,7 +96,7 @@ sqlite3 "$made" "DELETE FROM events WHERE id = 'eth0-own'"
 # Events of two sources, of a network, and of types that the recorder has none of.
 cp "$made" "$scratch/made.db"
 sqlite3 "$made" "INSERT INTO events SELECT 100 + value, (SELECT max(time) FROM events), 'ban_started', 'eth0-' || value, 'any',
-	json_extract('[\"192.0.2.66\",\"192.0.2.0/24\",\"2001:db8:66::/64\"]', '\$[' || value || ']'), 'banned', '20k/1s', 20, 30, 0, ''
+	json_extract('[\"192.0.2.66\",\"192.0.2.0/24\",\"2001:db8:66::/64\"]', '\$[' || value || ']'), 'banned', '20k/1s', 30, 20, 0, ''
 	FROM json_each('[0,1,2]')" || bail 'cannot add events'
 told() { # WORDS: the type and the source of each event
 	ringfence events dev eth0 --json "$@" | jq -r '.events | map(.type + " " + (.source // "-")) | join(", ")'

@@ -179,7 +179,7 @@ note_keys 'events watch'
 seen report
 seen report report since -9m
 sqlite3 "$scratch/history/eth0.db" "INSERT INTO events SELECT 90, max(time), 'source_released', 'eth0-own', 'any',
-	'10.0.0.0', 'over_limit', '20k/1s', 700, 300, min(first_seen), '' FROM events" || failed+='sqlite3 '
+	'10.0.0.0', 'over_limit', '20k/1s', 300, 700, min(first_seen), '' FROM events" || failed+='sqlite3 '
 seen report report eth0-own
 build/tests/recorder "$scratch/history" eth0 30 20 full || failed+='recorder '
 seen report report since -9m

@@ -522,9 +522,13 @@ int rf_cmd_history_schema(const struct rf_options *options, struct rf_words *wor
 			  struct rf_error *error)
 {
 	int err = rf_words_end(words, error);
+	char *schema = err ? NULL : rf_reader_schema();
 
 	(void)options;
+	if (!err && !schema)
+		err = rf_error_failed(error, -ENOMEM, "%s", strerror(ENOMEM));
 	if (!err)
-		rf_out("%s", rf_reader_schema());
+		rf_out("%s", schema);
+	free(schema);
 	return err;
 }

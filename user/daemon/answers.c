@@ -306,6 +306,7 @@ static bool tell_source(const struct listing *listing, const char *text,
 #define FIELD_OF_COUNT(key, member, help) RF_FIELD(key, struct rf_recorded_event, member, help),
 #define FIELD_OF_TYPE FIELD_OF_COUNT
 #define FIELD_OF_TEXT FIELD_OF_COUNT
+#define FIELD_OF_LIMIT FIELD_OF_COUNT
 #define FIELD_OF_SOURCE FIELD_OF_COUNT
 #define FIELD_OF_TIME(key, member, help) \
 	RF_FIELD_OF_NS(key, struct rf_recorded_event, member, help),

@@ -44,6 +44,7 @@ enum rf_event_kind {
 	RF_EVENT_IS_SCHEMA,  /* a constant */
 	RF_EVENT_IS_TYPE,    /* enum rf_event_type, by its name */
 	RF_EVENT_IS_TEXT,    /* an array of characters; "" is left out */
+	RF_EVENT_IS_LIMIT,   /* the same; its column is limit_name, since LIMIT is a word of SQL */
 	RF_EVENT_IS_FENCE,   /* the same, never empty; no column of a history */
 	RF_EVENT_IS_NUMBER,  /* uint64_t, the primary key of the events of a history */
 	RF_EVENT_IS_COUNT,   /* uint64_t */
@@ -68,6 +69,7 @@ enum rf_event_when {
 #define RF_RECORDED_TIME uint64_t
 #define RF_RECORDED_TYPE const char *
 #define RF_RECORDED_TEXT const char *
+#define RF_RECORDED_LIMIT const char *
 #define RF_RECORDED_FENCE const char *
 #define RF_RECORDED_SOURCE const char *
 

@@ -94,6 +94,7 @@ static void print_event_kind(enum rf_event_kind kind)
 		print_event_names("\"enum\": ");
 		break;
 	case RF_EVENT_IS_TEXT:
+	case RF_EVENT_IS_LIMIT:
 	case RF_EVENT_IS_FENCE:
 	case RF_EVENT_IS_SOURCE:
 		printf("\"type\": \"string\"");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "watch/db.h"
 
 #define STATEMENTS_STEP 32
@@ -52,15 +53,15 @@ static int make_room(struct rf_db *db)
 	return SQLITE_OK;
 }
 
-static sqlite3_stmt *find_statement(const struct rf_db *db, const char *literal)
+static sqlite3_stmt *find_statement(const struct rf_db *db, const void *key)
 {
 	for (int i = 0; i < db->count; i++)
-		if (db->statement[i].literal == literal)
+		if (db->statement[i].key == key)
 			return db->statement[i].stmt;
 	return NULL;
 }
 
-static sqlite3_stmt *prepare_as(struct rf_db *db, const char *literal, const char *sql)
+static sqlite3_stmt *prepare_as(struct rf_db *db, const void *key, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
 
@@ -69,7 +70,7 @@ static sqlite3_stmt *prepare_as(struct rf_db *db, const char *literal, const cha
 	if (note(db,
 		 sqlite3_prepare_v3(db->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL)))
 		return NULL;
-	db->statement[db->count].literal = literal;
+	db->statement[db->count].key = key;
 	db->statement[db->count++].stmt = stmt;
 	return stmt;
 }
@@ -81,18 +82,9 @@ static sqlite3_stmt *prepare(struct rf_db *db, const char *sql)
 
 static int bind(sqlite3_stmt *stmt, int place, char kind, va_list *args)
 {
-	const void *data;
-
-	switch (kind) {
-	case 'i':
+	if (kind == 'i')
 		return sqlite3_bind_int64(stmt, place, va_arg(*args, int64_t));
-	case 't':
-		return sqlite3_bind_text(stmt, place, va_arg(*args, const char *), -1,
-					 SQLITE_TRANSIENT);
-	default:
-		data = va_arg(*args, const void *);
-		return sqlite3_bind_blob(stmt, place, data, va_arg(*args, int), SQLITE_TRANSIENT);
-	}
+	return sqlite3_bind_text(stmt, place, va_arg(*args, const char *), -1, SQLITE_TRANSIENT);
 }
 
 static sqlite3_stmt *begin(struct rf_db *db, const char *sql, const char *format, va_list *args)
@@ -148,52 +140,108 @@ int rf_db_run(struct rf_db *db, const char *sql, const char *format, ...)
 	return note(db, code);
 }
 
-int rf_db_insert(struct rf_db *db, const char *table, const char *format, ...)
-{
-	sqlite3_stmt *stmt = find_statement(db, table);
-	int code = SQLITE_OK;
-	char sql[256];
-	va_list args;
+/* ---- by rows ---- */
 
-	if (!stmt) {
-		snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES(%.*s)", table,
-			 2 * (int)strlen(format) - 1, "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?");
-		stmt = prepare_as(db, table, sql);
-	}
-	va_start(args, format);
-	for (int i = 0; stmt && format[i] && !code; i++)
-		code = bind(stmt, i + 1, format[i], &args);
-	va_end(args);
-	if (!stmt)
-		return db->failed;
-	if (!code)
-		code = sqlite3_step(stmt);
-	sqlite3_reset(stmt);
-	return note(db, code);
-}
-
-/* ---- by names ---- */
-
+/* Texts of the struct must stay as they are while the statement runs. */
 static int bind_value(sqlite3_stmt *stmt, int place, const struct rf_db_column *column,
-		      const void *asked)
+		      const void *row)
 {
-	const void *value = (const char *)asked + column->offset;
+	const void *value = (const char *)row + column->offset;
+	const struct rf_db_blob *blob = value;
+	const struct rf_prefix *prefix = value;
 	char text[RF_PREFIX_TEXT_SIZE];
 
 	switch (column->kind) {
 	case RF_DB_TIME:
 		return sqlite3_bind_int64(stmt, place, *(const uint64_t *)value / 1000000);
+	case RF_DB_REAL:
+		return sqlite3_bind_double(stmt, place, *(const double *)value);
+	case RF_DB_BOOL:
+		return sqlite3_bind_int64(stmt, place, *(const bool *)value);
+	case RF_DB_SMALL:
+		return sqlite3_bind_int64(stmt, place, *(const uint32_t *)value);
+	case RF_DB_WORD:
+		return sqlite3_bind_text(stmt, place, value, -1, SQLITE_STATIC);
 	case RF_DB_TEXT:
 		return sqlite3_bind_text(stmt, place, *(const char *const *)value, -1,
-					 SQLITE_TRANSIENT);
-	case RF_DB_PREFIX: /* a pointer, where it is a parameter */
-		if (!*(const struct rf_prefix *const *)value)
+					 SQLITE_STATIC);
+	case RF_DB_PREFIX_AT:
+		prefix = *(const struct rf_prefix *const *)value;
+		if (!prefix)
 			return sqlite3_bind_null(stmt, place);
-		rf_format_prefix(*(const struct rf_prefix *const *)value, text);
+		/* fall through */
+	case RF_DB_PREFIX:
+		rf_format_prefix(prefix, text);
 		return sqlite3_bind_text(stmt, place, text, -1, SQLITE_TRANSIENT);
-	default:
-		return sqlite3_bind_int64(stmt, place, *(const int64_t *)value);
+	case RF_DB_BLOB:
+		return sqlite3_bind_blob(stmt, place, blob->data, blob->size, SQLITE_STATIC);
+	case RF_DB_INTEGER:
+		break;
 	}
+	return sqlite3_bind_int64(stmt, place, *(const int64_t *)value);
+}
+
+/* The columns that are stored, or that are read, after `before`, with commas between them. */
+static void write_columns(sqlite3_str *sql, const char *before, const struct rf_db_columns *columns,
+			  bool is_read)
+{
+	for (int i = 0; i < columns->count; i++) {
+		const struct rf_db_column *column = &columns->column[i];
+
+		if (column->expression && !is_read)
+			continue;
+		sqlite3_str_appendf(sql, "%s%s%s%s", before, column->expression ?: "",
+				    column->expression ? " AS " : "", column->name);
+		before = ", ";
+	}
+}
+
+/* Prepares the finished text. */
+static sqlite3_stmt *prepare_made(struct rf_db *db, const void *key, sqlite3_str *sql)
+{
+	char *text = sqlite3_str_finish(sql);
+	sqlite3_stmt *stmt = NULL;
+
+	if (text)
+		stmt = prepare_as(db, key, text);
+	else
+		note(db, SQLITE_NOMEM);
+	sqlite3_free(text);
+	return stmt;
+}
+
+static sqlite3_stmt *prepare_insert(struct rf_db *db, const struct rf_db_table *table)
+{
+	sqlite3_str *sql = sqlite3_str_new(db->sqlite);
+	const char *before = ") VALUES(";
+
+	sqlite3_str_appendf(sql, "INSERT %sINTO %s", table->unique ? "OR IGNORE " : "",
+			    table->name);
+	write_columns(sql, "(", &table->columns, false);
+	for (int i = 0; i < table->columns.count; i++) {
+		if (table->columns.column[i].expression)
+			continue;
+		sqlite3_str_appendf(sql, "%s?", before);
+		before = ", ";
+	}
+	sqlite3_str_appendall(sql, ")");
+	return prepare_made(db, table, sql);
+}
+
+int rf_db_insert(struct rf_db *db, const struct rf_db_table *table, const void *row)
+{
+	sqlite3_stmt *stmt = find_statement(db, table) ?: prepare_insert(db, table);
+	int code = SQLITE_OK, place = 0;
+
+	if (!stmt)
+		return db->failed;
+	for (int i = 0; i < table->columns.count && !code; i++)
+		if (!table->columns.column[i].expression)
+			code = bind_value(stmt, ++place, &table->columns.column[i], row);
+	if (!code)
+		code = sqlite3_step(stmt);
+	sqlite3_reset(stmt);
+	return note(db, code);
 }
 
 static int bind_names(sqlite3_stmt *stmt, const struct rf_db_columns *parameters, const void *asked)
@@ -224,17 +272,29 @@ static bool has_columns(sqlite3_stmt *stmt, const struct rf_db_columns *row)
 	return true;
 }
 
-sqlite3_stmt *rf_db_ask(struct rf_db *db, const char *sql, const struct rf_db_columns *parameters,
-			const void *asked, const struct rf_db_columns *row)
+static sqlite3_stmt *prepare_question(struct rf_db *db, const struct rf_db_question *question)
 {
-	sqlite3_stmt *stmt = prepare(db, sql);
+	sqlite3_str *sql;
+
+	if (!question->table)
+		return prepare_as(db, question, question->sql);
+	sql = sqlite3_str_new(db->sqlite);
+	write_columns(sql, "SELECT ", &question->columns, true);
+	sqlite3_str_appendf(sql, " FROM %s %s", question->table, question->sql);
+	return prepare_made(db, question, sql);
+}
+
+sqlite3_stmt *rf_db_ask(struct rf_db *db, const struct rf_db_question *question,
+			const struct rf_db_columns *parameters, const void *asked)
+{
+	sqlite3_stmt *stmt = find_statement(db, question) ?: prepare_question(db, question);
+	int code;
 
 	if (!stmt)
 		return NULL;
-	return note(db,
-		    has_columns(stmt, row) ? bind_names(stmt, parameters, asked) : SQLITE_MISUSE)
-		       ? NULL
-		       : stmt;
+	code = has_columns(stmt, &question->columns) ? bind_names(stmt, parameters, asked)
+						     : SQLITE_MISUSE;
+	return note(db, code) ? NULL : stmt;
 }
 
 static void take_word(sqlite3_stmt *stmt, int place, char *to, size_t size)
@@ -282,6 +342,8 @@ bool rf_db_take(sqlite3_stmt *stmt, const struct rf_db_columns *columns, void *r
 			break;
 		case RF_DB_PREFIX:
 			is_whole &= !rf_parse_prefix(rf_db_text(stmt, i), to, &unused);
+			break;
+		case RF_DB_PREFIX_AT: /* of parameters only */
 			break;
 		case RF_DB_BLOB:
 			((struct rf_db_blob *)to)->data = sqlite3_column_blob(stmt, i);
@@ -346,130 +408,89 @@ int rf_db_fail(const struct rf_db *db, const char *what, struct rf_error *error)
 	return rf_error_failed(error, errno_of(code), "%s: %s", what, sqlite3_errstr(code));
 }
 
-/* ---- the schema of a history ---- */
+/* ---- tables ---- */
 
-const char rf_schema_text[] =
-	"-- The history of a fence. PRAGMA application_id is 0x72666831, PRAGMA user_version 1.\n"
-	"-- Times are milliseconds since 1970, in UTC, and the ends of their intervals. Counts\n"
-	"-- are of one interval. An id is a scan or a minute, times 65536, plus a number within\n"
-	"-- it. Scans count up, also when the clock is set back.\n"
-	"\n"
-	"-- Each second, for 48 hours: what the scan saw, and the length of the interval.\n"
-	"CREATE TABLE totals(\n"
-	"  scan INTEGER PRIMARY KEY, time INTEGER NOT NULL, ms INTEGER NOT NULL,\n"
-	"  sources INTEGER NOT NULL, windows4 INTEGER NOT NULL, windows6 INTEGER NOT NULL);\n"
-	"CREATE INDEX totals_time ON totals(time);\n"
-	"-- What is counted. kind: passed or dropped (name: the reason), limit (outcome:\n"
-	"-- passed, dropped, would_drop, forfeited), newcomers, inserts, evictions, map_error.\n"
-	"CREATE TABLE series(\n"
-	"  series INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL,\n"
-	"  outcome TEXT NOT NULL, UNIQUE(kind, name, outcome));\n"
-	"-- id: scan * 65536 + series. What is 0 has no row.\n"
-	"CREATE TABLE counts(\n"
-	"  id INTEGER PRIMARY KEY, packets INTEGER NOT NULL, bytes INTEGER NOT NULL);\n"
-	"\n"
-	"-- The same for each minute, for 30 days. scan: the last one in it.\n"
-	"CREATE TABLE minutes(\n"
-	"  minute INTEGER PRIMARY KEY, time INTEGER NOT NULL, ms INTEGER NOT NULL,\n"
-	"  sources INTEGER NOT NULL, scan INTEGER NOT NULL);\n"
-	"CREATE INDEX minutes_time ON minutes(time);\n"
-	"-- id: minute * 65536 + series. peak: the most packets in one second.\n"
-	"CREATE TABLE minute_counts(\n"
-	"  id INTEGER PRIMARY KEY, packets INTEGER NOT NULL, bytes INTEGER NOT NULL,\n"
-	"  peak INTEGER NOT NULL);\n"
-	"\n"
-	"-- Every 10 s, for 48 hours: the sources with the most drops, those with the most\n"
-	"-- packets, and a sample. share: one in so many sources is in the sample.\n"
-	"CREATE TABLE samples(\n"
-	"  scan INTEGER PRIMARY KEY, time INTEGER NOT NULL, ms INTEGER NOT NULL,\n"
-	"  share INTEGER NOT NULL);\n"
-	"CREATE INDEX samples_time ON samples(time);\n"
-	"CREATE TABLE limits(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);\n"
-	"-- id: scan * 65536 + row. number: of the limit. why: 1 by drops, 2 by rate, 4 in\n"
-	"-- the sample, or a sum of these. used: the most, in millionths of the limit.\n"
-	"CREATE TABLE sources(\n"
-	"  id INTEGER PRIMARY KEY, source TEXT NOT NULL, number INTEGER NOT NULL,\n"
-	"  why INTEGER NOT NULL, passed INTEGER NOT NULL, dropped INTEGER NOT NULL,\n"
-	"  would_drop INTEGER NOT NULL, used INTEGER NOT NULL, banned INTEGER NOT NULL);\n"
-	"\n"
-	"-- Sums of the rows of sources, an hour at a time, once it is over. first, last: of\n"
-	"-- the scans that are summed up; min_time: the least time of their samples; max_start:\n"
-	"-- the greatest time less ms. kept: 0, where samples of the hour were deleted, or\n"
-	"-- where sums would be nearly as many as rows; then there are none in source_sums.\n"
-	"CREATE TABLE sums(\n"
-	"  first INTEGER PRIMARY KEY, last INTEGER NOT NULL, min_time INTEGER NOT NULL,\n"
-	"  max_start INTEGER NOT NULL, kept INTEGER NOT NULL);\n"
-	"-- first: of the sums. used, banned: the greatest.\n"
-	"CREATE TABLE source_sums(\n"
-	"  first INTEGER NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,\n"
-	"  passed INTEGER NOT NULL, dropped INTEGER NOT NULL, would_drop INTEGER NOT NULL,\n"
-	"  used INTEGER NOT NULL, banned INTEGER NOT NULL,\n"
-	"  PRIMARY KEY(first, number, source)) WITHOUT ROWID;\n"
-	"\n"
-	"-- Cells of up to 512 sources, for 2 hours; packed, 'ringfence show' prints them.\n"
-	"-- id: scan * 65536 + part. number: of the limit.\n"
-	"CREATE TABLE cells(\n"
-	"  id INTEGER PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL,\n"
-	"  data BLOB NOT NULL);\n"
-	"CREATE INDEX cells_time ON cells(time);\n"
-	"\n"
-	"-- For 30 days, as minutes.\n"
-	"CREATE TABLE events(\n"
-	"  seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, type TEXT NOT NULL,\n"
-	"  id TEXT NOT NULL, limit_name TEXT NOT NULL, source TEXT NOT NULL,\n"
-	"  reason TEXT NOT NULL, rate TEXT NOT NULL, passed INTEGER NOT NULL,\n"
-	"  dropped INTEGER NOT NULL, first_seen INTEGER NOT NULL, detail TEXT NOT NULL);\n"
-	"CREATE INDEX events_time ON events(time);\n"
-	"CREATE INDEX events_id ON events(id);\n"
-	"-- The rules that were in force from this time on.\n"
-	"CREATE TABLE rules(\n"
-	"  id INTEGER PRIMARY KEY, time INTEGER NOT NULL, text TEXT NOT NULL);\n"
-	"-- When nothing was recorded. why: down (ringfence-watch did not run), detached (the\n"
-	"-- fence was not attached), slept (the machine slept, or its clock was set forward),\n"
-	"-- clock (the clock was set back: the end may be before the start), stalled, disk (no\n"
-	"-- room), reader (one did not end, and the log was full), errors (writing failed).\n"
-	"-- Packets: what the fence counted meanwhile, as far as that is known.\n"
-	"CREATE TABLE gaps(\n"
-	"  id INTEGER PRIMARY KEY, start INTEGER NOT NULL, end INTEGER NOT NULL,\n"
-	"  why TEXT NOT NULL, passed INTEGER NOT NULL, dropped INTEGER NOT NULL);\n"
-	"-- What ringfence-watch remembers over a restart; sample: the key that chooses it.\n"
-	"CREATE TABLE state(key TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;\n";
+#define LINE_LENGTH 82
 
-enum rf_schema_format rf_schema_format(struct rf_db *db)
+static const char *sql_type(enum rf_db_kind kind)
 {
-	const int64_t application = rf_db_int(db, 0, "PRAGMA application_id", "");
-	const int64_t version = rf_db_int(db, 0, "PRAGMA user_version", "");
-
-	if (application == RF_SCHEMA_APPLICATION)
-		return version == RF_SCHEMA_VERSION  ? RF_SCHEMA_OURS
-		       : version > RF_SCHEMA_VERSION ? RF_SCHEMA_LATER
-						     : RF_SCHEMA_OTHER;
-	if (application || version || rf_db_int(db, 0, "SELECT count(*) FROM sqlite_schema", ""))
-		return RF_SCHEMA_OTHER;
-	return RF_SCHEMA_NONE;
+	switch (kind) {
+	case RF_DB_WORD:
+	case RF_DB_TEXT:
+	case RF_DB_PREFIX:
+	case RF_DB_PREFIX_AT:
+		return "TEXT";
+	case RF_DB_BLOB:
+		return "BLOB";
+	case RF_DB_REAL:
+		return "REAL";
+	default:
+		return "INTEGER";
+	}
 }
 
-/* The marks are a part of the transaction: a file has all of it, or is empty. */
-static int make(struct rf_db *db)
-{
-	char *marks = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
-				      RF_SCHEMA_APPLICATION, RF_SCHEMA_VERSION);
-	int code = marks ? rf_db_exec(db, rf_schema_text) : SQLITE_NOMEM;
+/* The definitions of a table, each with the comma or the end that follows. */
+struct definitions {
+	char text[16][64];
+	int count;
+};
 
-	if (!code)
-		code = rf_db_exec(db, marks);
-	sqlite3_free(marks);
-	return code;
+__attribute__((format(printf, 2, 3))) static void define(struct definitions *all,
+							 const char *format, ...)
+{
+	va_list args;
+
+	if (all->count == ARRAY_SIZE(all->text))
+		return;
+	if (all->count)
+		strcat(all->text[all->count - 1], ",");
+	va_start(args, format);
+	vsnprintf(all->text[all->count++], sizeof(all->text[0]) - 1, format, args);
+	va_end(args);
 }
 
-int rf_schema_make(struct rf_db *db)
+static void define_all(struct definitions *all, const struct rf_db_table *table)
 {
-	int code = rf_db_exec(db, "BEGIN IMMEDIATE");
+	bool is_key = !table->counted && !table->keys;
 
-	if (!code)
-		code = make(db);
-	if (!code)
-		return rf_db_exec(db, "COMMIT");
-	sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
-	return code;
+	if (table->counted)
+		define(all, "%s INTEGER PRIMARY KEY", table->counted);
+	for (int i = 0; i < table->columns.count; i++) {
+		const struct rf_db_column *column = &table->columns.column[i];
+
+		if (column->expression)
+			continue;
+		define(all, "%s %s %s%s", column->name, sql_type(column->kind),
+		       is_key ? "PRIMARY KEY" : "NOT NULL",
+		       table->unique && !strcmp(table->unique, column->name) ? " UNIQUE" : "");
+		is_key = false;
+	}
+	if (table->unique && strchr(table->unique, ','))
+		define(all, "UNIQUE(%s)", table->unique);
+	if (table->keys)
+		define(all, "PRIMARY KEY(%s)", table->keys);
+}
+
+void rf_db_write_table(FILE *file, const struct rf_db_table *table)
+{
+	struct definitions all = {};
+	const char *end = table->has_no_rowid ? ") WITHOUT ROWID;\n" : ");\n";
+	size_t length = strlen("CREATE TABLE (") + strlen(table->name) + strlen(end) - 1, column;
+
+	define_all(&all, table);
+	for (int i = 0; i < all.count; i++)
+		length += strlen(all.text[i]) + (i > 0);
+	column = length <= LINE_LENGTH ? 0 : LINE_LENGTH; /* all on one line, if they fit */
+	fprintf(file, "%sCREATE TABLE %s(", table->comment, table->name);
+	for (int i = 0; i < all.count; i++) {
+		const size_t its = strlen(all.text[i]) + (i + 1 == all.count ? 2 : 0);
+		const bool is_next = column + 1 + its > LINE_LENGTH;
+
+		column = is_next ? 2 + its : column + 1 + its;
+		fprintf(file, "%s%s", is_next ? "\n  " : i ? " " : "", all.text[i]);
+	}
+	fputs(end, file);
+	for (size_t i = 0; i < ARRAY_SIZE(table->indexed) && table->indexed[i]; i++)
+		fprintf(file, "CREATE INDEX %s_%s ON %s(%s);\n", table->name, table->indexed[i],
+			table->name, table->indexed[i]);
 }

@@ -202,6 +202,7 @@ static bool is_suppressed(const void *of)
 #define ROW_OF_TYPE(key, member, ...) RF_FIELD_MADE(key, RF_FIELD_TEXT, make_type, ##__VA_ARGS__)
 #define ROW_OF_TEXT(key, member, ...) \
 	RF_FIELD(key, struct rf_event, member, ##__VA_ARGS__, .if_any = true)
+#define ROW_OF_LIMIT ROW_OF_TEXT
 #define ROW_OF_FENCE ROW_OF_TEXT
 #define ROW_OF_COUNT(key, member, ...) RF_FIELD(key, struct rf_event, member, ##__VA_ARGS__)
 #define ROW_OF_NUMBER ROW_OF_COUNT
@@ -318,6 +319,7 @@ static const char *source_of(const json_t *json, const char *key, char text[RF_P
 #define READ_TIME(key) time_of(json, key)
 #define READ_TYPE(key) text_of(json, key)
 #define READ_TEXT(key) text_of(json, key)
+#define READ_LIMIT(key) text_of(json, key)
 #define READ_FENCE(key) text_of(json, key)
 #define READ_SOURCE(key) source_of(json, key, source)
 

@@ -10,6 +10,7 @@
 #include "rules/policy.h"
 #include "rules/rulefile.h"
 #include "snapshot/rules.h"
+#include "watch/reader.h"
 #include "watch/recorder.h"
 
 /* ---- the rules of a fence as text ---- */
@@ -386,6 +387,26 @@ int rf_history_commit(struct rf_history *history, struct rf_error *error)
 
 /* ---- events, rules, state ---- */
 
+#define RECORD_NUMBER(member) seq
+#define RECORD_TYPE(member) rf_event_type_name(event->member)
+#define RECORD_SOURCE(member) source
+#define RECORD_TEXT(member) event->member
+#define RECORD_LIMIT RECORD_TEXT
+#define RECORD_FENCE RECORD_TEXT
+#define RECORD_COUNT RECORD_TEXT
+#define RECORD_TIME RECORD_TEXT
+#define RECORDED_FIELD(key, kind, when, member, help) .member = RECORD_##kind(member),
+
+static int insert_event(struct rf_history *history, const struct rf_event *event, int64_t seq,
+			const char *source)
+{
+	const struct rf_recorded_event row = {
+#include "schema/events.def"
+	};
+
+	return rf_db_insert(&history->db, &rf_tables[RF_TABLE_EVENTS], &row);
+}
+
 int rf_history_add_event(struct rf_history *history, const struct rf_event *event,
 			 struct rf_error *error)
 {
@@ -400,14 +421,7 @@ int rf_history_add_event(struct rf_history *history, const struct rf_event *even
 	history->next_seq = seq + 1;
 	if (event->has_source && rf_tell(history->settings.told, &event->source, &told))
 		rf_format_prefix(&told, source);
-	return rf_history_fail(history,
-			       rf_db_insert(&history->db, "events", "iittttttiiit", seq,
-					    (int64_t)rf_ms(event->time_ns),
-					    rf_event_type_name(event->type), event->id,
-					    event->limit, source, event->reason, event->rate,
-					    (int64_t)event->passed, (int64_t)event->dropped,
-					    (int64_t)rf_ms(event->first_seen_ns), event->detail),
-			       error);
+	return rf_history_fail(history, insert_event(history, event, seq, source), error);
 }
 
 bool rf_history_wants_rules(const struct rf_history *history, const struct rf_snapshot *snapshot)
@@ -431,6 +445,8 @@ static char *read_rules(struct rf_history *history)
 
 int rf_history_put_rules(struct rf_history *history, const char *text, struct rf_error *error)
 {
+	const struct rf_recorded_rules row = {history->now_ns, text};
+
 	if (rf_history_is_idle(history))
 		return 0;
 	history->rules_in_force = history->in_force;
@@ -442,9 +458,7 @@ int rf_history_put_rules(struct rf_history *history, const char *text, struct rf
 	free(history->rules);
 	history->rules = NULL; /* read from the file next time, whatever becomes of this scan */
 	return rf_history_fail(history,
-			       rf_db_run(&history->db, "INSERT INTO rules(time, text) VALUES(?, ?)",
-					 "it", (int64_t)rf_ms(history->now_ns), text),
-			       error);
+			       rf_db_insert(&history->db, &rf_tables[RF_TABLE_RULES], &row), error);
 }
 
 /* ---- figures ---- */

@@ -367,13 +367,9 @@ static void tally_candidate(void *context, const struct rf_source_row *row)
 
 static int write_row(struct rf_history *history, const struct rf_tally_row *row, int *n, int why)
 {
-	char source[RF_PREFIX_TEXT_SIZE];
+	const struct rf_sampled_row sampled = {rf_scan_id(history->scan, (*n)++), why, *row};
 
-	rf_format_prefix(&row->source, source);
-	return rf_db_insert(&history->db, "sources", "itiiiiiii", rf_scan_id(history->scan, (*n)++),
-			    source, (int64_t)row->number, (int64_t)why, (int64_t)row->passed,
-			    (int64_t)row->dropped, (int64_t)row->would_drop, (int64_t)row->used,
-			    (int64_t)row->is_banned);
+	return rf_db_insert(&history->db, &rf_tables[RF_TABLE_SOURCES], &sampled);
 }
 
 static int write_rows(struct rf_history *history, size_t count)
@@ -488,14 +484,18 @@ static int add_sums(struct rf_history *history)
 static int write_interval(struct rf_history *history, uint64_t awake_ns)
 {
 	struct rf_tally *tally = &history->tally;
+	struct rf_sample_row sample = {
+		.scan = history->scan,
+		.time_ns = history->now_ns,
+		.ms = rf_ms(awake_ns - tally->began_ns),
+	};
 	const size_t count = gather(tally);
 	int code;
 
 	clear_from(tally, count);
 	size_sample(tally, count, history->level >= COARSE ? tally->sample / 4 : tally->sample);
-	code = rf_db_insert(&history->db, "samples", "iiii", history->scan,
-			    (int64_t)rf_ms(history->now_ns),
-			    (int64_t)rf_ms(awake_ns - tally->began_ns), 1LL << tally->share_bits);
+	sample.share = 1ULL << tally->share_bits;
+	code = rf_db_insert(&history->db, &rf_tables[RF_TABLE_SAMPLES], &sample);
 	if (!code)
 		code = write_rows(history, count);
 	if (!code)
@@ -596,13 +596,16 @@ static int pack_rows(const struct rf_history *history, const struct rf_cells_row
 static int write_pack(struct rf_history *history, const struct rf_cells_row **row, size_t count,
 		      const struct rf_cells_pack *pack, int part)
 {
-	const int number = rf_history_limit_number(history, row[0]->limit);
+	const struct rf_cells_record record = {
+		.id = rf_scan_id(history->scan, part),
+		.number = rf_history_limit_number(history, row[0]->limit),
+		.end_ns = end_of(row, count),
+		.data = {pack->data, pack->size},
+	};
 
-	if (!number)
+	if (!record.number)
 		return history->db.failed;
-	return rf_db_insert(&history->db, "cells", "iiib", rf_scan_id(history->scan, part),
-			    (int64_t)number, (int64_t)rf_ms(end_of(row, count)), pack->data,
-			    (int)pack->size);
+	return rf_db_insert(&history->db, &rf_tables[RF_TABLE_CELLS], &record);
 }
 
 /* Packs all rows, and writes them if `is_writing`. Adds the bytes to `size`. */

@@ -7,6 +7,7 @@
 
 #include "schema/reasons.h"
 #include "snapshot/totals.h"
+#include "watch/reading.h"
 #include "watch/recorder.h"
 
 #define CLOCK_STEP_NS RF_NS_PER_S	   /* back */
@@ -21,9 +22,12 @@
 static int find_number(struct rf_history *history, const struct rf_series *series)
 {
 	struct rf_db *db = &history->db;
+	struct rf_graph_series row = {};
 
-	rf_db_run(db, "INSERT OR IGNORE INTO series(kind, name, outcome) VALUES(?, ?, ?)", "ttt",
-		  series->kind, series->name, series->outcome);
+	snprintf(row.kind, sizeof(row.kind), "%s", series->kind);
+	snprintf(row.name, sizeof(row.name), "%s", series->name);
+	snprintf(row.outcome, sizeof(row.outcome), "%s", series->outcome);
+	rf_db_insert(db, &rf_tables[RF_TABLE_SERIES], &row);
 	return rf_db_int(db, 0,
 			 "SELECT series FROM series WHERE kind = ? AND name = ? AND outcome = ?",
 			 "ttt", series->kind, series->name, series->outcome);
@@ -54,6 +58,7 @@ static int number_of(struct rf_history *history, const char *kind, const char *n
 int rf_history_limit_number(struct rf_history *history, const char *name)
 {
 	struct rf_series *names = history->names;
+	struct rf_recorded_source row = {};
 	struct rf_db *db = &history->db;
 
 	for (int i = 0; i < history->names_count; i++)
@@ -63,7 +68,8 @@ int rf_history_limit_number(struct rf_history *history, const char *name)
 		history->names_count = 0;
 	names += history->names_count;
 	snprintf(names->name, sizeof(names->name), "%s", name);
-	rf_db_run(db, "INSERT OR IGNORE INTO limits(name) VALUES(?)", "t", name);
+	snprintf(row.limit, sizeof(row.limit), "%s", name);
+	rf_db_insert(db, &rf_tables[RF_TABLE_LIMITS], &row);
 	names->number = rf_db_int(db, 0, "SELECT number FROM limits WHERE name = ?", "t", name);
 	if (names->number)
 		history->names_count++;
@@ -93,6 +99,7 @@ static void add_count(struct adding *adding, const char *kind, const char *name,
 		      const char *outcome, uint64_t packets, uint64_t bytes)
 {
 	struct rf_history *history = adding->history;
+	struct rf_count_row row = {.packets = packets, .bytes = bytes};
 	int number;
 
 	if ((!packets && !bytes) || adding->is_silent || adding->code)
@@ -102,9 +109,8 @@ static void add_count(struct adding *adding, const char *kind, const char *name,
 		adding->code = history->db.failed;
 		return;
 	}
-	adding->code =
-		rf_db_insert(&history->db, "counts", "iii", rf_scan_id(history->scan, number),
-			     (int64_t)packets, (int64_t)bytes);
+	row.id = rf_scan_id(history->scan, number);
+	adding->code = rf_db_insert(&history->db, &rf_tables[RF_TABLE_COUNTS], &row);
 }
 
 static void add_one(struct adding *adding, const char *kind, const char *name, __u64 *before,
@@ -190,11 +196,15 @@ static void add_counts(struct adding *adding, const struct rf_snapshot *snapshot
 static int add_gap(struct rf_history *history, uint64_t from_ns, uint64_t to_ns, const char *why,
 		   const struct adding *adding)
 {
-	return rf_db_run(&history->db,
-			 "INSERT INTO gaps(start, end, why, passed, dropped) "
-			 "VALUES(?, ?, ?, ?, ?)",
-			 "iitii", (int64_t)rf_ms(from_ns), (int64_t)rf_ms(to_ns), why,
-			 (int64_t)adding->passed, (int64_t)adding->dropped);
+	const struct rf_recorded_gap row = {
+		.start_ns = from_ns,
+		.end_ns = to_ns,
+		.why = why,
+		.passed = adding->passed,
+		.dropped = adding->dropped,
+	};
+
+	return rf_db_insert(&history->db, &rf_tables[RF_TABLE_GAPS], &row);
 }
 
 /* The sums that the scan before left in the file, for what was counted while nobody looked. */
@@ -330,10 +340,15 @@ static int add_minute(struct rf_history *history, uint64_t now_ns)
 static int add_total(struct rf_history *history, const struct rf_snapshot *snapshot,
 		     uint64_t awake_ns)
 {
-	return rf_db_insert(&history->db, "totals", "iiiiii", history->scan,
-			    (int64_t)rf_ms(snapshot->time_ns), (int64_t)(rf_ms(awake_ns) ?: 1),
-			    (int64_t)snapshot->sources.count, (int64_t)snapshot->sums.residents[0],
-			    (int64_t)snapshot->sums.residents[1]);
+	const struct rf_total_row row = {
+		.scan = history->scan,
+		.time_ns = snapshot->time_ns,
+		.ms = rf_ms(awake_ns) ?: 1,
+		.sources = snapshot->sources.count,
+		.windows = {snapshot->sums.residents[0], snapshot->sums.residents[1]},
+	};
+
+	return rf_db_insert(&history->db, &rf_tables[RF_TABLE_TOTALS], &row);
 }
 
 /* A fence that was made anew began its counters at 0. */

@@ -1,121 +1,122 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What can be asked of a history: each question is a row of a table. `used` is recorded in
- * millionths of a limit, and read in thousandths.
+ * The tables of a history, and the questions to it. The columns of a table are rows, from which
+ * CREATE TABLE, INSERT and the questions for whole rows follow. `used` is recorded in millionths of
+ * a limit, and read in thousandths.
  */
+#include <stdlib.h>
+
 #include "watch/reading.h"
+#include "watch/recorder.h"
 
 #define ARRAY(columns)                                      \
 	{                                                   \
 		columns, sizeof(columns) / sizeof(*columns) \
 	}
 
+#define ALL_BUT_FIRST(columns)                                      \
+	{                                                           \
+		columns + 1, sizeof(columns) / sizeof(*columns) - 1 \
+	}
+
 /* ---- parameters ---- */
 
-#define PARAMETER(field, kind) RF_DB_COLUMN(struct rf_asked, field, ":" #field, kind)
+#define PARAMETER(member) RF_DB_COLUMN(struct rf_asked, member, ":" #member)
 
 static const struct rf_db_column parameters[] = {
-	RF_DB_COLUMN(struct rf_asked, from_ns, ":from", TIME),
-	RF_DB_COLUMN(struct rf_asked, to_ns, ":to", TIME),
-	RF_DB_COLUMN(struct rf_asked, time_ns, ":time", TIME),
-	PARAMETER(after, INTEGER),
-	PARAMETER(last, INTEGER),
-	PARAMETER(most, INTEGER),
-	PARAMETER(number, INTEGER),
-	PARAMETER(is_minute, INTEGER),
-	PARAMETER(step, INTEGER),
-	PARAMETER(points, INTEGER),
-	PARAMETER(one_in, INTEGER),
-	PARAMETER(order, INTEGER),
-	PARAMETER(id, TEXT),
-	PARAMETER(limit, TEXT),
-	PARAMETER(fence, TEXT),
-	PARAMETER(of, PREFIX),
-	PARAMETER(within, PREFIX),
+	RF_DB_COLUMN_OF_TIME(struct rf_asked, from_ns, ":from"),
+	RF_DB_COLUMN_OF_TIME(struct rf_asked, to_ns, ":to"),
+	RF_DB_COLUMN_OF_TIME(struct rf_asked, time_ns, ":time"),
+	PARAMETER(after),
+	PARAMETER(last),
+	PARAMETER(most),
+	PARAMETER(number),
+	PARAMETER(is_minute),
+	PARAMETER(step),
+	PARAMETER(points),
+	PARAMETER(one_in),
+	PARAMETER(order),
+	PARAMETER(id),
+	PARAMETER(limit),
+	PARAMETER(fence),
+	PARAMETER(of),
+	PARAMETER(within),
 };
 
 const struct rf_db_columns rf_statement_parameters = ARRAY(parameters);
 
-/* ---- what rows have ---- */
+/* ---- columns of tables and of answers ---- */
 
-#define COLUMN(field, name, kind) RF_DB_COLUMN(STRUCT, field, name, kind)
+#define AS(member, name) RF_DB_COLUMN(STRUCT, member, name)
+#define COLUMN(member) AS(member, #member)
+#define TIME(member, name) RF_DB_COLUMN_OF_TIME(STRUCT, member, name)
 
 #define STRUCT struct rf_extent
 static const struct rf_db_column extent[] = {
-	COLUMN(bytes, "bytes", INTEGER),
-	COLUMN(events, "events", INTEGER),
-	COLUMN(first_ns, "first", TIME),
-	COLUMN(first_second_ns, "first_second", TIME),
-	COLUMN(first_cell_ns, "first_cell", TIME),
-	COLUMN(last_ns, "last", TIME),
-	COLUMN(gaps, "gaps", INTEGER),
+	COLUMN(bytes),
+	COLUMN(events),
+	TIME(first_ns, "first"),
+	TIME(first_second_ns, "first_second"),
+	TIME(first_cell_ns, "first_cell"),
+	TIME(last_ns, "last"),
+	COLUMN(gaps),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_gap
 static const struct rf_db_column gap[] = {
-	COLUMN(start_ns, "start", TIME),
-	COLUMN(end_ns, "end", TIME),
-	COLUMN(why, "why", TEXT),
-	COLUMN(passed, "passed", INTEGER),
-	COLUMN(dropped, "dropped", INTEGER),
+	TIME(start_ns, "start"), TIME(end_ns, "end"), COLUMN(why), COLUMN(passed), COLUMN(dropped),
 };
 #undef STRUCT
 
 static const struct rf_db_column rules[] = {
-	RF_DB_COLUMN(struct rf_recorded_rules, since_ns, "time", TIME),
-	RF_DB_COLUMN(struct rf_recorded_rules, text, "text", TEXT),
+	RF_DB_COLUMN_OF_TIME(struct rf_recorded_rules, since_ns, "time"),
+	RF_DB_COLUMN(struct rf_recorded_rules, text, "text"),
 };
 
 static const struct rf_db_column number[] = {
-	RF_DB_COLUMN(struct rf_recorded_number, number, "number", INTEGER),
+	RF_DB_COLUMN(struct rf_recorded_number, number, "number"),
 };
 
 #define STRUCT struct rf_interval
 static const struct rf_db_column interval[] = {
-	COLUMN(is_minute, "is_minute", INTEGER), COLUMN(number, "number", INTEGER),
-	COLUMN(from_ns, "began", TIME),		 COLUMN(to_ns, "time", TIME),
-	COLUMN(seconds, "seconds", REAL),	 COLUMN(one_in, "one_in", INTEGER),
+	COLUMN(is_minute),   COLUMN(number),  TIME(from_ns, "began"),
+	TIME(to_ns, "time"), COLUMN(seconds), COLUMN(one_in),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_count
 static const struct rf_db_column count[] = {
-	COLUMN(kind, "kind", WORD),	  COLUMN(name, "name", WORD),
-	COLUMN(outcome, "outcome", WORD), COLUMN(packets, "packets", INTEGER),
-	COLUMN(bytes, "bytes", INTEGER),
+	COLUMN(kind), COLUMN(name), COLUMN(outcome), COLUMN(packets), COLUMN(bytes),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_series_sum
 static const struct rf_db_column series_sum[] = {
-	COLUMN(series, "series", INTEGER),
-	COLUMN(packets, "packets", INTEGER),
-	COLUMN(bytes, "bytes", INTEGER),
+	COLUMN(series),
+	COLUMN(packets),
+	COLUMN(bytes),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_most
 static const struct rf_db_column most[] = {
-	COLUMN(rate, "rate", REAL),
-	COLUMN(time_ns, "time", TIME),
+	COLUMN(rate),
+	TIME(time_ns, "time"),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_source
 static const struct rf_db_column source[] = {
-	COLUMN(source, "source", PREFIX),	   COLUMN(limit, "name", WORD),
-	COLUMN(passed, "passed", INTEGER),	   COLUMN(dropped, "dropped", INTEGER),
-	COLUMN(would_drop, "would_drop", INTEGER), COLUMN(used, "used", SMALL),
-	COLUMN(is_banned, "banned", BOOL),
+	COLUMN(source),	    AS(limit, "name"), COLUMN(passed),		COLUMN(dropped),
+	COLUMN(would_drop), COLUMN(used),      AS(is_banned, "banned"),
 };
 #undef STRUCT
 
-#define SUM_COLUMNS(in)                                                                       \
-	COLUMN(in source, "source", WORD), COLUMN(in limit, "number", INTEGER),               \
-		COLUMN(in passed, "passed", INTEGER), COLUMN(in dropped, "dropped", INTEGER), \
-		COLUMN(in would_drop, "would_drop", INTEGER), COLUMN(in used, "used", SMALL), \
-		COLUMN(in banned, "banned", SMALL)
+#define SUM_COLUMNS(in)                                                                          \
+	AS(in source, "source"), AS(in limit, "number"), AS(in passed, "passed"),                \
+		AS(in dropped, "dropped"), AS(in would_drop, "would_drop"), AS(in used, "used"), \
+		AS(in banned, "banned")
 
 #define STRUCT struct rf_source_sum
 static const struct rf_db_column source_sum[] = {SUM_COLUMNS()};
@@ -124,100 +125,281 @@ static const struct rf_db_column source_sum[] = {SUM_COLUMNS()};
 #define STRUCT struct rf_bar_sum
 static const struct rf_db_column bar_sum[] = {
 	SUM_COLUMNS(sum.),
-	COLUMN(at, "at", INTEGER),
+	COLUMN(at),
 };
 #undef STRUCT
 
 static const struct rf_db_column limit_name[] = {
-	RF_DB_COLUMN(struct rf_recorded_source, limit, "name", WORD),
+	RF_DB_COLUMN(struct rf_recorded_source, limit, "name"),
 };
 
 #define STRUCT struct rf_recorded_pack
 static const struct rf_db_column pack[] = {
-	COLUMN(end_ns, "time", TIME),
-	COLUMN(limit, "name", TEXT),
-	COLUMN(data, "data", BLOB),
+	TIME(end_ns, "time"),
+	AS(limit, "name"),
+	COLUMN(data),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_peak
 static const struct rf_db_column peak[] = {
-	COLUMN(time_ns, "time", TIME),	  COLUMN(share, "share", INTEGER),
-	COLUMN(source, "source", PREFIX), COLUMN(packets, "packets", INTEGER),
-	COLUMN(used, "used", REAL),
+	TIME(time_ns, "time"), COLUMN(share), COLUMN(source), COLUMN(packets), COLUMN(used),
 };
 #undef STRUCT
 
 static const struct rf_db_column span[] = {
-	RF_DB_COLUMN(struct rf_asked, after, "after", INTEGER),
-	RF_DB_COLUMN(struct rf_asked, last, "last", INTEGER),
+	RF_DB_COLUMN(struct rf_asked, after, "after"),
+	RF_DB_COLUMN(struct rf_asked, last, "last"),
 };
 
 #define STRUCT struct rf_recorded_event
+#define COLUMN_OF_NUMBER(key, member) AS(member, key)
+#define COLUMN_OF_COUNT COLUMN_OF_NUMBER
+#define COLUMN_OF_TYPE COLUMN_OF_NUMBER
+#define COLUMN_OF_TEXT COLUMN_OF_NUMBER
+#define COLUMN_OF_SOURCE COLUMN_OF_NUMBER
+#define COLUMN_OF_LIMIT(key, member) AS(member, key "_name")
+#define COLUMN_OF_FENCE(key, member) RF_DB_COLUMN(STRUCT, member, key, .expression = ":" key)
+#define COLUMN_OF_TIME(key, member) TIME(member, key)
+#define RECORDED_FIELD(key, kind, when, member, help) COLUMN_OF_##kind(#key, member),
 static const struct rf_db_column event[] = {
-	COLUMN(seq, "seq", INTEGER),	   COLUMN(time_ns, "time", TIME),
-	COLUMN(type, "type", TEXT),	   COLUMN(id, "id", TEXT),
-	COLUMN(fence, "fence", TEXT),	   COLUMN(limit, "limit_name", TEXT),
-	COLUMN(source, "source", TEXT),	   COLUMN(reason, "reason", TEXT),
-	COLUMN(rate, "rate", TEXT),	   COLUMN(dropped, "dropped", INTEGER),
-	COLUMN(passed, "passed", INTEGER), COLUMN(first_seen_ns, "first_seen", TIME),
-	COLUMN(detail, "detail", TEXT),
+#include "schema/events.def"
 };
 #undef STRUCT
 
 #define STRUCT struct rf_recorded_attack
 static const struct rf_db_column attack[] = {
-	COLUMN(type, "type", WORD),
-	COLUMN(from_ns, "start", TIME),
-	COLUMN(to_ns, "time", TIME),
-	COLUMN(is_over, "is_over", BOOL),
-	COLUMN(is_of_source, "is_of_source", BOOL),
-	COLUMN(source, "source", WORD),
-	COLUMN(limit, "limit_name", WORD),
-	COLUMN(passed, "passed", INTEGER),
-	COLUMN(dropped, "dropped", INTEGER),
-	COLUMN(of, "told", WORD),
+	COLUMN(type),	      TIME(from_ns, "start"), TIME(to_ns, "time"),     COLUMN(is_over),
+	COLUMN(is_of_source), COLUMN(source),	      AS(limit, "limit_name"), COLUMN(passed),
+	COLUMN(dropped),      AS(of, "told"),
 };
 #undef STRUCT
 
 static const struct rf_db_column step[] = {
-	RF_DB_COLUMN(struct rf_asked, is_minute, "is_minute", INTEGER),
-	RF_DB_COLUMN(struct rf_asked, step, "step", INTEGER),
+	RF_DB_COLUMN(struct rf_asked, is_minute, "is_minute"),
+	RF_DB_COLUMN(struct rf_asked, step, "step"),
 };
 
 #define STRUCT struct rf_graph_series
 static const struct rf_db_column series[] = {
-	COLUMN(series, "series", INTEGER),
-	COLUMN(kind, "kind", WORD),
-	COLUMN(name, "name", WORD),
-	COLUMN(outcome, "outcome", WORD),
+	COLUMN(series),
+	COLUMN(kind),
+	COLUMN(name),
+	COLUMN(outcome),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_graph_part
 static const struct rf_db_column part[] = {
-	COLUMN(number, "number", INTEGER),   COLUMN(point, "point", INTEGER),
-	COLUMN(seconds, "seconds", REAL),    COLUMN(share, "share", REAL),
-	COLUMN(sources, "sources", INTEGER),
+	COLUMN(number), COLUMN(point), COLUMN(seconds), COLUMN(share), COLUMN(sources),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_graph_count
 static const struct rf_db_column interval_count[] = {
-	COLUMN(number, "number", INTEGER),
-	COLUMN(series, "series", INTEGER),
-	COLUMN(packets, "packets", INTEGER),
-	COLUMN(peak, "peak", INTEGER),
+	COLUMN(number),
+	COLUMN(series),
+	COLUMN(packets),
+	COLUMN(peak),
 };
 #undef STRUCT
 
 #define STRUCT struct rf_checked_sums
 static const struct rf_db_column checked_sums[] = {
-	COLUMN(first, "first", INTEGER),
-	COLUMN(from_ns, "min_time", TIME),
-	COLUMN(is_different, "is_different", BOOL),
+	COLUMN(first),
+	TIME(from_ns, "min_time"),
+	COLUMN(is_different),
 };
 #undef STRUCT
+
+/* ---- columns of tables that are never read as they are ---- */
+
+#define STRUCT struct rf_total_row
+static const struct rf_db_column totals[] = {
+	COLUMN(scan),	 TIME(time_ns, "time"),	     COLUMN(ms),
+	COLUMN(sources), AS(windows[0], "windows4"), AS(windows[1], "windows6"),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_count_row
+static const struct rf_db_column counts[] = {COLUMN(id), COLUMN(packets), COLUMN(bytes)};
+#undef STRUCT
+
+#define STRUCT struct rf_sample_row
+static const struct rf_db_column samples[] = {
+	COLUMN(scan),
+	TIME(time_ns, "time"),
+	COLUMN(ms),
+	COLUMN(share),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_sampled_row
+#define SUM(member) AS(sum.member, #member)
+static const struct rf_db_column sources[] = {
+	COLUMN(id),	 SUM(source), SUM(number),
+	COLUMN(why),	 SUM(passed), SUM(dropped),
+	SUM(would_drop), SUM(used),   AS(sum.is_banned, "banned"),
+};
+#undef STRUCT
+
+#define STRUCT struct rf_cells_record
+static const struct rf_db_column cells[] = {
+	COLUMN(id),
+	COLUMN(number),
+	TIME(end_ns, "time"),
+	COLUMN(data),
+};
+#undef STRUCT
+
+/* Of tables whose rows are made by SQL. */
+#define NUMBER(name_)                                \
+	{                                            \
+		.name = name_, .kind = RF_DB_INTEGER \
+	}
+#define WORD(name_)                               \
+	{                                         \
+		.name = name_, .kind = RF_DB_TEXT \
+	}
+
+static const struct rf_db_column minutes[] = {
+	NUMBER("minute"), NUMBER("time"), NUMBER("ms"), NUMBER("sources"), NUMBER("scan"),
+};
+static const struct rf_db_column minute_counts[] = {
+	NUMBER("id"),
+	NUMBER("packets"),
+	NUMBER("bytes"),
+	NUMBER("peak"),
+};
+static const struct rf_db_column sums[] = {
+	NUMBER("first"), NUMBER("last"), NUMBER("min_time"), NUMBER("max_start"), NUMBER("kept"),
+};
+static const struct rf_db_column source_sums[] = {
+	NUMBER("first"),   NUMBER("number"),	 WORD("source"), NUMBER("passed"),
+	NUMBER("dropped"), NUMBER("would_drop"), NUMBER("used"), NUMBER("banned"),
+};
+static const struct rf_db_column state[] = {WORD("key"), WORD("text")};
+
+/* ---- the tables ---- */
+
+/* clang-format off */
+const struct rf_db_table rf_tables[RF_TABLES] = {
+	[RF_TABLE_TOTALS] = {.name = "totals", .columns = ARRAY(totals), .indexed = {"time"}, .comment =
+		"\n"
+		"-- Each second, for 48 hours: what the scan saw, and the length of the interval.\n"},
+	[RF_TABLE_SERIES] = {.name = "series", .columns = ALL_BUT_FIRST(series),
+		.counted = "series", .unique = "kind, name, outcome", .comment =
+		"-- What is counted. kind: passed or dropped (name: the reason), limit (outcome:\n"
+		"-- passed, dropped, would_drop, forfeited), newcomers, inserts, evictions, map_error.\n"},
+	[RF_TABLE_COUNTS] = {.name = "counts", .columns = ARRAY(counts), .comment =
+		"-- id: scan * 65536 + series. What is 0 has no row.\n"},
+	[RF_TABLE_MINUTES] = {.name = "minutes", .columns = ARRAY(minutes), .indexed = {"time"}, .comment =
+		"\n"
+		"-- The same for each minute, for 30 days. scan: the last one in it.\n"},
+	[RF_TABLE_MINUTE_COUNTS] = {.name = "minute_counts", .columns = ARRAY(minute_counts), .comment =
+		"-- id: minute * 65536 + series. peak: the most packets in one second.\n"},
+	[RF_TABLE_SAMPLES] = {.name = "samples", .columns = ARRAY(samples), .indexed = {"time"}, .comment =
+		"\n"
+		"-- Every 10 s, for 48 hours: the sources with the most drops, those with the most\n"
+		"-- packets, and a sample. share: one in so many sources is in the sample.\n"},
+	[RF_TABLE_LIMITS] = {.name = "limits", .columns = ARRAY(limit_name),
+		.counted = "number", .unique = "name", .comment = ""},
+	[RF_TABLE_SOURCES] = {.name = "sources", .columns = ARRAY(sources), .comment =
+		"-- id: scan * 65536 + row. number: of the limit. why: 1 by drops, 2 by rate, 4 in\n"
+		"-- the sample, or a sum of these. used: the most, in millionths of the limit.\n"},
+	[RF_TABLE_SUMS] = {.name = "sums", .columns = ARRAY(sums), .comment =
+		"\n"
+		"-- Sums of the rows of sources, an hour at a time, once it is over. first, last: of\n"
+		"-- the scans that are summed up; min_time: the least time of their samples; max_start:\n"
+		"-- the greatest time less ms. kept: 0, where samples of the hour were deleted, or\n"
+		"-- where sums would be nearly as many as rows; then there are none in source_sums.\n"},
+	[RF_TABLE_SOURCE_SUMS] = {.name = "source_sums", .columns = ARRAY(source_sums),
+		.keys = "first, number, source", .has_no_rowid = true, .comment =
+		"-- first: of the sums. used, banned: the greatest.\n"},
+	[RF_TABLE_CELLS] = {.name = "cells", .columns = ARRAY(cells), .indexed = {"time"}, .comment =
+		"\n"
+		"-- Cells of up to 512 sources, for 2 hours; packed, 'ringfence show' prints them.\n"
+		"-- id: scan * 65536 + part. number: of the limit.\n"},
+	[RF_TABLE_EVENTS] = {.name = "events", .columns = ARRAY(event), .indexed = {"time", "id"}, .comment =
+		"\n"
+		"-- For 30 days, as minutes.\n"},
+	[RF_TABLE_RULES] = {.name = "rules", .columns = ARRAY(rules), .counted = "id", .comment =
+		"-- The rules that were in force from this time on.\n"},
+	[RF_TABLE_GAPS] = {.name = "gaps", .columns = ARRAY(gap), .counted = "id", .comment =
+		"-- When nothing was recorded. why: down (ringfence-watch did not run), detached (the\n"
+		"-- fence was not attached), slept (the machine slept, or its clock was set forward),\n"
+		"-- clock (the clock was set back: the end may be before the start), stalled, disk (no\n"
+		"-- room), reader (one did not end, and the log was full), errors (writing failed).\n"
+		"-- Packets: what the fence counted meanwhile, as far as that is known.\n"},
+	[RF_TABLE_STATE] = {.name = "state", .columns = ARRAY(state), .has_no_rowid = true, .comment =
+		"-- What ringfence-watch remembers over a restart; sample: the key that chooses it.\n"},
+};
+/* clang-format on */
+
+char *rf_schema_text(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	fputs("-- The history of a fence. PRAGMA application_id is 0x72666831, PRAGMA user_version "
+	      "1.\n"
+	      "-- Times are milliseconds since 1970, in UTC, and the ends of their intervals. "
+	      "Counts\n"
+	      "-- are of one interval. An id is a scan or a minute, times 65536, plus a number "
+	      "within\n"
+	      "-- it. Scans count up, also when the clock is set back.\n",
+	      file);
+	for (int i = 0; i < RF_TABLES; i++)
+		rf_db_write_table(file, &rf_tables[i]);
+	if (!fclose(file))
+		return text;
+	free(text);
+	return NULL;
+}
+
+enum rf_schema_format rf_schema_format(struct rf_db *db)
+{
+	const int64_t application = rf_db_int(db, 0, "PRAGMA application_id", "");
+	const int64_t version = rf_db_int(db, 0, "PRAGMA user_version", "");
+
+	if (application == RF_SCHEMA_APPLICATION)
+		return version == RF_SCHEMA_VERSION  ? RF_SCHEMA_OURS
+		       : version > RF_SCHEMA_VERSION ? RF_SCHEMA_LATER
+						     : RF_SCHEMA_OTHER;
+	if (application || version || rf_db_int(db, 0, "SELECT count(*) FROM sqlite_schema", ""))
+		return RF_SCHEMA_OTHER;
+	return RF_SCHEMA_NONE;
+}
+
+/* The marks are a part of the transaction: a file has all of it, or is empty. */
+static int make(struct rf_db *db)
+{
+	char *marks = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+				      RF_SCHEMA_APPLICATION, RF_SCHEMA_VERSION);
+	char *tables = rf_schema_text();
+	int code = marks && tables ? rf_db_exec(db, tables) : SQLITE_NOMEM;
+
+	if (!code)
+		code = rf_db_exec(db, marks);
+	sqlite3_free(marks);
+	free(tables);
+	return code;
+}
+
+int rf_schema_make(struct rf_db *db)
+{
+	int code = rf_db_exec(db, "BEGIN IMMEDIATE");
+
+	if (!code)
+		code = make(db);
+	if (!code)
+		return rf_db_exec(db, "COMMIT");
+	sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+	return code;
+}
 
 /* ---- parts of statements ---- */
 
@@ -278,12 +460,16 @@ static const struct rf_db_column checked_sums[] = {
 /* ---- the questions ---- */
 
 #define QUESTION(which, columns, type, sql) \
-	[RF_ASK_##which] = {#which, sql, ARRAY(columns), sizeof(type), false, false}
-#define PAGED_QUESTION(which, columns, type, sql) \
-	[RF_ASK_##which] = {#which, sql, ARRAY(columns), sizeof(type), true, false}
-
-#define SPAN_QUESTION(which, columns, type, sql) \
-	[RF_ASK_##which] = {#which, sql, ARRAY(columns), sizeof(type), true, true}
+	[RF_ASK_##which] = {#which, {sql, NULL, ARRAY(columns)}, sizeof(type), false, false}
+/* For all columns of a table. */
+#define ROWS_QUESTION(which, table, columns, type, sql) \
+	[RF_ASK_##which] = {#which, {sql, table, ARRAY(columns)}, sizeof(type), false, false}
+#define EVENTS_QUESTION(which, is_paged, has_span, sql)       \
+	[RF_ASK_##which] = {#which,                           \
+			    {sql, "events", ARRAY(event)},    \
+			    sizeof(struct rf_recorded_event), \
+			    is_paged,                         \
+			    has_span}
 
 const struct rf_statement rf_statements[RF_QUESTIONS] = {
 	QUESTION(EXTENT, extent, struct rf_extent,
@@ -294,11 +480,11 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 		 "FROM cells) AS first_cell, (SELECT max(time) FROM (SELECT max(time) AS time FROM "
 		 "totals UNION ALL SELECT max(time) FROM minutes)) AS last, (SELECT count(*) FROM "
 		 "gaps) AS gaps"),
-	QUESTION(GAPS, gap, struct rf_recorded_gap,
-		 "SELECT start, end, why, passed, dropped FROM gaps WHERE max(start, end) >= :from "
-		 "AND min(start, end) <= :to ORDER BY id"),
-	QUESTION(RULES, rules, struct rf_recorded_rules,
-		 "SELECT time, text FROM rules WHERE time <= :time ORDER BY id DESC LIMIT 1"),
+	ROWS_QUESTION(GAPS, "gaps", gap, struct rf_recorded_gap,
+		      "WHERE max(start, end) >= :from "
+		      "AND min(start, end) <= :to ORDER BY id"),
+	ROWS_QUESTION(RULES, "rules", rules, struct rf_recorded_rules,
+		      "WHERE time <= :time ORDER BY id DESC LIMIT 1"),
 
 	/* The first second that ends later; or the last one, if it was a moment ago; or a minute.
 	 */
@@ -404,16 +590,15 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 	QUESTION(EVENTS_SPAN, span, struct rf_asked,
 		 "SELECT coalesce(min(seq) - 1, -1) AS after, coalesce(max(seq), -1) AS last FROM "
 		 "events INDEXED BY events_time WHERE time >= :from AND time <= :to"),
-	SPAN_QUESTION(EVENTS, event, struct rf_recorded_event,
-		      EVENT "WHERE seq > :after AND seq <= :last AND +time >= :from AND +time <= "
-			    ":to AND " OF_SOURCE "ORDER BY seq LIMIT :most"),
-	PAGED_QUESTION(EVENTS_OF_ID, event, struct rf_recorded_event,
-		       EVENT "WHERE id = :id AND seq > :after ORDER BY seq LIMIT :most"),
-	PAGED_QUESTION(EVENTS_AFTER, event, struct rf_recorded_event,
-		       EVENT "WHERE seq > :after ORDER BY seq LIMIT :most"),
-	PAGED_QUESTION(LATEST_EVENTS, event, struct rf_recorded_event,
-		       EVENT "WHERE time >= :from AND time <= :to AND seq < iif(:after, :after, "
-			     "9223372036854775807) ORDER BY seq DESC LIMIT :most"),
+	EVENTS_QUESTION(EVENTS, true, true,
+			"WHERE seq > :after AND seq <= :last AND +time >= :from AND +time <= "
+			":to AND " OF_SOURCE "ORDER BY seq LIMIT :most"),
+	EVENTS_QUESTION(EVENTS_OF_ID, true, false,
+			"WHERE id = :id AND seq > :after ORDER BY seq LIMIT :most"),
+	EVENTS_QUESTION(EVENTS_AFTER, true, false, "WHERE seq > :after ORDER BY seq LIMIT :most"),
+	EVENTS_QUESTION(LATEST_EVENTS, true, false,
+			"WHERE time >= :from AND time <= :to AND seq < iif(:after, :after, "
+			"9223372036854775807) ORDER BY seq DESC LIMIT :most"),
 	QUESTION(FIRST_EVENT, number, struct rf_recorded_number,
 		 "SELECT coalesce(min(time), 0) AS number FROM events"),
 	QUESTION(LAST_SEQ, number, struct rf_recorded_number,
@@ -422,10 +607,10 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 	QUESTION(LAST_SCAN, interval, struct rf_interval,
 		 "SELECT 0 AS is_minute, scan AS number, time - ms AS began, time, ms / 1000.0 AS "
 		 "seconds, 1 AS one_in FROM totals ORDER BY scan DESC LIMIT 1"),
-	QUESTION(LAST_ATTACK, event, struct rf_recorded_event,
-		 EVENT "WHERE id != '' AND type IN ('flood_started', 'source_limited', "
-		       "'ban_started', 'newcomers_limited') ORDER BY type = 'flood_started' DESC, "
-		       "seq DESC LIMIT 1"),
+	EVENTS_QUESTION(LAST_ATTACK, false, false,
+			"WHERE id != '' AND type IN ('flood_started', 'source_limited', "
+			"'ban_started', 'newcomers_limited') ORDER BY type = 'flood_started' DESC, "
+			"seq DESC LIMIT 1"),
 	/* A flood is of many sources, whichever one its event names. */
 	QUESTION(ATTACK, attack, struct rf_recorded_attack,
 		 "WITH its AS MATERIALIZED (SELECT * FROM events WHERE id = :id), begun(type, "
@@ -454,9 +639,9 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 							"(43200))) WHERE s = 43200 OR ((seconds "
 							"OR s >= 60) AND (:to - :from) / (s * "
 							"1000) <= :points) ORDER BY s LIMIT 1"),
-	QUESTION(GRAPH_LINES, series, struct rf_graph_series,
-		 "SELECT series, kind, name, outcome FROM series WHERE kind IN ('passed', "
-		 "'dropped', 'limit') ORDER BY series"),
+	ROWS_QUESTION(GRAPH_LINES, "series", series, struct rf_graph_series,
+		      "WHERE kind IN ('passed', "
+		      "'dropped', 'limit') ORDER BY series"),
 	QUESTION(GRAPH_PARTS, part, struct rf_graph_part,
 		 PARTS "SELECT number, point, ms / 1000.0 AS seconds, CASE WHEN ms > :step THEN "
 		       "(min(time, :from + (point + 1) * :step) - max(began, :from + point * "

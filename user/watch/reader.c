@@ -273,8 +273,8 @@ static void begin(struct rf_cursor *cursor)
 {
 	const struct rf_statement *statement = &rf_statements[cursor->question];
 
-	cursor->statement = rf_db_ask(&cursor->reader->db, statement->sql, &rf_statement_parameters,
-				      &cursor->asked, &statement->columns);
+	cursor->statement = rf_db_ask(&cursor->reader->db, &statement->question,
+				      &rf_statement_parameters, &cursor->asked);
 }
 
 /* A row whose prefix is none is left out. */
@@ -285,7 +285,7 @@ static bool step(struct rf_cursor *cursor, void *row)
 	while (cursor->statement) {
 		if (!rf_db_row(&cursor->reader->db, cursor->statement))
 			cursor->statement = NULL;
-		else if (rf_db_take(cursor->statement, &statement->columns, row))
+		else if (rf_db_take(cursor->statement, &statement->question.columns, row))
 			return true;
 	}
 	return false;
@@ -309,8 +309,8 @@ static void empty_page(struct rf_cursor *cursor)
 	struct rf_cursor_page *page = cursor->page;
 
 	for (int i = 0; i < page->count; i++)
-		for (int k = 0; k < statement->columns.count; k++) {
-			const char **text = text_of(&statement->columns.column[k],
+		for (int k = 0; k < statement->question.columns.count; k++) {
+			const char **text = text_of(&statement->question.columns.column[k],
 						    page->rows + i * statement->size);
 
 			if (text)
@@ -324,8 +324,8 @@ static bool keep_texts(const struct rf_statement *statement, char *row)
 {
 	bool is_kept = true;
 
-	for (int k = 0; k < statement->columns.count; k++) {
-		const char **text = text_of(&statement->columns.column[k], row);
+	for (int k = 0; k < statement->question.columns.count; k++) {
+		const char **text = text_of(&statement->question.columns.column[k], row);
 
 		if (text)
 			*text = strndup(*text, TEXT_MAX);
@@ -355,7 +355,7 @@ static void fill_page(struct rf_cursor *cursor)
 	if (page->count)
 		cursor->asked.after =
 			*(int64_t *)(page->rows + (page->count - 1) * statement->size +
-				     statement->columns.column[0].offset);
+				     statement->question.columns.column[0].offset);
 }
 
 void rf_ask(struct rf_cursor *cursor, struct rf_reader *reader, enum rf_question question,
@@ -559,7 +559,7 @@ int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error
 	return rf_db_fail(&reader->db, path, error);
 }
 
-const char *rf_reader_schema(void)
+char *rf_reader_schema(void)
 {
-	return rf_schema_text;
+	return rf_schema_text();
 }

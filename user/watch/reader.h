@@ -53,8 +53,8 @@ int rf_reader_check(struct rf_reader *reader, char complaint[256], char remedy[2
 		    struct rf_error *error);
 /* Copies the history into a file that does not exist yet. */
 int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error *error);
-/* The tables, as commands of SQL with comments. */
-const char *rf_reader_schema(void);
+/* The tables, as SQL with comments. The caller frees it. NULL: no memory. */
+char *rf_reader_schema(void);
 
 /* ---- questions (queries.c has their statements) ---- */
 

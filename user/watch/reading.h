@@ -15,8 +15,8 @@ struct rf_reader {
 
 /* A question about the past: its statement, and where the values of a row go. */
 struct rf_statement {
-	const char *name, *sql;
-	struct rf_db_columns columns;
+	const char *name;
+	struct rf_db_question question;
 	size_t size; /* of the struct that a row goes into */
 	/* The first column is the number after which a statement goes on: it is asked in pages. */
 	bool is_paged;

@@ -82,6 +82,57 @@ struct rf_history {
 	int notes;
 };
 
+/* ---- rows of tables (queries.c), where the reader has no struct of the same ---- */
+
+struct rf_total_row {
+	int64_t scan;
+	uint64_t time_ns, ms, sources, windows[2];
+};
+
+struct rf_count_row {
+	int64_t id;
+	uint64_t packets, bytes;
+};
+
+struct rf_sample_row {
+	int64_t scan;
+	uint64_t time_ns, ms, share;
+};
+
+struct rf_sampled_row {
+	int64_t id;
+	uint32_t why;
+	struct rf_tally_row sum;
+};
+
+struct rf_cells_record {
+	int64_t id;
+	int number;
+	uint64_t end_ns;
+	struct rf_db_blob data;
+};
+
+enum rf_table {
+	RF_TABLE_TOTALS,  /* struct rf_total_row */
+	RF_TABLE_SERIES,  /* struct rf_graph_series */
+	RF_TABLE_COUNTS,  /* struct rf_count_row */
+	RF_TABLE_MINUTES, /* made in SQL */
+	RF_TABLE_MINUTE_COUNTS,
+	RF_TABLE_SAMPLES, /* struct rf_sample_row */
+	RF_TABLE_LIMITS,  /* struct rf_recorded_source: its limit */
+	RF_TABLE_SOURCES, /* struct rf_sampled_row */
+	RF_TABLE_SUMS,	  /* made in SQL */
+	RF_TABLE_SOURCE_SUMS,
+	RF_TABLE_CELLS,	 /* struct rf_cells_record */
+	RF_TABLE_EVENTS, /* struct rf_recorded_event */
+	RF_TABLE_RULES,	 /* struct rf_recorded_rules */
+	RF_TABLE_GAPS,	 /* struct rf_recorded_gap */
+	RF_TABLE_STATE,	 /* written by an UPSERT */
+	RF_TABLES,
+};
+
+extern const struct rf_db_table rf_tables[RF_TABLES];
+
 static inline uint64_t rf_ms(uint64_t ns)
 {
 	return ns / RF_NS_PER_MS;

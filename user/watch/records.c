@@ -66,6 +66,7 @@ const struct rf_field rf_recorded_source_fields[] = {
 #define FIELD_OF_FENCE FIELD
 #define FIELD_OF_TEXT(key, member, when, ...) \
 	FIELD(key, member, when, ##__VA_ARGS__, .if_any = true, AT_TIMES(when))
+#define FIELD_OF_LIMIT FIELD_OF_TEXT
 #define FIELD_OF_SOURCE FIELD_OF_TEXT
 #define FIELD_OF_TIME(key, member, when, ...) \
 	RF_FIELD_OF_TIME(key, struct rf_recorded_event, member, ##__VA_ARGS__, AT_TIMES(when))
