@@ -29,7 +29,7 @@ struct rf_db {
 	int failed; /* SQLite's code of the last failure, SQLITE_OK before */
 };
 
-/* What a value is in the struct; in the file it is an integer, a real, a text or a blob. */
+/* The type of a value in the struct; in the file it is an integer, a real, a text or a blob. */
 enum rf_db_kind {
 	RF_DB_INTEGER, /* int64_t or uint64_t */
 	RF_DB_TIME,    /* uint64_t, ns since 1970; in the file ms */
@@ -101,14 +101,15 @@ struct rf_db_table {
 	const char *comment;	/* before it, as SQL */
 };
 
-/* `flags` are those of sqlite3_open_v2(). Returns SQLite's code. Close it even after an error. */
+/* `flags` as of sqlite3_open_v2(). Returns SQLite's code. Close it even after an error. */
 int rf_db_open(struct rf_db *db, const char *path, int flags);
 void rf_db_close(struct rf_db *db);
 /* Runs statements that return no rows, or none that matter. Returns SQLite's code. */
 int rf_db_exec(struct rf_db *db, const char *sql);
 /*
- * Begins a statement. `format` has a letter for each value that follows: i (int64_t) or t (const
- * char *, NULL is NULL). NULL: db->failed says why. `sql` must be a literal.
+ * Prepares and binds a statement. `format` has a letter for each value that follows: i (int64_t) or
+ * t (const char *, NULL is NULL). On failure returns NULL and sets db->failed. `sql` must be a
+ * literal.
  */
 sqlite3_stmt *rf_db_begin(struct rf_db *db, const char *sql, const char *format, ...);
 /* A question: its statement, and the struct of its rows. */
@@ -119,30 +120,30 @@ struct rf_db_question {
 };
 
 /*
- * Begins a statement whose parameters are named. Its columns must be those of the question, in
- * their order: otherwise db->failed is SQLITE_MISUSE. The question must be static.
+ * Prepares a question and binds its named parameters. The statement must return the columns of the
+ * question in the same order: otherwise db->failed is SQLITE_MISUSE. The question must be static.
  */
 sqlite3_stmt *rf_db_ask(struct rf_db *db, const struct rf_db_question *question,
 			const struct rf_db_columns *parameters, const void *asked);
-/* Puts the present row into a struct. False: one of its prefixes is none. */
+/* Copies the current row into a struct. False: the text of a prefix is invalid. */
 bool rf_db_take(sqlite3_stmt *stmt, const struct rf_db_columns *columns, void *row);
 /* Inserts a row into a table, which must be static. Returns SQLite's code. */
 int rf_db_insert(struct rf_db *db, const struct rf_db_table *table, const void *row);
 /* Writes CREATE TABLE and CREATE INDEX, with the comment. */
 void rf_db_write_table(FILE *file, const struct rf_db_table *table);
-/* The next row, if there is one. Without one the statement has ended. */
+/* Steps to the next row. False: no more rows, and the statement is reset. */
 bool rf_db_row(struct rf_db *db, sqlite3_stmt *stmt);
-/* Ends a statement that may have more rows. */
+/* Resets a statement before its last row. */
 void rf_db_end(sqlite3_stmt *stmt);
-/* Runs a statement to its end. Returns SQLite's code. */
+/* Runs a statement and discards its rows. Returns SQLite's code. */
 int rf_db_run(struct rf_db *db, const char *sql, const char *format, ...);
 /* The first value of the first row, or `otherwise`. */
 int64_t rf_db_int(struct rf_db *db, int64_t otherwise, const char *sql, const char *format, ...);
-/* A text of a row; "" where it is NULL. */
+/* A text of the row; "" for NULL. */
 const char *rf_db_text(sqlite3_stmt *stmt, int column);
 /* Is the file damaged, or no database at all? */
 bool rf_db_is_damage(int code);
-/* `what: what SQLite says`, as a negative errno. */
+/* Formats `what: SQLite's message` and returns a negative errno. */
 int rf_db_fail(const struct rf_db *db, const char *what, struct rf_error *error);
 
 /* ---- the schema of a history ---- */
@@ -151,7 +152,7 @@ int rf_db_fail(const struct rf_db *db, const char *what, struct rf_error *error)
  */
 #define RF_SCHEMA_APPLICATION 0x72666831
 #define RF_SCHEMA_VERSION 1
-/* `id` of a row that belongs to a scan: the scan's number, then one of its own. */
+/* `id` of a row that belongs to a scan: the scan's number, then a number within the scan. */
 #define RF_SCAN_SHIFT 16
 
 /* The schema with its comments, as `history schema` prints it. The caller frees it. */
@@ -164,7 +165,7 @@ enum rf_schema_format {
 	RF_SCHEMA_OTHER, /* of another build, or no history at all */
 };
 
-/* The format by the marks in the file, which stays unchanged; db->failed if it cannot be read. */
+/* Reads the format from the marks in the file. On failure sets db->failed. */
 enum rf_schema_format rf_schema_format(struct rf_db *db);
 /* Makes the tables in an empty file. Returns SQLite's code. */
 int rf_schema_make(struct rf_db *db);

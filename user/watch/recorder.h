@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of history's writer share; nobody else includes this. */
+/* Shared by the files of the history writer, and by queries.c for the rows of tables. */
 #ifndef RINGFENCE_RECORDER_H
 #define RINGFENCE_RECORDER_H
 
@@ -34,13 +34,13 @@ struct rf_tally_row {
 struct rf_tally {
 	struct rf_tally_row *row;
 	size_t rows, count; /* a power of two; of these, how many are used */
-	size_t sample;	    /* so many sources at most are in the sample */
+	size_t sample;	    /* the most sources in the sample */
 	__u64 key[3];
 	unsigned int share_bits; /* one in 1 << share_bits sources is in the sample */
 	uint64_t began_ns;	 /* 0: not yet */
 };
 
-/* What the counters were at the last scan that was recorded. */
+/* Counters of the last recorded scan. */
 struct rf_counted {
 	char identity[RF_IDENTITY_SIZE]; /* "": none by this process */
 	uint64_t time_ns, awake_ns;
@@ -59,13 +59,13 @@ struct rf_history {
 	enum rf_schema_format format; /* of the file as it was found */
 
 	bool in_scan, has_failed; /* a transaction is open; some step of it failed */
-	const char *stopped;	  /* why nothing is recorded: disk or reader; NULL: it is */
+	const char *stopped;	  /* reason for a stop: "disk" or "reader"; NULL: recording */
 	const char *missing_why;  /* scans are missing since the last one; NULL: none are */
 	int64_t scan, minute, next_seq;
 	uint64_t now_ns; /* of this scan */
 	uint64_t adds, commits, errors;
 
-	struct rf_counted counted, counted_before; /* now, and as the scan began */
+	struct rf_counted counted, counted_before; /* now, and before this scan */
 	struct rf_series series[RF_SERIES_CACHED];
 	int series_count;
 	struct rf_series names[RF_LIMITS_MAX * 4]; /* of limits, for sources and cells */
@@ -82,7 +82,7 @@ struct rf_history {
 	int notes;
 };
 
-/* ---- rows of tables (queries.c), where the reader has no struct of the same ---- */
+/* ---- rows of tables (queries.c) that are only written ---- */
 
 struct rf_total_row {
 	int64_t scan;
@@ -148,20 +148,20 @@ static inline int64_t rf_scan_id(int64_t scan, int64_t number)
 __attribute__((format(printf, 2, 3))) void rf_history_say(struct rf_history *history,
 							  const char *format, ...);
 
-/* A step of the scan failed: the rest of it does nothing, and the commit gives it up. */
+/* A step of the scan failed: later steps do nothing, and the commit rolls back. */
 int rf_history_fail(struct rf_history *history, int code, struct rf_error *error);
-/* No scan has begun, or it is given up. */
+/* No transaction is open, or it failed. */
 bool rf_history_is_idle(const struct rf_history *history);
 
 /* ---- the file (history_file.c); SQLite's codes ---- */
 
 int rf_history_file_open(struct rf_history *history, struct rf_error *error);
 void rf_history_file_close(struct rf_history *history);
-/* Renames a damaged file, and begins a new one. */
+/* Renames a damaged file and creates a new one. */
 int rf_history_put_aside(struct rf_history *history, struct rf_error *error);
 /* Less than 5 % of the disk are free. */
 bool rf_history_disk_is_full(const struct rf_history *history);
-/* A reader that does not end keeps the log from being emptied, and the log is long. */
+/* A long-running reader prevents a checkpoint, and the log is long. */
 bool rf_history_log_is_held(struct rf_history *history);
 
 /* ---- counters and gaps (history_totals.c) ---- */
@@ -175,15 +175,15 @@ int rf_history_limit_number(struct rf_history *history, const char *name);
 /* `at_most` bytes of the file decide on the size of the sample. */
 int rf_tally_open(struct rf_tally *tally, uint64_t at_most);
 void rf_tally_close(struct rf_tally *tally);
-/* Takes the key of the sample from the file, if it has one. */
+/* Reads the key of the sample from the file, if stored. */
 void rf_history_read_sample(struct rf_history *history);
 int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot *snapshot);
 
 /* ---- what goes (history_file.c) ---- */
 
-/* Deletes what is too old, and what does not fit; becomes coarser or finer. */
+/* Deletes old rows and enforces the size limit; changes the level of detail. */
 int rf_history_keep(struct rf_history *history, uint64_t now_ns);
-/* Deletes some of the oldest, whatever its age. */
+/* Deletes some of the oldest rows regardless of age. */
 int rf_history_trim(struct rf_history *history);
 
 #endif /* RINGFENCE_RECORDER_H */
