@@ -5,7 +5,6 @@
 
 command -v tmux >/dev/null || bail "tmux is missing; run 'make deps-test'"
 sessions=0
-# shellcheck disable=SC2034 # what a shell under test reads
 # shellcheck disable=SC2034 # read by a shell under test
 utf8=(LC_ALL=C.UTF-8 TERM=screen-256color)
 

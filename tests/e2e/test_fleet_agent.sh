@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The agent of a fleet as a program: its words, what it says of the engine's troubles, how hosts find
-# their slots, and what it may do. What the hosts pass together is in test_fleet_bound.sh.
+# The agent of a fleet as a program: its options, its log of the server's errors, how hosts get
+# their slots, and its permissions. test_fleet_bound.sh tests the sum of the hosts.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -17,7 +17,7 @@ fleet_agent() {
 	build/ringfence-fleet "$@"
 }
 
-# ask HOST FILTER: a value of what its agent says of itself.
+# ask HOST FILTER: a value of its agent's status.
 ask() {
 	agent_says "$1" status | jq -r "$2"
 }
@@ -26,7 +26,7 @@ says() { # HOST TEXT
 	grep -qF "$2" "$scratch/agent$1"
 }
 
-# The sentence of an engine that answers with trouble, then end.
+# The sentence of a server that replies with an error, then stops.
 meets() { # NAME TEXT
 	start_agent 1
 	check "$1" eventually says 1 "$2"
@@ -86,7 +86,7 @@ rm -r "$scratch/units/ringfence-fleet@.service.d"
 check 'its exposure is 3 at most' \
 	no_more_than "$(exposure "$scratch/units/ringfence-fleet@.service")" 3
 
-# ---- an engine in trouble ----
+# ---- a faulty server ----
 
 meets 'nobody listens' \
 	"engine 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port' (heartbeats)"

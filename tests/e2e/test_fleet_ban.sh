@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Bans by a limit of the fleet, with a real engine: a source that sends one host more than COUNT in
+# Bans by a limit of the fleet, with a real server: a source that sends one host more than COUNT in
 # TIME is banned there, one that sends all hosts together more than COUNT is banned on each of them,
 # and one that sends all hosts together no more than COUNT is banned nowhere.
 
@@ -87,9 +87,9 @@ is "$(bans 1)" "$floods $spreads " 'a source within COUNT on all hosts together 
 is "$(bans 2)$(bans 3)" "$spreads $spreads " 'nor on the others'
 check 'all hosts hear the engine' eventually all_hear
 
-# ---- an engine whose functions are those of before ----
+# ---- a server with earlier functions ----
 
-# So often an agent has tried to load what is missing, at most once a second each.
+# How often an agent has tried to load missing functions, at most once a second each.
 tries() { engine info commandstats | sed -n 's/^cmdstat_function|load:calls=\([0-9]*\).*/\1/p'; }
 has_tried() { (($(tries) >= $1)); } # COUNT
 lines_of() { grep -c "$2" "$scratch/agent$1"; }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Bans of a fleet: what one host tells, another one that takes bans drops, by real packets; a third
-# one, which was not told to take them, does not. What is too long, too wide, too many or garbage is
-# not taken, allow lists come first, and bans end by themselves. fleet.sh has the network.
+# Bans of a fleet: a second host that accepts bans drops the sources that one host publishes, by
+# real packets; a third one, not configured to accept them, does not. Bans that are too long, too
+# wide, too many or malformed are refused, allow lists take precedence, and bans expire
+# automatically. fleet.sh has the network.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
@@ -15,7 +16,7 @@ source4=192.0.2.66
 source6=2001:db8:66::1
 net6=2001:db8:66::/64
 
-# came HOST: how many packets its program has judged.
+# came HOST: how many packets its program has evaluated.
 came() {
 	within "h$1" cat /proc/net/dev | awk -v name="edge$1:" '$1 == name { print $3 }'
 }
@@ -52,8 +53,9 @@ has_bans() { # HOST PREFIX…: no others
 	[ "$(bans_on "$1")" = "$(printf '%s ' "${@:2}")" ]
 }
 
-# comes SECONDS ADDRESS PREFIX…: host 1 bans the address for so long, and host 2 then has these bans. On a
-# busy machine a short one may be over before anybody looks; then a longer one is told.
+# comes SECONDS ADDRESS PREFIX…: host 1 bans the address for this long, and host 2 then has these
+# bans. On a busy machine a short one can expire before it is checked; then a longer one is
+# published.
 comes() {
 	local ended=$((SECONDS + $1))
 
@@ -75,7 +77,7 @@ refused() { # HOST REASON: how many bans for it
 	agent_says "$1" status | jq ".bans.refused.$2"
 }
 
-# raw HEX: what a hostile member writes past the functions.
+# raw HEX: a write of a hostile member that bypasses the functions.
 raw() {
 	printf '%b' "$(fold -w 2 <<<"$1" | sed 's/^/\\x/' | tr -d '\n')" | within engine "$client" -x set 'rf:{m}:bans' >"$scratch/log"
 }
@@ -84,7 +86,7 @@ le64() { # NUMBER
 	printf '%016x' "$1" | fold -w2 | tac | tr -d '\n'
 }
 
-# ban_hex STAMP LEFT_MS LENGTH ADDRESS-HEX: an entry of host 9, as the engine keeps it.
+# ban_hex STAMP LEFT_MS LENGTH ADDRESS-HEX: an entry of host 9, as the server stores it.
 ban_hex() {
 	printf '%s%s0900000%d%02x%s' "$(le64 "$1")" "$(le64 "$(($1 + $2))")" 4 "$3" "$4"
 }
@@ -148,7 +150,7 @@ fails 'it is not this host that ends it' 1 \
 check 'a ban of IPv6 is told' on 1 deny add "$net6" for 1h fleet
 check 'and dropped' eventually drops 2 "$source6"
 
-# ---- it ends ----
+# ---- expiry ----
 
 on 2 allow add "$source4"
 check 'allow comes before a ban' passes 2 "$source4"
@@ -217,7 +219,7 @@ check 'it takes what others tell, and not what it told before' eventually has_ba
 on 1 deny del 192.0.2.92 fleet
 check 'until that ends' eventually has_bans 2 192.0.2.99
 
-# ---- what no host may tell ----
+# ---- bans that no host must publish ----
 
 says() { # NAME SENTENCE WORD…
 	fails "$1" 2 "ringfence: $2" on 1 deny add "${@:3}"
@@ -259,7 +261,7 @@ fails 'a ban of another host is not this one'"'"'s to end' 1 "ringfence: '192.0.
 not this one; 'ringfence allow add 192.0.2.99' lets it pass, 'ringfence fleet bans flush' ends all bans of others" \
 	on 2 deny del 192.0.2.99 fleet
 
-# ---- what the other host cannot take ----
+# ---- bans that the other host refuses ----
 
 for i in 1 2 3 4 5 6; do on 2 allow add 192.0.2.87 by "owner$i"; done
 on 1 deny add 192.0.2.87 for 1h fleet
@@ -365,7 +367,7 @@ is "$(on 2 fleet bans flush | grep -c 'bans of other hosts ended')" 1 'flush end
 check 'so they pass' passes 2 203.0.113.0
 is "$(on 2 fleet bans flush)" '0 bans of other hosts ended' 'then there are none'
 
-# ---- an entry of this host that ends ----
+# ---- an entry of this host that expires ----
 
 engine del 'rf:{m}:bans' >"$scratch/log"
 told=$(agent_says 1 status | jq .bans.reported)
@@ -381,7 +383,7 @@ is "$(on 2 deny list --json | jq -c '[.prefixes[] | select(.prefix == "192.0.2.9
 on 1 deny del 192.0.2.94
 on 1 deny add 192.0.2.93 for 1h fleet
 check 'a later ban comes' eventually has_bans 2 192.0.2.93 192.0.2.94 192.0.2.95
-# Those that host 2 sent at the beginning. Host 1 can have read past the one of host 9, written by hand.
+# Those that host 2 sent at the start. Host 1 can have read past the one of host 9, written by hand.
 is "$(bans_on 1 | sed "s/^$source4 //")" '192.0.2.93 192.0.2.95 ' \
 	'a host takes those of others and none of its own, also where its entry is gone'
 says_bans() { # HOST TEXT
@@ -392,9 +394,9 @@ is "$(on 1 fleet status edge1 --json | jq .bans.reported)" $((told + 3)) 'and to
 check 'and that none is taken' says_bans 3 "bans of other hosts are not accepted; 0 reported since the agent started"
 is "$(on 2 fleet status edge2 --json | jq -c '.bans | [.accepts, .accepted, .reported, .last_error]')" '[true,3,0,null]' 'as JSON'
 
-# ---- what an agent before has left ----
+# ---- remains of an earlier agent ----
 
-# How many entries host 2 has on its deny list, also those that have expired.
+# How many entries host 2 has on its deny list, including expired ones.
 count_entries() {
 	echo 203.0.113.7 >"$scratch/one"
 	on 2 deny load "$scratch/one" --json | jq .prefixes
@@ -420,7 +422,7 @@ fails 'an older library says what to type' 1 \
 	on 3 deny add 192.0.2.91 for 1h fleet
 fails 'also where a host is to be forgotten' 1 "ringfence: fence 'edge3': ${trouble//HOST/3}" \
 	on 3 fleet gone "$(agent_says 1 status | jq .membership.slot)" dev edge3
-# The longest name of a host is not cut where it is to be typed.
+# The longest name of a host is not truncated where it must be typed.
 long=$(printf 'engine%.0s' {1..10}).$(printf 'a%.0s' {1..63}).$(printf 'b%.0s' {1..63}).example
 echo "10.77.2.1 $long" >>/etc/hosts
 stop TERM "${agent[2]}"

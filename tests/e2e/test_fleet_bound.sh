@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The bound of a fleet's limits, with real processes and packets: what all hosts pass of a source
-# together, in any interval of length W, by the receivers' times. Sources of IPv4 and of IPv6, a
-# limit of packets, one of bytes, and two limits for each packet; floods that are even, that hop, and
-# that come in bursts. Beside them users who stay below the limit, one of whom moves to another host.
+# The bound of a fleet's limits, with real processes and packets: the packets of a source that all
+# hosts pass together, in any interval of length W, by the receivers' times. Sources of IPv4 and of
+# IPv6, a limit of packets, one of bytes, and two limits for each packet; floods that are even, that
+# hop, and that burst. At the same time users who stay below the limit, one of whom moves to another
+# host.
 #
 #   HOSTS=8 LASTS=20 tests/e2e/test_fleet_bound.sh    'make bound-fleet' does so for 2, 3 and 8
 #
-# How many packets of a user pass depends on the machine; so that is judged only where LASTS is set.
+# How many packets of a user pass depends on the machine; it is checked only if LASTS is set.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -41,7 +42,7 @@ add_limits() {
 	done
 }
 
-# "BOUND WINDOW UNIT" of a limit, as the command line says it.
+# "BOUND WINDOW UNIT" of a limit, as the command line prints it.
 terms() { # LIMIT
 	on 1 limit list --json | jq -r ".limits[] | select(.name == \"$1\") |
 		\"\(.fleet.bound) \(.window_ms)ms \(.unit)\""
@@ -104,7 +105,7 @@ users() {
 	send 2 "src=$moves,count=$half,rate=$user_rate,after=$((lasts * 500))ms"
 }
 
-# How often hosts were alone, as agents count.
+# How often hosts were offline, as agents count.
 times_alone() {
 	local host
 
@@ -115,7 +116,8 @@ times_alone() {
 
 set_up_fleet "${HOSTS:-3}"
 add_limits
-# A host whose agent has no CPU for the grace limits alone, and more passes; test_fleet_faults.sh judges that.
+# A host whose agent has no CPU for the grace time goes offline, and more passes;
+# test_fleet_faults.sh evaluates that.
 for _ in 1 2 3 4 5; do
 	eventually all_hear
 	before=$(times_alone)

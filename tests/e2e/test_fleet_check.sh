@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fleet check: each thing that may be wrong with a fleet, and what it says to type. And fleet run.
+# fleet check: each possible problem of a fleet, and its printed fix. And fleet run.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -179,7 +179,8 @@ finds 'no number to spare' note hosts \
 	'ringfence fleet hosts 3'
 stop KILL "${agent[2]}"
 forget='~web2 is silent for [0-9.a-z ]+; if it will not come back, remove it'
-# They count for some seconds, which a busy machine may take to ask; then it comes back, and goes again.
+# They count for some seconds, which a busy machine can take to query; then it returns, and leaves
+# again.
 has_silent_web2() {
 	has note hosts '~web2 is silent for [0-9.a-z ]+: its claims still count' && return
 	has note hosts "$forget" '~ringfence fleet gone [012]' || return

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A fleet whose engine is a cluster: slots are moved while their buckets are flooded, a master stands
-# still, one dies and its replica takes its place, an agent starts while the first server that it knows is
-# down. What the hosts pass is judged by its times, as in test_fleet_faults.sh; fleet_verdict.sh says how.
+# A fleet whose server is a cluster: slots are moved while their buckets are flooded, a master
+# stops, one dies and its replica takes its place, an agent starts while its first server is down.
+# The packets that hosts pass are evaluated by their times, as in test_fleet_faults.sh;
+# fleet_verdict.sh describes how.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -31,7 +32,7 @@ nodes_of_host() {
 
 make_fleet 3
 make_cluster
-first=1 # of eight slots, so that no agent that starts anew waits for one
+first=1 # of eight slots, so no agent that restarts waits for one
 set_up_hosts 3 "$limit/1s" 8
 check 'all hosts hear the engine' eventually all_hear
 
@@ -74,7 +75,7 @@ is "$(master_of "$bucket")" "$from" 'it was moved'
 
 # ---- at rest ----
 
-# What the nodes are asked in a second, by each host; beside that it reads a key each 2 s.
+# Queries to the nodes in a second, by each host; in addition it reads a key each 2 s.
 calls_of_each_host() {
 	local number began took_ms calls
 
@@ -86,15 +87,15 @@ calls_of_each_host() {
 	calls=$(for number in 1 2 3; do
 		node "$number" info commandstats
 	done | awk -F '[=,]' '/^cmdstat_(fcall|set):/ { sum += $2 } END { print sum + 0 }')
-	took_ms=$((($(clock) - began) / 1000000)) # with the time that it takes to ask
-	echo $(((calls - 16 * hosts) * 1000 / took_ms / hosts)) # a round may begin and end it
+	took_ms=$((($(clock) - began) / 1000000)) # including the time of the query
+	echo $(((calls - 16 * hosts) * 1000 / took_ms / hosts)) # a round can start and end it
 }
 sleep 1 # from the last claims
 calls=$(calls_of_each_host)
 echo "# $calls calls a second of each host, two messages each"
 check 'at rest a host sends and gets 70 messages a second at most' test "$calls" -le 34
 
-# ---- what people ask ----
+# ---- queries by people ----
 
 matches "$(on 1 fleet status edge1 | grep ^node | sort | xargs)" \
 	'node 10.78.0.1:6379: [0-9]+ of 16 buckets node 10.78.0.2:6379: [0-9]+ of 16 buckets node 10.78.0.3:6379: [0-9]+ of 16 buckets' \
@@ -130,13 +131,14 @@ has_ban() {
 check 'a ban is told' on 1 deny add 198.51.100.7 for 10m fleet
 check 'and taken by another host' eventually has_ban
 
-# ---- a master stands still ----
+# ---- a master stops ----
 
-# Of many new sources, each asks. Soon there are more reports for node 3 than an agent may have under way.
+# Each of many new sources requests a share. Soon there are more reports for node 3 than an agent's
+# maximum in flight.
 answers() {
 	agent_says 1 status | jq .counts.replies
 }
-# A busy machine may have no time for so many; then others are sent.
+# A busy machine might have no time for that many; then others are sent.
 others_answer() {
 	kill -STOP "${node_pid[3]}"
 	send 1 "src=10.1.$((16 * round++)).1,sources=4000,count=4000,rate=5000"
@@ -201,7 +203,7 @@ check 'it is used once its name is known' eventually grep -q \
 	'engine db9.example:6379: its name is resolved now' "$scratch/agent1"
 check 'and the host hears the engine all the time' hears 1
 
-# ---- an address that leads to another node, as by a mistake in a port forward ----
+# ---- an address that leads to a different node, as by an error in a port forward ----
 
 within h1 ip link set lo up
 within h1 ip addr add 10.78.0.3/32 dev lo

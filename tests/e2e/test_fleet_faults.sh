@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A fleet in trouble: the engine stops, forgets, refuses; links are cut; agents are killed; rules and
-# fences change while shares are out. Each fault strikes in the midst of a storm, and what the hosts
-# pass together is judged by its times; fleet_verdict.sh says how.
+# A fleet with faults: the server stops, forgets, refuses; links are cut; agents are killed; rules
+# and fences change while shares are granted. Each fault occurs during a storm, and the packets that
+# all hosts pass are evaluated by their times; fleet_verdict.sh describes how.
 #
 #   FAULTS=all tests/e2e/test_fleet_faults.sh       'make faults-fleet'; a few minutes
 #   FAULTS='flushall oom' tests/e2e/test_fleet_faults.sh
 #
-# It prints the table of docs/fleet-proof.md behind the results.
+# It prints the table of docs/fleet-proof.md after the results.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -72,7 +72,7 @@ fault_flushall() {
 	verdict 'FLUSHALL'
 }
 
-# It has what the master had 300 ms ago, and takes the master's place.
+# It has the master's state of 300 ms ago, and takes the master's place.
 fault_replica() {
 	local replica
 
@@ -142,7 +142,7 @@ fault_acl() {
 	verdict 'the user loses its rights for 3.5 s'
 }
 
-# ---- a fleet that is asked too much ----
+# ---- a fleet with too many requests ----
 
 # Each of a million sources sends two packets on a host, one after the other: more than f/2.
 fault_million() {
@@ -197,7 +197,7 @@ fault_trial() {
 
 	echo 'fleet hosts 4
 limit add any rate 300/1s fleet' >"$scratch/rules"
-	for seconds in 9 30 120; do # a busy machine may take so long to begin and to end the trials
+	for seconds in 9 30 120; do # a busy machine can take this long to activate and to roll back unconfirmed rules
 		begin "$seconds"
 		at 2
 		for host in 1 2 3; do
@@ -284,7 +284,7 @@ fault_agent_ends() {
 	check 'it ends within the grace' test "$took_ms" -le 4000
 }
 
-end_agent() { # another one starts
+end_agent() { # a new one starts
 	local began
 
 	began=$(clock)
@@ -293,14 +293,14 @@ end_agent() { # another one starts
 	start_agent 1
 }
 
-# On a busy machine it may have no CPU for longer, but not each time.
+# On a busy machine it can be without CPU for longer, but not each time.
 ends_in_time() {
 	eventually hears 1
 	end_agent
 	[ "$took_ms" -le 4000 ]
 }
 
-# ---- what is run ----
+# ---- the runs ----
 
 all=(nothing steady engine_killed stopped_briefly stopped stopped_long flushall replica oom function_flush
 	password acl million limit_set trial differ del_add attach agent_killed agent_ends link_down no_answers no_calls loss delay clock_steps

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The guide "Two front ends, one limit", typed as it stands: on each machine the commands that its text
-# has, in their order, and what they print is what it shows. In place of systemd the commands of the
-# units are run. Each machine has a name, /etc, /run and a bpffs of its own.
+# The guide "Two front ends, one limit", typed literally: on each machine the commands of its text,
+# in their order, with the output that it shows. Instead of systemd, the commands of the units are
+# run. Each machine has a private name, /etc, /run and bpffs.
 #
 #   outside              web1                 engine, 192.0.2.10
 #   out1 --- traffic --- eth0   eng0 -------- eng1
@@ -22,7 +22,7 @@ guide=docs/guides/two-front-ends.md
 stunnel=$(command -v stunnel4 || command -v stunnel) || bail "there is no stunnel; run 'make deps-test'"
 server=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps-test'"
 tree=$PWD
-declare -A holds   # the process whose namespaces are those of a machine
+declare -A holds   # the process whose namespaces belong to a machine
 declare -A service # "MACHINE UNIT": its process
 both=(web1 web2)
 nodes=(node1 node2 node3)
@@ -112,9 +112,9 @@ reboot() { # MACHINE
 		begin_service "$1" ringfence-fleet@edge
 }
 
-# ---- what the guide says ----
+# ---- the guide's text ----
 
-# type_on MACHINE TEXT: what it prints is in $scratch/out and $scratch/err.
+# type_on MACHINE TEXT: its output is in $scratch/out and $scratch/err.
 type_on() {
 	if [[ $2 == 'systemctl '* ]]; then
 		# shellcheck disable=SC2086 # words
@@ -128,8 +128,8 @@ type_on() {
 	fi
 }
 
-# Agents that start at the same time can ask for the same number, and one then takes another. The number
-# that it leaves is a silent host, until somebody types what fleet check says.
+# Agents that start at the same time can request the same number, and one then takes a different
+# one. The number that it leaves is a silent host, until the command that fleet check prints is run.
 forget_silent() { # MACHINE
 	local remedy
 
@@ -143,7 +143,7 @@ type_well() { # MACHINE TEXT
 	return 1
 }
 
-# Hosts hear of each other, and of sources, some time after.
+# Hosts learn of each other, and of sources, some time after.
 settle() { # MACHINE
 	local name="$1, line $line: ${command%%$'\n'*}"
 
@@ -167,7 +167,7 @@ follow() {
 	echo $'end\t0\t' >>"$scratch/examples"
 	while IFS=$'\t' read -r what at_line text <&4; do
 		if [ "$what" = output ] && [[ $command == *"<<'END'"* ]]; then
-			command+=$'\n'$text # what it reads
+			command+=$'\n'$text # its input
 		elif [ "$what" = output ]; then
 			echo "$text" >>"$scratch/shown"
 		else
@@ -200,7 +200,7 @@ done
 follow 'The fleet server' engine
 follow 'On each front end' "${both[@]}"
 
-# How often front ends were alone, as their agents count.
+# How often front ends were offline, as their agents count.
 times_alone() {
 	local machine
 
@@ -228,7 +228,7 @@ see_it_work() {
 	done
 }
 
-# A front end whose agent has no CPU for the grace limits alone, and more passes.
+# A front end whose agent has no CPU for the grace time goes offline, and more passes.
 for _ in 1 2 3 4 5; do
 	before=$(times_alone)
 	see_it_work

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# An agent whose engine is broken or hostile: whatever it sends, the agent runs on, and takes no more
-# memory than is stated; so does 'fleet check'. hostile_server.py is the engine.
+# An agent whose server is broken or hostile: for any replies, the agent continues to run, and uses
+# no more memory than is stated; so does 'fleet check'. hostile_server.py is the server.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check and eventually
 # shellcheck source=tests/e2e/private.sh
@@ -12,7 +12,7 @@ source "$(dirname "$0")/lib.sh"
 source tests/e2e/fleet.sh
 PATH=$PWD/build:$PATH # where 'fleet check' finds the agent's program
 
-most_kb=$((48 * 1024)) # four connections of an agent, each with a reply of 4 MiB as it comes and as it is kept
+most_kb=$((48 * 1024)) # four connections of an agent, each with a reply of 4 MiB as received and as parsed
 
 make_fleet 1
 mkdir -p /etc/ringfence
@@ -21,7 +21,7 @@ on 1 fleet hosts 2 >"$scratch/log"
 on 1 limit add any rate 1k/1s fleet >"$scratch/log" || bail "no limit: $(<"$scratch/log")"
 printf 'redis 10.77.1.1:6379\nbans take\ngrace 1s\n' >/etc/ringfence/edge1.fleet
 
-# It has tried so many connections: more than one was refused, and made again.
+# It has tried this many connections: more than one was refused, and made again.
 has_tried() {
 	[ "$(within engine ss -Htn state all '( sport = :6379 )' | wc -l)" -gt 0 ] && [ "$(wc -l <"$scratch/agent1")" -gt 0 ]
 }
@@ -39,7 +39,7 @@ survives() {
 	: >"$scratch/agent1"
 	start_agent 1
 	eventually has_tried
-	sleep 3 # so that connections are made again and again
+	sleep 3 # to make connections repeatedly
 	check "$*: the agent runs on" kill -0 "${agent[1]}"
 	peak=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/${agent[1]}/status")
 	check "$*: it takes ${peak:-?} kB, within $most_kb" test "${peak:-$most_kb}" -lt $most_kb

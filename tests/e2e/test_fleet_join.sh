@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fleet join and fleet leave: the settings that they write for the agent, and what they refuse.
+# fleet join and fleet leave: the settings that they write for the agent, and their refusals.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  eth0, with a fence
@@ -14,7 +14,7 @@ source "$(dirname "$0")/lib.sh"
 port=([0]=eth0 [1]=eth1)
 settings=/etc/ringfence/eth0.fleet
 
-refuses() { # NAME SENTENCE WORD…: nothing is written
+refuses() { # NAME SENTENCE WORD…: no file is written
 	fails "$1" "${status:-1}" "ringfence: $2" ringfence fleet join "${@:3}"
 	check "$1: nothing is written" test ! -e "$settings"
 }

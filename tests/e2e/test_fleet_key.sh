@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The bucket key of a fleet, with a real engine: hosts of one key share a limit exactly, a host with
-# another key limits alone and says so, and the key of a running fleet changes. Each wait is for a state.
+# The bucket key of a fleet, with a real server: hosts of one key share a limit exactly, a host with
+# a different key goes offline and reports that, and the key of a running fleet changes. Each wait
+# is for a state.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -95,7 +96,7 @@ fails 'a key on the command line' 2 "ringfence-fleet: 'key': unknown setting; di
 echo 0123456789abcdef >"$scratch/open"
 does 'a key of 16 characters is taken' "fence 'edge1': no mistake" agent_check key file "$scratch/open"
 
-# ---- one key, then another one ----
+# ---- one key, then a different one ----
 
 for host in 1 2 3; do
 	settings "$host"
@@ -143,7 +144,7 @@ settings 3 "$one"
 restart_agent 3
 check 'with the key of the fleet it is a member' eventually hears 3
 
-# ---- another key for all of them ----
+# ---- a different key for all hosts ----
 
 for host in 1 2 3; do
 	settings "$host" "$other"
@@ -159,7 +160,7 @@ is "$(of_key 1 refused) $(of_key 1 fingerprint)" "false $theirs" 'the fleet has 
 
 # ---- the limit, exactly ----
 
-# A host whose agent had no CPU for the grace is alone, and passes nothing then.
+# A host whose agent had no CPU for the grace time is offline, and then passes nothing.
 for host in 1 2 3; do
 	on "$host" limit set any rate 64/1h fleet first 0 alone first >"$scratch/log"
 done
@@ -189,7 +190,7 @@ bucket=$(bucket_of 1 "$source_address")
 is "$(engine --raw keys "rf:{$bucket}:l:*:$source_address/32" | wc -l)" 1 'its claims are in the bucket of the key'
 is "$(engine --raw keys "rf:*:l:*:$source_address/32" | wc -l)" 1 'and in no other'
 
-# ---- no key is told ----
+# ---- no key is printed ----
 
 for host in 1 2 3; do
 	cat "$scratch/agent$host"

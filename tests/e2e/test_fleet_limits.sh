@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Limits of a fleet on one host that hears nothing: their words, what they pass, and how they are
-# listed, saved, compared and tried. What shares do is in tests/prog/test_shares.c.
+# Limits of a fleet on one host without a connection: their words, the packets they pass, and how
+# they are listed, saved, compared and tried. tests/prog/test_shares.c tests the effect of shares.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  a fence that was attached with 'fleet'
@@ -22,7 +22,7 @@ limit() { # of the list as JSON
 make_network 1
 here=${port[0]}
 
-# ---- what a fleet takes ----
+# ---- requirements of a fleet ----
 
 ringfence attach "$here" >"$scratch/log"
 fails 'a fence without shares has no limits of a fleet' 1 \
@@ -47,7 +47,7 @@ fails 'what is refused is not shared' 1 \
 	"ringfence: limit 'any': 'fleet': what is refused on one host is nobody else's; leave out 'count rejected'" \
 	ringfence limit add any rate 100/1h fleet count rejected
 
-# ---- what passes while nothing is heard ----
+# ---- packets that pass without a connection ----
 
 ringfence limit add any rate 100/1h fleet exact >"$scratch/log"
 passes 'alone, COUNT passes' 100

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# An engine that takes nothing but TLS: stunnel on both sides, with the settings of ringfence-fleet(8) as
-# they stand there, and certificates of an authority. fleet.sh has the network; test_fleet_guide.sh types
-# the settings of the guide, whose certificate is its own authority.
+# A server that accepts only TLS: stunnel on both sides, with the literal settings of
+# ringfence-fleet(8), and certificates of an authority. fleet.sh has the network;
+# test_fleet_guide.sh types the settings of the guide, whose certificate is its own authority.
 #
 #   agent -- 127.0.0.1:6379 stunnel -- TLS, engine:6380 -- stunnel 127.0.0.1:6379 -- redis-server
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A fleet whose engine is a cluster that takes nothing but TLS: each host has a stunnel that leads to each
-# node, with the settings of ringfence-fleet(8) as they stand there. A slot is moved while its bucket is
-# flooded, a master dies and its replica takes its place. Then the ways of a host lead to another node, to
-# none, or to whoever is not the engine, and nodes announce addresses in the network.
+# A fleet whose server is a cluster that accepts only TLS: each host has a stunnel to each node,
+# with the literal settings of ringfence-fleet(8). A slot is moved while its bucket is flooded, a
+# master dies and its replica takes its place. Then a host's tunnels lead to a different node, to
+# none, or to a foreign server, and nodes announce addresses in the network.
 #
 #   agent -- 127.0.0.1:700N stunnel -- TLS -- 10.78.0.N:700N redis-server
 
@@ -39,8 +39,8 @@ engine_of() { # HOST
 	echo 127.0.0.1:7001,127.0.0.1:7002
 }
 
-# ways HOST [PORT NODE]…: begins its stunnel anew, with a way to each node by its port. A port that is
-# named leads to that node, or nowhere.
+# ways HOST [PORT NODE]…: restarts its stunnel, with a tunnel to each node by its port. A named port
+# leads to that node, or nowhere.
 ways() {
 	local number to
 
@@ -72,7 +72,7 @@ peers() {
 	done | awk '/"ringfence-fleet"/ { sub(/:[0-9]*$/, "", $5); print $5 }' | sort -u | xargs
 }
 
-# How often a node was spoken to in the clear, as its log says.
+# How many plain-text connections a node had, according to its log.
 in_the_clear() {
 	cat "$scratch"/node*/log | grep -c 'wrong version number'
 }
@@ -81,14 +81,14 @@ once_in_the_clear() {
 	[ "$(in_the_clear)" = 1 ]
 }
 
-# finds TEXT [LEVEL]: fleet check on host 1 says so of the engine, by default as a problem.
+# finds TEXT [LEVEL]: fleet check on host 1 reports this about the server, by default as a problem.
 finds() {
 	on 1 fleet check edge1 --json 2>/dev/null >"$scratch/check"
 	jq -e --arg text "^($1)\$" --arg level "${2-problem}" \
 		'.checks | any(.check == "server" and .level == $level and (.text | test($text)))' "$scratch/check" >"$scratch/found"
 }
 
-# is_other PORT OF: what is said of a port that leads to the node whose port is OF.
+# is_other PORT OF: the message about a port that leads to the node whose port is OF.
 is_other() {
 	echo "127.0.0.1:$1: it is the node that its cluster announces as 127.0.0.1:$2, not the node \
 announced here; behind a tunnel, check the target of that port"
@@ -98,7 +98,7 @@ is_alone_for_some() { # HOST
 	[[ $(agent_says "$1" status) =~ \"offline\":\ *([0-9]+)[,}] ]] && ((BASH_REMATCH[1] > 0 && BASH_REMATCH[1] < 16))
 }
 
-# What the agent of host 1 has said since `well_before`.
+# The log of the agent of host 1 since `well_before`.
 well_before=1
 said_since() {
 	tail -n "+$well_before" "$scratch/agent1"
@@ -108,8 +108,8 @@ says_since() { # TEXT
 	said_since | grep -qE "engine ($1)"
 }
 
-# leads_wrong NAME TEXT [OF-CONNECTION]: with the ways of host 1 as they are, fleet check and the agent say
-# this, and the agent also what is wrong with a connection.
+# leads_wrong NAME TEXT [OF-CONNECTION]: with the present tunnels of host 1, fleet check and the
+# agent report this, and the agent also the error of a connection.
 leads_wrong() {
 	if eventually finds "$2"; then
 		pass "$1: fleet check says so"
@@ -126,7 +126,7 @@ leads_wrong() {
 	check "$1: some buckets are not heard" eventually is_alone_for_some 1
 }
 
-# Nothing is wrong any more, with the cluster and with each connection: so all has been said.
+# No error remains, in the cluster or in a connection: everything has been logged.
 is_well() { # HOST
 	hears "$1" && [ "$(agent_says "$1" status | jq -c '.server | [.heartbeats, .reports, .feed | .last_error] | unique')" = '[null]' ]
 }
@@ -153,7 +153,7 @@ for host in 1 2 3; do
 	within "h$host" ip link set lo up
 	ways "$host"
 done
-first=1 # of eight slots, so that no agent that starts anew waits for one
+first=1 # of eight slots, so no agent that restarts waits for one
 set_up_hosts 3 "$limit/1s" 8
 check 'all hosts hear a cluster behind TLS' eventually all_hear
 is "$(buckets_of 1)" '127.0.0.1:7001 127.0.0.1:7002 127.0.0.1:7003' 'each node by its port'
@@ -170,7 +170,7 @@ check 'so is a way to another node' eventually finds "$(is_other 7004 7003)"
 echo "redis 127.0.0.1:7001,127.0.0.1:7004" >/etc/ringfence/edge1.fleet
 check 'also of a server of the settings, which has no keys yet' eventually finds "$(is_other 7004 7003)"
 
-# Without the rights to ask for that, what a master says of its replica is still known.
+# Without the permission to query it, a master's report of its replica is still known.
 rules=$(sed -n 's/^ACL SETUSER edge3 //p' docs/fleet.md)
 install -m 600 /dev/null "$scratch/password"
 echo SECRET >"$scratch/password"

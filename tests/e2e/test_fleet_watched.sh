@@ -19,7 +19,7 @@ mkdir -p /run/ringfence
 mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /run/ringfence'
 mkdir "$scratch/own" && chown 60712 "$scratch/own"
 
-# A metric of the fence on host 1, as a member of the group reads it; nothing where it is not told.
+# A metric of the fence on host 1, as a member of the group reads it; empty if not exported.
 metric() { # NAME [LABEL]
 	# shellcheck disable=SC2086
 	within h1 $member "$scratch/ringfence" metrics |

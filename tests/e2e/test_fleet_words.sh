@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a fleet tells people: fleet status, show, top and gone, over three hosts with names of their
-# own, and an agent's socket that anybody may pester. What 'fleet check' finds is in
-# test_fleet_check.sh.
+# A fleet's output for people: fleet status, show, top and gone, over three hosts with different
+# names, and an agent's socket under abuse by other users. test_fleet_check.sh tests the findings of
+# 'fleet check'.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by check, fails and the like
 # shellcheck source=tests/e2e/private.sh
@@ -106,7 +106,7 @@ fails 'an address must be one' 2 "ringfence: '192.0.2': invalid address; write i
 both_tell() {
 	[ "$(fleet 3 top 5 by hosts --json | jq -r '.sources[0] | [.source, .limit, .hosts] | join(" ")')" = '192.0.2.1 any 2' ]
 }
-flood # each host tells once in 5 s, of sources with a claim
+flood # each host reports once in 5 s, about sources with a claim
 check 'top adds up what the hosts tell' eventually both_tell
 fleet 3 top --json >"$scratch/top"
 is "$(jq '[.sources[0] | .dropped > 0 and .passed > 0] | all' "$scratch/top")" true 'with what was passed and dropped'

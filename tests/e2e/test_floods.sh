@@ -1,29 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Floods from random sources, as fast as two CPUs can send, beside known sources that each send at
-# half of their limit. The known sources lose nothing, newcomers stay within their guard, and every
-# packet is accounted for. FLOOD_SECONDS is the length of each flood (2).
+# Floods from random sources, as fast as two CPUs can send, together with known sources that each
+# send at half of their limit. The known sources lose nothing, newcomers stay within their guard,
+# and every packet is accounted for. FLOOD_SECONDS is the length of each flood (2).
 #
-# Other floods consist of sources that are all in use, beside known sources that send seldom, long
-# enough to fill the room (12). These floods are slow: FLOOD_FILLS=1 runs only these, for
+# Other floods consist of sources that are all in use, together with known sources that send seldom,
+# long enough to fill the room (12). These floods are slow: FLOOD_FILLS=1 runs only these, for
 # test_fills.sh. FLOOD_SOAK=1 runs them with all numbers of limits and all policies.
 #
-# Runs alone: the floods take both CPUs, and a known source whose sender is held up for half a second
-# exceeds its limit afterwards.
+# Runs exclusively: the floods take both CPUs, and a known source whose sender is delayed for half a
+# second exceeds its limit afterwards.
 #
 #   outside                                 inside
 #   out0  ------------ wire 0 ----------->  ${port[0]}
-#   CPU 0 ------------ queue 0 ---------->  XDP on CPU 0, then what tallies
-#   CPU 1 ------------ queue 1 ---------->  XDP on CPU 1, then what tallies
+#   CPU 0 ------------ queue 0 ---------->  XDP on CPU 0, then the tally
+#   CPU 1 ------------ queue 1 ---------->  XDP on CPU 1, then the tally
 #
-# Each run: the known sources, half of them IPv4, begin to send. Once they have windows, the guard
-# is set, and its filter learns of them. Then the flood begins; the machine decides how many frames
-# it has.
+# Each run: the known sources, half of them IPv4, start to send. Once they have windows, the guard
+# is set, and its filter learns of them. Then the flood starts; the machine determines its number of
+# frames.
 #
-# Three writers count independently: the sender, the windows, and the receiver behind the program.
+# Three parties count independently: the sender, the windows, and the receiver behind the program.
 # The three counts of a known source are compared to the packet. At most a quarter of the windows
-# belong to known sources: the kernel keeps up to half of the smallest map for itself, on lists of
-# each CPU.
+# belong to known sources: the kernel reserves up to half of the smallest map on per-CPU lists.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -57,7 +56,7 @@ kernel_kb() {
 	awk '/^(SUnreclaim|Percpu|VmallocUsed):/ { sum += $2 } END { print sum }' /proc/meminfo
 }
 
-# begin NAME SOURCES KNOWN: makes a wire, a fence of that size, a limit, and starts the tally.
+# begin NAME SOURCES KNOWN: creates a wire, a fence of that size, a limit, and starts the tally.
 begin() {
 	half=$(($3 / 2))
 	known=("src=10.0.0.0,sources=$half" "src=fd00::,sources=$half")
@@ -84,7 +83,7 @@ begin_with() {
 	[ "$(<"$scratch/tallier")" = ready ] || bail "cannot tally: $(<"$scratch/tallier")"
 }
 
-# more_limits N DEFINITION…: adds limits, so that each source has windows under N limits in all.
+# more_limits N DEFINITION…: adds limits, for windows of each source under N limits in all.
 more_limits() {
 	local definition
 
@@ -95,7 +94,7 @@ more_limits() {
 	done
 }
 
-# flood FLOW…: sends; files tell what was sent in all, and by each source that is not random.
+# flood FLOW…: sends; files have the number of frames sent in all, and by each non-random source.
 flood() {
 	local words=() flow
 
@@ -126,7 +125,7 @@ have_made_of_each() {
 }
 
 # Random sources have filled all windows: after twice as many random sources of a family as there
-# are slots, each slot was visited, even where one CPU lags behind the other.
+# are slots, each slot was visited, even if one CPU lags behind the other.
 fill_with_stale() {
 	flood src=0.0.0.0,random=1 src=2000::,random=1
 	eventually have_made_of_each $((2 * room))
@@ -134,8 +133,8 @@ fill_with_stale() {
 	sent_before=$(awk '/^sent/ { sum += $3 } END { printf "%.0f", sum }' "$scratch/sent")
 }
 
-# Reads about once a second, during the flood, what the guard has admitted. It admits at most R in a
-# second, counted over the seconds from before one reading to after the next.
+# Reads about once a second, during the flood, how many the guard has admitted. It admits at most R
+# in a second, counted over the seconds from before one reading to after the next.
 watch_guard() { # RATE
 	local since until admitted before=0 last end=$((SECONDS + flood_s))
 
@@ -188,7 +187,7 @@ end_run() {
 	ringfence top 1000000 dev "${port[0]}" >"$scratch/top" # as text: jq needs a second for this many
 }
 
-# ---- what is compared ----
+# ---- comparisons ----
 
 # A value of the run's `stats`.
 stat() {
@@ -249,7 +248,7 @@ guard_holds() {
 		test "$admitted" -le $((rate * (ran_s + 1)))
 	is "$beyond" '' "$name: newcomers stay within the guard at each reading of the counters"
 	echo "# $name: $admitted newcomers in $ran_s s, $looks readings"
-	# Another CPU may have made the window of the same source.
+	# Another CPU might have created the window of the same source.
 	check "$name: windows are made for admitted newcomers and known sources only" \
 		test "$(stat '.windows | .ipv4.inserts + .ipv6.inserts')" -le \
 		$((admitted * windows_each + windows_before))
@@ -341,14 +340,14 @@ residents_stay_within() {
 	done
 }
 
-# Each source under each limit, and the networks of both flows where a limit groups by network.
+# Each source under each limit, and the networks of both flows if a limit groups by network.
 known_are_residents() {
 	ringfence status --json dev "${port[0]}" | jq -e --argjson least \
 		$((settled_n * windows_each / 2 + (windows_each == 3 ? 2 : 0))) \
 		'.windows | [.ipv4.resident // 0, .ipv6.resident // 0] | min >= $least' >/dev/null
 }
 
-# fill LIMITS THEN ATTACK4 ATTACK6: known sources settle for ten seconds; then these attacks begin.
+# fill LIMITS THEN ATTACK4 ATTACK6: known sources settle for ten seconds; then these attacks start.
 fill() {
 	local newcomers began kb flood_s=$fill_s rest=(rest 5ms)
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Which limits and which source each kind of frame is charged to. Real frames of every kind go over
-# a wire, and the fence's counters are compared to the packet. The table of ringfence-rules(5),
-# section "What is charged to whom", says the same in words.
+# Which limits and which source each kind of frame is charged to. Real frames of every kind are sent
+# over a wire, and the fence's counters are compared to the packet. The table of ringfence-rules(5),
+# section "What is charged to whom", describes the same in words.
 #
 #   outside                          inside
 #   out0  --------- wire 0 ------->  ${port[0]}
 #
 # Every row sends five frames of one kind. The more specific a limit is, the fewer frames it passes:
-# of five, `all` passes 4, limits that match a protocol 3, limits that match ports or flags 2. So
-# the verdicts alone tell which limits applied; and the row names each window that is made. The
-# driver counts the frames that came out behind the program.
+# of five, `all` passes 4, limits that match a protocol 3, limits that match ports or flags 2. The
+# verdicts are therefore sufficient to determine which limits applied; and the row names each window
+# that is created. The driver counts the frames that arrived behind the program.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -34,7 +34,7 @@ other	rate 3/1h match proto 132'
 inner4=203.0.113.9 inner6=2001:db8:9:9::9
 row=0
 
-# Each row has sources of its own.
+# Each row has different sources.
 next_row() {
 	row=$((row + 1))
 	v4=192.0.2.$row v6=2001:db8:1:$row::7
@@ -53,7 +53,7 @@ count_all() {
 		END { printf "{\"xdp\": %d}", all - drops }'
 }
 
-# What was added since then: reasons, limits, windows of either family, a line for each.
+# The additions since then: reasons, limits, windows of either family, a line for each.
 difference() {
 	command jq -rn --slurpfile before "$scratch/before" --slurpfile after "$scratch/after" '
 		$before[0] as $old | $after[0] |
@@ -68,8 +68,8 @@ difference() {
 			.windows.ipv6.inserts - $old.windows.ipv6.inserts)"'
 }
 
-# send PART…: sends the frames; what they added is in $added, the length of a frame in $frame_bytes.
-# Nothing was added since the frames before, unless other limits are there: forget_counts says so.
+# send PART…: sends the frames; the additions are in $added, the length of a frame in $frame_bytes.
+# Nothing was added since the previous frames, unless other limits exist: forget_counts marks that.
 send() {
 	local bytes
 
@@ -198,7 +198,7 @@ drops 'TCP fragment where the flags are' unclassed ip4=$v4,frag=0x2001 tcp=443,f
 drops 'IPv6, TCP fragment where the flags are' unclassed ip6=$v6 frag=9 tcp=443,flags=2
 charges 'tiny first fragment, flags cut off' $v4 'any tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=0x10 trim=12
-# Ethernet pads the first fragment to 60 bytes; the zeros stand where the flags would be.
+# Ethernet pads the first fragment to 60 bytes; the zeros are in place of the flags.
 charges 'SYN in two fragments, the first of 8 bytes' $v4 'any tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=2 short=12 pad=60
 charges 'SYN in two fragments, IPv6, padded' $v6 'any tcp syn web' \
@@ -257,7 +257,7 @@ charges 'ICMPv6 echo, hop limit 255' $v6 'any icmp' ip6=$v6,hops=255 icmp6=128
 charges 'multicast listener report' $v6 'any icmp' ip6=$v6,hops=1 hop icmp6=143
 charges 'ICMPv6 over IPv4' $v4 'any icmp' ip4=$v4 icmp6=135
 
-# ---- what is no IP ----
+# ---- frames without IP ----
 
 passes 'ARP' non_ip type=0x0806 zeros=28
 passes 'LLDP' non_ip type=0x88cc zeros=46
@@ -283,7 +283,7 @@ drops 'IPv6 header alone' unclassed ip6=$v6 udp=53 trim=8
 drops 'extension header cut' unclassed ip6=$v6 hop trim=1
 charges 'neighbour discovery cut' $v6 'any icmp' ip6=$v6,hops=255 icmp6=135 trim=1
 
-# ---- what has no source, where that is asked for ----
+# ---- frames without a source, if a limit matches them ----
 
 # limits_other NAME PART…: three of five frames pass, from any sender.
 limits_other() {

@@ -49,7 +49,7 @@ refusal() { # IF TYPE NAME
 nothing would be limited; attach to the Ethernet interface that carries its traffic"
 }
 
-frames() { # IF: what doctor says of its frames, and how many problems it has
+frames() { # IF: doctor's finding about its frames, and its number of problems
 	ringfence doctor "$1" --json 2>"$scratch/stderr" | jq -r '.interfaces[0] | "\(.problems) " +
 		(.checks[] | select(.check == "frames") | "\(.level): \(.text); \(.command)")'
 }

@@ -17,7 +17,7 @@ mkdir "$work" "$scratch/bin"
 cp build/ringfence build/ringfence-fleet "$scratch/bin"
 engine=$(command -v redis-server || command -v valkey-server) || bail "there is no redis-server; run 'make deps-test'"
 PATH=$scratch/bin:$PATH
-use "$quick" # of what is prepared; the examples run the shipped build
+use "$quick" # of the preparations; the examples run the shipped build
 make_network 2
 
 quietly() {
@@ -32,15 +32,15 @@ detach_all() {
 	done
 }
 
-# A fence on eth0 without any rule; one that is there already is quicker.
+# A fence on eth0 without any rule; an existing one is quicker.
 attach_one() {
 	[ "$(program_on 1)" = none ] || detach_all
 	[ "$(program_on 0)" != none ] || quietly ringfence attach eth0
-	ringfence confirm >"$scratch/quiet" 2>&1 # there may be a trial
+	ringfence confirm >"$scratch/quiet" 2>&1 # rules can be unconfirmed
 	echo 'newcomers off' | quietly ringfence apply -
 }
 
-# A fence of a fleet with an engine, for the examples that tell it something.
+# A fence of a fleet with a server, for the examples that need one.
 attach_to_fleet() {
 	detach_all
 	quietly ringfence attach eth0 fleet
@@ -64,7 +64,7 @@ fleet_has() { # FILTER: of the status of 'edge'
 	ringfence fleet status edge --json 2>"$scratch/quiet" | jq -e "$1" >"$work/status"
 }
 
-# prepare_fleet COMMAND: an engine, a fence, and where the example asks it, its agent.
+# prepare_fleet COMMAND: a server, a fence, and its agent if the example needs it.
 prepare_fleet() {
 	quietly ringfence attach eth1 fence edge fleet
 	for pid in "${agents[@]}"; do
@@ -139,7 +139,7 @@ prepare() {
 	esac
 }
 
-# Runs an example in the directory of the files; interrupts a command that does not end by itself.
+# Runs an example in the directory of the files; interrupts a command that does not exit on its own.
 run_example() {
 	local seconds
 
@@ -148,7 +148,7 @@ run_example() {
 	esac
 	case $1 in
 	*watch* | *'fleet run'* | *'ringfence repair'*)
-		for seconds in 3 30 120; do # on a busy machine it may not have begun when it is interrupted
+		for seconds in 3 30 120; do # on a busy machine it might not have started when it is interrupted
 			run_command "timeout --preserve-status -s INT $seconds $1" && return
 		done
 		false
@@ -170,7 +170,7 @@ record() {
 }
 record "$scratch/history" 172800
 
-# What the daemon leaves, for the example that asks where its page is.
+# The daemon's files, for the example that prints the URL of its page.
 mkdir /run/ringfence-watch
 printf '%s\n' http://127.0.0.1:9436/ /run/ringfence-watch/token >/run/ringfence-watch/page
 echo 0123456789abcdef >/run/ringfence-watch/token

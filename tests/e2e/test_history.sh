@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Commands that read a history: what it holds of made-up scans, where it has nothing, and beside the
-# process that writes it.
+# Commands that read a history: the contents from synthetic scans, missing data, and reading
+# concurrently with the process that writes it.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -73,14 +73,14 @@ is "$(ringfence report since -1h --json | jq -c '[.id, .packets.passed]')" \
 fails 'report of an unknown id' 1 "ringfence: 'eth0-1': no event of fence 'eth0' has this id; 'ringfence report' without one reports \
 the last attack" ringfence report eth0-1
 
-# An outcome of a limit that came for the first time after those of another limit.
+# A result of a limit that appeared for the first time after a different limit's.
 sqlite3 "$made" "INSERT INTO series SELECT max(series) + 1, 'limit', 'any', 'forfeited' FROM series;
 	INSERT INTO counts SELECT (scan << 16) + (SELECT max(series) FROM series), 1, 60 FROM totals" || bail 'cannot add a series'
 is "$(ringfence report since -1h | grep '^limit ')" $'limit any\nlimit limit1' 'a report names each limit once'
 sqlite3 "$made" "DELETE FROM counts WHERE id & 65535 = (SELECT max(series) FROM series);
 	DELETE FROM series WHERE series = (SELECT max(series) FROM series)"
 
-# Of a source, the counts of the whole fence are told apart from its own.
+# For a source, the counts of the whole fence are distinguished from its own.
 sqlite3 "$made" "INSERT INTO events SELECT 90 + value, max(time) - 9000 * (1 - value), iif(value, 'source_released', 'source_limited'),
 	'eth0-own', 'any', '10.0.0.0', 'over_limit', '20k/1s', 290 + 10 * value, 600 + 100 * value, min(first_seen), ''
 	FROM events, json_each('[0,1]') GROUP BY value" || bail 'cannot add events'
@@ -93,7 +93,7 @@ sqlite3 "$made" "DELETE FROM events WHERE id = 'eth0-own'"
 
 # ---- events ----
 
-# Events of two sources, of a network, and of types that the recorder has none of.
+# Events of two sources, of a network, and of types that the recorder does not have.
 cp "$made" "$scratch/made.db"
 sqlite3 "$made" "INSERT INTO events SELECT 100 + value, (SELECT max(time) FROM events), 'ban_started', 'eth0-' || value, 'any',
 	json_extract('[\"192.0.2.66\",\"192.0.2.0/24\",\"2001:db8:66::/64\"]', '\$[' || value || ']'), 'banned', '20k/1s', 30, 20, 0, ''
@@ -133,7 +133,7 @@ stop TERM "$started_pid"
 exec 8>&-
 rm "$made"* && cp "$scratch/made.db" "$made"
 
-# ---- where there is nothing ----
+# ---- missing data ----
 
 first=$(date -d "@$(($(recorded 'SELECT min(time) FROM totals') / 1000))" '+%F %T')
 last=$(date -d "@$(($(recorded 'SELECT max(time) FROM totals') / 1000))" '+%F %T')
@@ -199,7 +199,7 @@ under 'sources none' never; 'sources prefix' in /etc/ringfence/watch.conf record
 		env RINGFENCE_HISTORY="$scratch/new" build/ringfence $words
 done
 
-# ---- readers beside the writer, without its permissions ----
+# ---- readers concurrent with the writer, without its permissions ----
 
 chgrp -R 12 "$RINGFENCE_HISTORY" && chmod 750 "$RINGFENCE_HISTORY"
 chmod 711 "$scratch"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Whoever may write a history, or the file of events, may write anything into it: no command sends a
-# control character of it to a terminal, in text or in JSON.
+# A user with write permission for a history, or the file of events, can write anything into it: no
+# command sends a control character of it to a terminal, in text or in JSON.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
@@ -27,7 +27,7 @@ anew() {
 	cp -r "$scratch/clean" "$RINGFENCE_HISTORY"
 }
 
-# What a command prints, in both streams, on a terminal where it has one: control characters but the
+# A command's output, in both streams, on a terminal if it has one: control characters except the
 # line feed. C1 controls are two bytes in UTF-8.
 controls() { # CMD…
 	LC_ALL=C.UTF-8 script -qec "$(printf '%q ' "$@")" /dev/null </dev/null 2>&1 | tr -d '\r\n' |
@@ -82,7 +82,7 @@ done <<-'END'
 	rules text
 	gaps why
 END
-# Columns that are unique keep their values apart.
+# Columns that are unique preserve distinct values.
 for spoilt in 'series kind' 'series name' 'series outcome' 'limits name' 'state text'; do
 	read -r table column <<<"$spoilt"
 	anew

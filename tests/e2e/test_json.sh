@@ -15,8 +15,8 @@ source "$(dirname "$0")/lib.sh"
 
 manual=build/docs/ringfence-json.5
 
-# Paths of all keys, like limits[].name, each with its type. What depends on the fence is NAME. Of
-# several fences, the keys are those of one.
+# Paths of all keys, like limits[].name, each with its type. Names that depend on the fence become
+# NAME. With several fences, the keys of one are used.
 # shellcheck disable=SC2016
 keys='[paths as $path | select($path[-1] | type == "string") | {
 	path: ($path | map(if type == "number" then "[]" else "." + . end) | join("") | .[1:]),
@@ -29,7 +29,7 @@ note_keys() { # COMMAND: of its output
 	[ "$(jq -s 'map(.schema) | unique[]' "$scratch/json")" = "$(schema_of "$1")" ] || without_schema+=" $1"
 }
 
-# The schema that the manual says a command has.
+# The command's schema according to the manual.
 schema_of() { # COMMAND
 	awk -F'|' -v command="$1" '/^\.Sh REASONS/ { exit }
 		NF == 3 && $1 == command { schema = $2 }
@@ -37,7 +37,7 @@ schema_of() { # COMMAND
 }
 
 without_schema='' failed=''
-seen() { # COMMAND WORD…: notes the keys that these words print, as those of COMMAND
+seen() { # COMMAND WORD…: records the keys that these words print, as keys of COMMAND
 	local -a words=("${@:2}")
 
 	[ ${#words[@]} -gt 0 ] || read -ra words <<<"$1"
@@ -47,7 +47,7 @@ seen() { # COMMAND WORD…: notes the keys that these words print, as those of C
 	note_keys "$1"
 }
 
-applied() { # what is on standard input
+applied() { # standard input
 	ringfence apply - >"$scratch/log" 2>&1 || failed+="apply: $(<"$scratch/log")"$'\n'
 }
 
@@ -270,7 +270,7 @@ seen 'fleet status' fleet status "${port[0]}"
 seen 'fleet check' fleet check "${port[0]}"
 cp "/run/ringfence-fleet/${port[0]}.json" "$scratch/json"
 note_keys name.json
-# It goes on sending, so that it has been used lately however long a question takes.
+# It continues to send, so it counts as recently used however long a query takes.
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.1,count=4000000000,rate=300 >"$scratch/log"
 sender=$started_pid
 claims() {

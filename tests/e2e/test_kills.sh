@@ -21,9 +21,10 @@ require "$quick" "$newer"
 # ---- points ----
 
 # Records a whole, successful run of a command in `points`: one line "CALL NUMBER" for each call;
-# NUMBER counts the calls of the same name. Calls that only read, or make what nobody else knows
-# yet, leave the kernel's state unchanged for the next call, so they are left out. Of a row of equal
-# calls the first two and the last one are enough. FULL=1 keeps all calls, which takes minutes.
+# NUMBER counts the calls of the same name. Calls that only read, or create objects that are not
+# visible yet, leave the kernel's state unchanged for the next call, so they are omitted. Of a row
+# of equal calls the first two and the last one are enough. FULL=1 includes all calls, which takes
+# minutes.
 find_points() { # CMD…
 	inside strace -qq -o "$scratch/trace" -e "trace=$calls" "$@" >"$scratch/log" 2>&1 ||
 		bail "$*: $(<"$scratch/log")"
@@ -73,7 +74,7 @@ end() { # COMMAND NAME
 	echo "# $1: killed at $tried of ${#points[@]} points"
 }
 
-# Runs a command, or notes what it printed if it fails.
+# Runs a command, or records its output if it fails.
 must() { # POINT CMD…
 	"${@:2}" >"$scratch/log" 2>&1 || note "$1: ${*:2}: $(<"$scratch/log")"
 }
@@ -82,7 +83,7 @@ saved() {
 	ringfence save dev "${port[0]}" 2>&1 | sed 1d
 }
 
-# What the reading commands print with a fence and without one; both must be plain.
+# The output of reading commands with a fence and without one; both must be plain.
 attached() { # POINT: 0 if there is a fence
 	local said complaint none="${port[0]}: no fence attached; "
 
@@ -97,15 +98,15 @@ attached() { # POINT: 0 if there is a fence
 	note "$1: status: $said $complaint"
 }
 
-# The rules in force as text, after a change by one line.
+# The active rules as text, after a change by one line.
 saved_but() { # SED
 	saved | sed "$1"
 }
 
 # ---- rules ----
 
-# Changes from one set of rules to the other and back, killed at each point. Afterwards one of the
-# two sets is in force, and the same command then installs the other set.
+# Changes from one ruleset to the other and back, killed at each point. Afterwards one of the two is
+# active, and the same command then installs the other one.
 kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one into the other
 	local now=$1 to_next=$2 next=$3 back=$4 point found
 
@@ -124,7 +125,8 @@ kill_changes() { # RULES COMMANDS RULES COMMANDS, where commands change the one 
 
 make_network 2
 
-# From here on a used-up window stays used up, whatever is killed, while its source goes on sending.
+# From here on a used-up window remains used up, for any killed command, while its source continues
+# to send.
 small=(sources 2048 leases 256)
 ringfence attach "${port[0]}" "${small[@]}" >"$scratch/log" || bail "$(<"$scratch/log")"
 cat >"$scratch/one" <<END
@@ -284,7 +286,7 @@ end attach 'leaves a fence or none, and the next one succeeds'
 
 # ---- a second interface ----
 
-# Which interfaces are counted apart.
+# Which interfaces are counted separately.
 counted_apart() {
 	ringfence stats --json dev "$fence" | jq -c '[.interfaces[].packets != null, has("rest")]'
 }

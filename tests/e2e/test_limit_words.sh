@@ -136,7 +136,7 @@ does 'show of a newcomer prints the unit of the limit' \
 source 192.0.2.99, limit any (137438953472/8784h bytes): no window' \
 	ringfence show 192.0.2.99
 
-# Beside the first limit alone, a line says how much of COUNT is safe for an even sender.
+# For the first limit only, a line shows how much of COUNT is safe for an even sender.
 without_steady() {
 	local printed
 

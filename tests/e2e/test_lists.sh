@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The allow and deny lists: their effect on frames, beside limits and on each other; entries that
-# end by themselves; a hundred thousand entries.
+# The allow and deny lists: their effect on frames, together with limits and on each other; entries
+# that expire automatically; a hundred thousand entries.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #
-# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
+# Limits that must remain exceeded have a window of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -22,7 +22,7 @@ loads() { # LIST FILE
 make_network 1
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 
-# ---- what they do ----
+# ---- effects ----
 
 does 'allow list of a new fence is empty' 'the allow list is empty' ringfence allow list
 does 'deny list of a new fence is empty' 'the deny list is empty' ringfence deny list
@@ -103,9 +103,9 @@ ringfence allow del 192.0.2.1
 deliver 0 src=192.0.2.1,count=100
 is "$(came)" '' 'a source over its limit that is taken off the allow list passes no packet'
 
-# ---- entries that end ----
+# ---- expiring entries ----
 
-# Sends frames while an entry for 2 s is there, and 100 when it has ended. Prints what it sent.
+# Sends frames while an entry for 2 s exists, and 100 when it has expired. Prints the number sent.
 send_beyond() { # LIST
 	local frames=(outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow "src=192.0.2.7,count=100")
 
@@ -211,9 +211,9 @@ is "$(came)" '192.0.2.2 10' 'a source passes after deny flush'
 does 'allow flush works' '' ringfence allow flush
 does 'allow flush empties the list' 'the allow list is empty' ringfence allow list
 
-# ---- on trial ----
+# ---- unconfirmed ----
 
-# Lists belong to both sides: what the rules on trial get, the rules before them have as well.
+# Lists belong to both sides: entries added to the unconfirmed rules are also in the previous ones.
 came_back() {
 	ringfence status | grep -q 'were not confirmed'
 }
@@ -319,7 +319,7 @@ rules <<-'END'
 	deny add 192.0.2.0/28
 END
 
-# ---- mistakes ----
+# ---- errors ----
 
 before=$(ringfence save | sed 1d | cksum)
 printf '%s\n' 192.0.2.1 '' '# a comment' 192.0.2.300 10.0.0.0/33 192.0.2.2 '192.0.2.1 for 5m' >"$scratch/bad"

@@ -9,14 +9,14 @@
 #   CPU 0 ------------ queue 0 ---------->  XDP on CPU 0
 #   CPU 1 ------------ queue 1 ---------->  XDP on CPU 1
 #
-# The speed of the machine decides only how long a run takes. For each frame that passed, the
+# The speed of the machine determines only how long a run takes. For each frame that passed, the
 # receiver knows when it was sent and when it arrived, so it knows when the program decided. For
-# each refused frame it knows the two received frames around it. So the receiver bounds the frames
-# that should not have passed, and those that should have, however the machine stalls. A run goes on
-# until it has seen enough used-up windows. Marks, which are frames of sources far below the limit,
-# make these times dense.
+# each refused frame it knows the two received frames around it. The receiver therefore bounds the
+# frames that should not have passed, and those that should have, however the machine stalls. A run
+# continues until it has seen enough used-up windows. Marks, which are frames of sources far below
+# the limit, make these times dense.
 #
-# Below L, only packets that are counted as contended may be refused. Frames that are lost before or
+# Below L, only packets that are counted as contended can be refused. Frames that are lost before or
 # behind the program are counted as well.
 
 # shellcheck source=tests/e2e/lib.sh
@@ -27,13 +27,13 @@ marks=src=198.18.0.0,sources=16,rate=2000
 cpus=(0 1) # each sends into the queue of its number
 patience_s=180
 
-clock=() # words for the judge, where a run is not timed in ns
+clock=() # words for the judge, if a run is not timed in ns
 rows=()	 # of the table
 
 # ---- one run ----
 
-# begin NAME RATE [WORD…]: makes a wire, a fence with that limit, and a receiver. $room is the size
-# of the fence.
+# begin NAME RATE [WORD…]: creates a wire, a fence with that limit, and a receiver. $room is the
+# size of the fence.
 begin() {
 	name=$1
 	add_wire 0 numtxqueues ${#cpus[@]} numrxqueues ${#cpus[@]}
@@ -72,7 +72,7 @@ windows_seen() { # TIME
 	judge "${clock[@]}" least "0/$1" | sed 's/^(//; s/ .*//'
 }
 
-# repeat WINDOWS TIME CMD…: repeats the command until so many used-up windows were seen.
+# repeat WINDOWS TIME CMD…: repeats the command until this many used-up windows were seen.
 repeat() {
 	local end=$((SECONDS + patience_s))
 
@@ -108,7 +108,7 @@ run_by_queue() {
 	done
 }
 
-# end: stops the flood, and records what was sent, counted and received.
+# end: stops the flood, and records the sent, counted and received frames.
 end() {
 	local packets bytes cpu
 
@@ -161,15 +161,15 @@ accepted() {
 	explain 'the judge says' "$verdict"
 }
 
-# judged WINDOWS L/TIME WORD…: the judge finds no interval in which too much passed, by the rules
-# that WORD… state, and no packet that was refused although fewer than L passed within TIME before
-# it. Adds a row to the table.
+# judged WINDOWS L/TIME WORD…: the judge finds no interval in which too much passed, by the rules in
+# WORD…, and no packet that was refused although fewer than L passed within TIME before it. Adds a
+# row to the table.
 judged() {
 	local lost windows least most
 
 	accepted "$name: never more than L pass in any W" "${@:3}"
 	most=$(sed -n "s/^${*: -2:1} .*: //p" <<<"$verdict" | sort -n | tail -n 1)
-	# So many packets may be missing for reasons other than this source's limit.
+	# This many packets can be missing for reasons other than this source's limit.
 	lost=$((contended + driver_lost + others_sent - (received_packets - hot_received)))
 	accepted "$name: a packet is refused only after L in W" lost "$lost" \
 		"${clock[@]}" least "$2"
@@ -194,7 +194,7 @@ smallest=$(ringfence attach "${port[0]}" sources 1 2>&1 | grep -o '[0-9]* or mor
 smallest=${smallest% or more}
 outside ip link del out0
 
-# ---- the source alone ----
+# ---- only the source ----
 
 # Windows this short are timed in ns, by the clock that stamps the frames. TIME is the length of
 # their cells, 16/15 of W, rounded up.
@@ -208,7 +208,7 @@ adds_up
 sources_add_up
 over
 
-# With so few permits, both CPUs reach for the last one at once.
+# With so few permits, both CPUs compete for the last one.
 begin close 16/15ms
 flood
 repeat 250 17ms sleep 0.1
@@ -228,8 +228,8 @@ adds_up
 sources_add_up
 over
 
-# Longer windows use the kernel's ticks, and are judged in ticks. The limit is `exact`, since the
-# judge of aligned windows expects that nothing passes in a window after a refusal in it.
+# Longer windows use the kernel's ticks, and are evaluated in ticks. The limit is `exact`, because
+# the judge of aligned windows expects that nothing passes in a window after a refusal in it.
 clock=(clock ticks)
 begin ticks 1000/200ms algorithm fixed exact
 flood
@@ -240,7 +240,7 @@ adds_up
 sources_add_up
 over
 
-# With credits: up to 1/32 of L may be held by CPUs that do not come back for them.
+# With credits: up to 1/32 of L can be held by CPUs that do not use them.
 begin credits 1000/200ms cells 3
 flood
 repeat 50 312ms sleep 0.1
@@ -280,7 +280,7 @@ over
 
 # ---- while the limit is changed ----
 
-lowered=() # when each lower limit was in force for certain, as words for the judge
+lowered=() # when each lower limit was certainly enforced, as words for the judge
 
 now_ns() {
 	build/tests/traffic clock
@@ -305,15 +305,16 @@ were_full() {
 begin changed 1000/200ms
 flood
 repeat 50 214ms lower_and_raise
-# A command that waits for a CPU may take longer than W, in which what had passed is gone.
+# A command that waits for a CPU can take longer than W, in which earlier packets have left the
+# window.
 changed_since=$SECONDS
 until [ "$(judge "${lowered[@]}" | were_full)" -gt 0 ] || [ $((SECONDS - changed_since)) -gt $patience_s ]; do
 	lower_and_raise
 done
 end
 is "$(<"$scratch/changes")" '' 'changed: every change of the limit succeeds under traffic'
-# Two CPUs that reach for the last permit may count one that neither gets. Under a lowered limit
-# that count stays, in each of at most 16 cells, since earlier cells may also exceed the new L.
+# Two CPUs that compete for the last permit can count one that neither gets. Under a lowered limit
+# that count remains, in each of at most 16 cells, because earlier cells can also exceed the new L.
 judged 50 84/214ms max 1000/200ms
 accepted 'changed: a lowered limit counts what passed before, from the end of the command on' \
 	"${lowered[@]}"
@@ -326,8 +327,8 @@ over
 
 # ---- while windows are evicted ----
 
-lives=()       # what its counters said, and when, as words for the judge
-fresh=0 last=0 # times that they were seen to begin again; what they said last
+lives=()       # its counters, and when they were read, as words for the judge
+fresh=0 last=0 # times at which they were seen to restart; their last values
 
 look_at_source() {
 	local since counted passed
@@ -337,8 +338,8 @@ look_at_source() {
 		jq -r '.limits[0] | "\(.passed + .dropped) \(.passed)"')
 	[ "$counted" -ge "$last" ] || fresh=$((fresh + 1))
 	last=$counted
-	# One of these packets may be another source's, which was about to charge the window when
-	# the window changed hands.
+	# One of these packets can belong to a different source, which was about to charge the
+	# window when the window was reassigned.
 	lives+=(since "$since" until "$(now_ns)" passed $((passed > 0 ? passed - 1 : 0)) life L/100ms)
 }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A host does not lock itself out: what covers the peer of the own SSH connection, a subnet or the
-# gateway of an interface is refused without `force`, or left out of what is loaded.
+# A host does not lock itself out: entries that cover the peer of the present SSH connection, a
+# subnet or the gateway of an interface are refused without `force`, or skipped when loading a file.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  192.0.2.10/24, 2001:db8:1::10/64
 #         192.0.2.1, 2001:db8:1::1: the gateways
 #
-# The SSH connection is made up: from 203.0.113.7, port 51432, to 192.0.2.10, port 22.
+# The SSH connection is simulated: from 203.0.113.7, port 51432, to 192.0.2.10, port 22.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"

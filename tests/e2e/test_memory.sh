@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The kernel memory of a fence: attach and status print the same size as the kernel does for the
-# maps, and with default sizes it is less than 53 MiB. Of lists, where the kernel counts a third, they
-# print what is charged to the control group that loads them.
+# The kernel memory of a fence: attach and status print the same size as the kernel for the maps,
+# and with default sizes it is less than 53 MiB. For lists, of which the kernel counts a third, they
+# print the memory charged to the control group that loads them.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -13,7 +13,7 @@ UNNAMED_MAX=$((64 << 10)) # read-only data and a scratch map: a page or so, and 
 make_network 1
 dev=${port[0]}
 
-memlock() { # pinned PATH, or id ID: what the kernel says of a map
+memlock() { # pinned PATH, or id ID: the kernel's information about a map
 	bpftool -j map show "$@" | jq .bytes_memlock
 }
 
@@ -26,16 +26,16 @@ in_kernel() {
 		'[.[] | select(.id as $id | $ids | index($id)).bytes_memlock] | add'
 }
 
-# Asked once for all that is compared.
+# Queried once for all comparisons.
 ask_status() {
 	ringfence status --json dev "${port[0]}" | jq .memory >"$scratch/memory"
 }
 
-said() { # FILTER, of what status says of memory
+said() { # FILTER, of the memory in status
 	jq -r "$1" "$scratch/memory"
 }
 
-# What status says of the tries.
+# The tries in status.
 tries() {
 	echo $(($(said '.maps | .prefixes4 + .prefixes6') - $(memlock pinned "$pins/$dev/prefixes4") - \
 		$(memlock pinned "$pins/$dev/prefixes6")))
@@ -95,7 +95,7 @@ is "$(ringfence attach "$dev" fence "$dev" --json | jq -c '.interfaces[].memory'
 
 # ---- lists ----
 
-# The kernel memory that is charged to a control group of its own, v1 or v2; its file.
+# The kernel memory that is charged to a separate control group, v1 or v2; its file.
 group=/sys/fs/cgroup/memory/ringfence-$run charged=memory.kmem.usage_in_bytes
 [ -d /sys/fs/cgroup/memory ] || group=/sys/fs/cgroup/ringfence-$run charged=memory.current
 mkdir "$group" 2>"$scratch/log"
@@ -106,11 +106,11 @@ load() {
 		nsenter --net="/run/netns/rf-test-$$-inside" "$build" deny load "$1" dev "$dev" >"$scratch/log"
 }
 
-is_free() { # of what was flushed, a moment later
+is_free() { # of flushed memory, slightly later
 	[ "$(<"$group/$charged")" -lt 1000000 ]
 }
 
-# takes_what_is_charged NAME FILE: what status says of a list is within 3 % of what is charged.
+# takes_what_is_charged NAME FILE: the size of a list in status is within 3 % of the charged memory.
 takes_what_is_charged() {
 	local wanted got
 

@@ -60,7 +60,7 @@ generic mode counts what the kernel has merged (GRO) as one packet" \
 	ringfence attach lo fence "$run-lo" mode generic
 ringfence detach lo >"$scratch/log"
 
-# ---- somebody else's program ----
+# ---- a foreign program ----
 
 clang -target bpf -O2 -x c -c -o "$scratch/foreign.o" - <<-'END' || bail 'cannot compile a program'
 	__attribute__((section("xdp"), used)) int foreign(void *context) { return 2; }
@@ -166,7 +166,7 @@ usage "'dev ${port[0]}': detach takes its interface without 'dev'" dev "${port[0
 is "$(state)" "$before" 'wrong usage changes nothing'
 check 'wrong usage pins nothing' test ! -e "$pins/${port[1]}"
 
-# ---- what a fence refuses ----
+# ---- refused by a fence ----
 
 with='with a fence'
 refused "limit 'any': it exists already; to replace it, use 'limit set any …'" \
@@ -214,7 +214,7 @@ ringfence detach "${port[1]}" >"$scratch/log"
 
 # ---- other mount namespaces ----
 
-# `ip netns exec` mounts its own /sys, and leaves its mount namespace when it ends.
+# `ip netns exec` mounts a private /sys, and leaves its mount namespace when it exits.
 in_ip_netns() {
 	ip netns exec "rf-test-$$-inside" build/ringfence "$@"
 }
@@ -229,7 +229,7 @@ is "$(in_ip_netns limit list)" "$(ringfence limit list)" \
 # ---- without privilege ----
 
 chmod 755 "$scratch"
-install -m 755 build/ringfence "$scratch/ringfence" # wherever the tree is, nobody can run it
+install -m 755 build/ringfence "$scratch/ringfence" # no user can run it, wherever the tree is
 nobody() {
 	inside setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/ringfence" "$@"
 }
@@ -271,7 +271,7 @@ matches "$(ringfence --version)" 'ringfence [0-9.]+ \(map ABI [0-9]+\)' '--versi
 
 # ---- the shape of JSON ----
 
-# shape TYPE-OF-EACH-KEY WORD…: the shape of a command's JSON; the first entry stands for a list.
+# shape TYPE-OF-EACH-KEY WORD…: the shape of a command's JSON; the first entry represents a list.
 shape() {
 	is "$(ringfence "${@:2}" --json | command jq -cS 'def shape:
 		if type == "object" then del(.schema) | map_values(shape)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Metrics: what the command prints and writes, what the daemon serves, and that counters go on when
-# the fence is replaced and the daemon is killed.
+# Metrics: the output of the command, the daemon's metrics, and that counters continue when the
+# fence is replaced and the daemon is killed.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence that is replaced
@@ -20,7 +20,7 @@ attach() {
 	ringfence limit add any rate 10/1h >"$scratch/added" || bail "limit add: $(<"$scratch/added")"
 }
 
-# The value of a series in the file FILE, or in what the command prints.
+# The value of a series in the file FILE, or in the output of the command.
 value() { # METRIC [FILE]
 	if [ $# = 2 ]; then cat "$2"; else ringfence metrics; fi | sed -n "s/^ringfence_$1 //p"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What an attach or a detach must not touch: other fences, whatever the names of their interfaces;
-# somebody else's program, where an attach fails; and files, where standard output is closed.
+# Objects that an attach or a detach must not touch: other fences, for any names of their
+# interfaces; foreign programs, when an attach fails; and files, when standard output is closed.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
@@ -51,8 +51,8 @@ does 'detach mode' 'mode: detached' ringfence detach mode
 does 'detach dev fence' 'fence: detached' ringfence detach dev fence
 in_space ip link del dev mode
 
-# A terminal obeys these characters, so no output contains them: ESC, and U+009B, which begins a
-# sequence as well.
+# A terminal obeys these characters, so no output contains them: ESC, and U+009B, which also starts
+# a sequence.
 obeyed=$'[\001-\010\013-\037\177]|\302[\200-\237]'
 escape=$'e\033[2J' c1=$'c\302\2332J'
 in_space ip link add "$escape" type veth peer name "$c1"

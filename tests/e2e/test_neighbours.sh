@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Neighbours on a link, with real IPv6 stacks. All of them send from fe80::/64: a noisy one uses up its
-# own limit, and the router's packets keep passing. So it is in every command that shows sources.
+# Neighbours on a link, with real IPv6 stacks. All of them send from fe80::/64: a noisy one uses up
+# its own limit, and the router's packets continue to pass. The same in every command that shows
+# sources.
 #
 #   router  fe80::1   --\
-#                        bridge (outside) --- wire 0 ---  ${port[0]} (inside), fe80::beef
+#                         bridge (outside) --- wire 0 ---  ${port[0]} (inside), fe80::beef
 #   noisy   fe80::bad --/
 #
-# Limits have windows of an hour, so that no test depends on speed.
+# Limits have windows of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -75,7 +76,7 @@ heard() { # NAME
 	grep -cx "${address_of[$1]}" "$scratch/heard"
 }
 
-# hears NAME COUNT TEXT: the last datagram that passed may be on its way.
+# hears NAME COUNT TEXT: the last datagram that passed can still be in flight.
 hears() {
 	eventually test "$(heard "$1")" -ge "$2"
 	is "$(heard "$1")" "$2" "$3"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Fences that another build attached, with another map ABI, with other maps under the same number, or
-# before the first release: the refusal says how to keep the rules or to remove the fence, and
-# `attach ... replace` says what is gone.
+# Fences that a different build attached, with another map ABI, with other maps under the same
+# number, or before the first release: the refusal explains how to save the rules or remove the
+# fence, and `attach ... replace` reports what was removed.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  ${port[0]}

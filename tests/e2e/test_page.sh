@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The page of the daemon, as curl sees it: the files of the page, what it asks for and who gets an
-# answer, the token and where it is, and what it tells of sources. test_page_browser.sh has a browser.
+# The page of the daemon, as seen by curl: the files of the page, its requests and who gets a reply,
+# the token and where it is, and its information about sources. test_page_browser.sh has a browser.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  two limits, one of them a shadow
@@ -32,7 +32,7 @@ ringfence limit add any rate 5/1h exact >"$scratch/attached"
 ringfence limit add dns rate 5/1h match udp dport 53 shadow >"$scratch/attached"
 
 history=$scratch/history
-held=() # what the daemon runs with
+held=() # the daemon's settings
 daemon() { # WORDS
 	start inside env "${held[@]}" build/ringfence-watch events file off journal off history "$history" "$@" >"$log" 2>&1
 	daemon_pid=$started_pid
@@ -96,7 +96,7 @@ $(header Referrer-Policy "${right[@]}" $url$path)" 'nosniff no-store no-referrer
 	is "$(header Access-Control-Allow-Origin "${right[@]}" -H "Origin: $url" $url$path)" '' "$path is for no other origin"
 done
 
-# ---- who gets an answer ----
+# ---- who gets a reply ----
 
 is "$(status "${right[@]}" $url/api/live)" 200 'with the token, a question is answered'
 is "$(status $url/api/live) $(status -H "Authorization: Bearer ${token%?}" $url/api/live) \
@@ -139,10 +139,11 @@ is_recorded() { # a scan since then: what comes now is no gap
 read_ms=$(date +%s%3N)
 eventually is_recorded || bail 'nothing is recorded'
 
-# ---- what it tells ----
+# ---- its contents ----
 
 deliver 0 src=192.0.2.66,count=20,proto=udp,dport=53
-# A source is in the last scan for 4 s after its last packet, which a busy machine may take to ask.
+# A source is in the last scan for 4 s after its last packet, which a busy machine can take to
+# query.
 packets=20
 has_drops_of() { # a scan with the drops, and the source
 	get "${right[@]}" "$url/api/live" >"$scratch/live" &&
@@ -190,7 +191,7 @@ page_pid=$(pgrep -P "$daemon_pid")
 is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\):\t//p' "/proc/$page_pid/status" | xargs) $(find "/proc/$page_pid/fd" -lname '*.db*' | wc -l)" \
 	'1 2 0' 'who serves it is confined, and has no history open'
 
-# ---- many at once ----
+# ---- many concurrent connections ----
 
 for i in {1..40}; do
 	get "${right[@]}" -o /dev/null --interface "127.0.1.$i" -w '%{http_code}\n' \
@@ -209,7 +210,7 @@ def begin(host):
     one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1:9436\r\nX: ")
     return one
 
-if sys.argv[1] == "drip":  # a byte each 100 ms; how long is it heard?
+if sys.argv[1] == "drip":  # a byte each 100 ms; how long is it served?
     started, one = time.monotonic(), begin("127.0.0.2")
     try:
         while time.monotonic() - started < 60 and not select.select([one], [], [], 0.1)[0]:
@@ -221,7 +222,7 @@ elif sys.argv[1] == "twice":
     one = begin("127.0.0.2")
     one.sendall(b"1\r\n" + sys.argv[2].encode().decode("unicode_escape").encode() + b"\r\n")
     print(one.recv(64).split()[1].decode())
-else:  # all that may be open, again and again
+else:  # all permitted connections, repeatedly
     held = []
     while True:
         for host in range(2, 10):
@@ -270,7 +271,7 @@ check 'and answers' eventually eval '[ "$(status "${right[@]}" $url/api/live)" =
 stop TERM "$daemon_pid"
 check 'the address goes with the daemon' test ! -e /run/ringfence-watch/page
 
-# ---- less is told ----
+# ---- reduced information ----
 
 for told in prefix none; do
 	daemon sources $told
@@ -324,7 +325,7 @@ is "$(status --unix-socket "$scratch/socket" http://any/api/live) $(status --uni
 	sed 's/404/200/')" '401 200' 'on the socket it takes the token as well'
 matches "$(ringfence page 2>&1)" 'ringfence: ringfence-watch serves on a socket .* alone, for a reverse proxy; .*' 'page says that there is a socket alone'
 stop TERM "$daemon_pid"
-for seconds in 3 30 120; do # a busy machine may take long to begin
+for seconds in 3 30 120; do # a busy machine can take long to start
 	script -qec "nsenter --net=/run/netns/rf-test-$$-inside timeout $seconds build/ringfence-watch history off events file off journal off" \
 		"$scratch/typescript" >/dev/null
 	! grep -q 'the page is at' "$scratch/typescript" || break

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `pause` and `resume`: nothing is dropped meanwhile, whatever the rules and whatever else runs, and
-# what would be dropped is counted. The pause ends by itself.
+# `pause` and `resume`: no packet is dropped in between, for any rules and concurrent commands, and
+# packets that would be dropped are counted. The pause expires automatically.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 #
-# Limits have windows of an hour, so that no test depends on speed.
+# Limits have windows of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -50,7 +50,7 @@ rules <<-'END'
 	deny add 192.0.2.9
 END
 
-# ---- nothing is dropped ----
+# ---- no packet is dropped ----
 
 send_all
 is "$(came)" '192.0.2.1 5' 'before the pause the rules drop'
@@ -68,7 +68,7 @@ is "$(stats 0 '[.reasons.paused.packets, .reasons.denied.packets, .reasons.under
 	'what would be dropped is counted as that'
 is "$(ringfence save dev "${port[0]}" | sed 's/^#.*//; s/ for [0-9].*//')" "$before" 'save has no pause'
 
-# ---- who says so ----
+# ---- who reports it ----
 
 is "$(ringfence status dev "${port[0]}" | unwrapped | grep -E 'PAUSED|in a pause' | sed 's/another [0-9a-z ]*:/another TIME:/')" \
 	"PAUSED for another TIME: nothing is dropped; 'ringfence resume' ends that
@@ -82,7 +82,7 @@ matches "$(ringfence doctor "${port[0]}" | unwrapped | grep paused)" \
 is "$(ringfence doctor | grep -o "${port[0]} .*a fence, .*paused" | tr -s ' ')" "${port[0]} has a fence, which is paused" \
 	'and doctor in its summary'
 
-# ---- what keeps it ----
+# ---- what preserves it ----
 
 rules <<-'END'
 	limit add any rate 1/1h exact
@@ -148,7 +148,7 @@ is "$(ringfence resume --json | jq -c '[.fences | sort_by(.fence)[] | .paused_ms
 deliver 1 src=192.0.2.9,count=20
 is "$(came)" '' 'each drops again'
 
-# ---- what is refused ----
+# ---- refusals ----
 
 fails 'resume takes no time' 1 "ringfence: for: no such interface or fence; 'ip link' lists the interfaces, 'ringfence \
 status' the fences" ringfence resume for 1s

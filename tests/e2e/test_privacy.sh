@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What 'sources none|prefix|full' says holds for everything that the daemon writes and serves, and for
-# what commands read of it. Every output goes into a file, and each file is searched for addresses, as
-# text and as bytes. Of 'full' each has one, so that the search is known to find them.
+# 'sources none|prefix|full' holds for everything that the daemon writes and serves, and for
+# everything that commands read from it. Every output goes into a file, and each file is searched
+# for addresses, as text and as bytes. With 'full' each has one, which proves that the search finds
+# them.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence, watched
@@ -70,7 +71,7 @@ send() {
 		flow src=2001:db8:1:2::7,count=300,rate=300 flow src=203.0.113.177,count=100,rate=100 >"$scratch/sent"
 }
 
-# On a busy machine a ban may be over before the daemon looks; then the next one is seen.
+# On a busy machine a ban can expire before the daemon scans; then the next one is seen.
 lives_to_see_a_ban() {
 	has ban_ended || ! send
 }
@@ -95,7 +96,8 @@ ask() { # KIND [WORDS]
 	get "$url/api/$1?from=$((from * 1000))&to=$((to * 1000))${2-}"
 }
 
-# A source is in the last scan for 4 s after its last packet, which a busy machine may take to ask.
+# A source is in the last scan for 4 s after its last packet, which a busy machine can take to
+# query.
 lives_to_see_a_source() {
 	get "$url/api/live" >"$out/api-live"
 	jq -e '.sources | length > 0' "$out/api-live" >"$scratch/out" || ! send
@@ -114,7 +116,7 @@ serve() { # none | prefix | full
 	get -H 'Accept: application/openmetrics-text' --unix-socket "$own/socket" http://any/metrics >"$out/openmetrics-socket"
 }
 
-# Nothing that is typed here is one of the addresses, since an error repeats what was typed.
+# No word typed here is one of the addresses, because an error repeats the typed words.
 print() {
 	local at
 
@@ -150,7 +152,7 @@ collect() { # none | prefix | full
 	from=$(($(date +%s) - 300)) to=$(($(date +%s) + 5))
 	serve "$1"
 	print >"$out/printed"
-	stop KILL "$daemon_pid" # so that the log of the history stays
+	stop KILL "$daemon_pid" # to preserve the log of the history
 	stop INT "$follower_pid"
 	cat "$own/kept/"* >"$out/history"
 	mv "$own/"{events.jsonl,told,daemon,watched} "$out/"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Who may do what: root without most of its capabilities, another user who owns a bpffs, members of
-# the group that may read, and everybody else. Also what `cat` prints of a fence's pins.
+# Permissions: root without most of its capabilities, another user who owns a bpffs, members of the
+# group with read permission, and all others. Also the output of `cat` on a fence's pins.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}
 #
-# /run/ringfence is a bpffs of this test, and its group is made later. Limits that must stay
-# exceeded have a window of an hour, so that no test depends on speed.
+# /run/ringfence is a bpffs of this test, and its group is created later. Limits that must remain
+# exceeded have a window of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
@@ -19,7 +19,7 @@ gid=60711
 nobody=65534
 abi=$(sed -n 's/^#define RF_ABI_VERSION //p' include/ringfence/abi.h)
 
-# Commands of other users run from here, since the tree may be closed to these users.
+# Commands of other users run from here, because the tree can be closed to these users.
 chmod 755 "$scratch"
 install -m 755 build/ringfence "$scratch/ringfence"
 
@@ -138,8 +138,8 @@ fails 'adopt without CAP_SYS_ADMIN is refused' 1 \
 	"ringfence: $eth: cannot adopt its fence: Operation not permitted; it takes CAP_SYS_ADMIN" \
 	with $load build/ringfence adopt "$eth"
 
-# The state after an adopt that was killed, or after prefixes that were put in force where the pins
-# are out of sight.
+# The state after an adopt that was killed, or after prefixes that were activated where the pins are
+# out of sight.
 before=$(ringfence save | tail -n +2)
 rm "$pins/$eth"/prefixes4_?
 for words in save 'limit add more rate 1/1s'; do
@@ -189,7 +189,7 @@ group 'ringfence' may not read it: everybody may write to /sys/fs/bpf, so reader
 the maps; 'chmod 700 /sys/fs/bpf' prevents that" ringfence adopt "$eth"
 ringfence detach "$eth" >"$scratch/log"
 does 'the remedy for a bpffs that everybody may write to works' '' chmod 700 /sys/fs/bpf
-ringfence attach "$eth" >"$scratch/log" # gives the group its place, which takes CAP_CHOWN
+ringfence attach "$eth" >"$scratch/log" # gives the group its place, which requires CAP_CHOWN
 ringfence detach "$eth" >"$scratch/log"
 for _ in 1 2 3 4; do
 	with $load "$build" attach "$eth" >"$scratch/log" || fail "attach: $(<"$scratch/log")"
@@ -198,7 +198,7 @@ ringfence limit add any rate 100/1h
 ringfence limit add dns rate 10/1h match udp dport 53 shadow
 ringfence allow add 198.51.100.0/24
 deliver 0 src=192.0.2.1,count=3000 src=198.51.100.1,count=40 src=2001:db8::1,count=300
-# Only who may open programs can tell of which build they are.
+# Only users with permission to open programs can determine their build.
 without_build() {
 	sed 's/ of this build,/,/; s/"this_build": true/"this_build": null/'
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A fence whose interface no longer gives it all packets: status and doctor report it, and attach
+# A fence whose interface no longer passes it all packets: status and doctor report it, and attach
 # repairs it in place, without loss of rules, windows or lists.
 #
 #   outside                                                  inside
 #   far ---- near  ~ ~ ~ ~ > out0  ------- wire 0 ------>  ${port[0]}
 #                            out1  ------- wire 1 ------>  ${port[1]}
 #
-# What arrives at `near` is received by ${port[0]} without meeting its program, as if the driver had
-# lost the program. No driver here really loses it: vmxnet3 does, in tests/vm.
+# Packets that arrive at `near` are received by ${port[0]} without reaching its program, as if the
+# driver had lost the program. No driver here really loses it: vmxnet3 does, in tests/vm.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -155,7 +155,7 @@ is "$(bypassed 0)" null 'the first look at a fence that ip attached reports noth
 bypass on
 start outside build/tests/traffic send dev far to 02:00:00:00:00:02 \
 	flow src=192.0.2.66,count=100000,rate=500,proto=udp >"$scratch/around" 2>&1
-sleep 5.1 # so long a driver may count late
+sleep 5.1 # how long a driver can count late
 check 'packets that bypass a program attached by ip are found while they arrive' eventually is_bypassed 0
 matches "$(ringfence attach "$dev" | unwrapped)" '.*the program was attached again in place.*' \
 	'attach repairs a program attached by ip'
@@ -180,7 +180,7 @@ matches "$(ringfence status dev "$dev" | unwrapped)" \
 is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].suits_mtu')" false 'so does its JSON'
 ringfence doctor "$dev" >"$scratch/stdout" 2>"$scratch/stderr"
 is "$?" 1 'doctor of an interface with an outgrown entry fails'
-# Of a swap by a link, the kernel gives no reason.
+# For a swap by a link, the kernel returns no reason.
 refused() { # CMD…
 	inside env LD_PRELOAD="$PWD/build/tests/flap.so" REFUSE=1 "$@"
 }
@@ -228,7 +228,7 @@ deliver 0 src=192.0.2.1,count=20
 is "$received" '' 'a used-up window stays used up under that entry'
 ringfence detach "$dev" >"$scratch/stdout"
 
-# At this MTU the driver refuses the plain entry, so that a swap to it and back is no repair.
+# At this MTU the driver refuses the plain entry, so a swap to it and back is no repair.
 outside ip link set out0 mtu 9000
 inside ip link set "$dev" mtu 9000
 ringfence attach "$dev" >"$scratch/stdout"
@@ -294,7 +294,7 @@ check 'repair finds packets that bypass the program, and repairs' \
 	has_repaired 'the program was attached again'
 stop TERM "$started_pid"
 bypass off
-# Another repair may have begun, and be between its two swaps.
+# Another repair might have started, and be between its two swaps.
 check 'it leaves the same program on the interface' eventually has_program "$id"
 deliver 0 src=192.0.2.66,count=20
 is "$received" '' 'and the deny list'

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Many limits on one fence: which limits a packet is charged to, by its protocol, port and source;
-# groups of sources; a change of one limit leaves the others alone; bans. The frames are real, and
-# every counter is compared to the packet with what was sent.
+# groups of sources; a change of one limit does not affect the others; bans. The frames are real,
+# and every counter is compared to the packet with the frames sent.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}  attached by ringfence
 #   out1  ---------- wire 1 ----------->  ${port[1]}  attached by ip
 #
-# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
+# Limits that must remain exceeded have a window of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -39,7 +39,7 @@ ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot make a fence"
 inside ip link set dev "${port[1]}" xdpdrv obj build/ringfence.bpf.o sec xdp ||
 	bail "ip cannot make a fence"
 
-# ---- how many there may be ----
+# ---- the maximum number ----
 
 wrong=''
 for i in {1..32}; do
@@ -62,7 +62,7 @@ is "$(limits)" "$(for i in {1..32}; do echo "port$i $i $((40 - i))"; done | sort
 is "$(stats 0 .reasons.no_limit.packets)" 80 'packets that match none of 32 limits count as no_limit'
 conserves 0 'sent = passed + dropped with 32 limits'
 
-# ---- how many a packet may be charged to ----
+# ---- the maximum number for one packet ----
 
 rules <<-'END'
 	limit add one rate 100/1h

@@ -69,7 +69,7 @@ deliver 0 src=192.0.2.1,count=50
 is "$(passed)" 0 'an upgrade keeps the windows'
 ringfence detach "${port[0]}" >"$scratch/log"
 
-# ---- mistakes ----
+# ---- errors ----
 
 ringfence attach "${port[0]}" >"$scratch/log"
 fails 'a fence without shares gets none' 1 \

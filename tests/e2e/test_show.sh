@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `show`: its first line says what happens to the next packet of a source, and why. After each
-# verdict a packet is sent, and passes or is dropped as the verdict says.
+# `show`: its first line states what happens to the next packet of a source, and why. After each
+# verdict a packet is sent, and passes or is dropped accordingly.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #
-# Limits have windows of an hour, so that no test depends on speed.
+# Limits have windows of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -100,7 +100,7 @@ is "$(ringfence show 192.0.2.2 --json | jq -c '.limits[] | select(.limit == "net
 	[.passes_again_ms, .would_pass_again_ms > 0]')" '[0,true]' \
 	'show --json of a shadow limit: packets pass, and when they would'
 
-# A limit of some packets alone: whether the source is new to it is not known.
+# A limit of only some packets: whether the source is new to it is not known.
 rules <<-'END'
 	limit add dns rate 4/1h exact match udp dport 53
 END
@@ -124,7 +124,7 @@ rules <<-'END'
 END
 deliver 0 src=192.0.2.10,count=10
 ringfence limit change web rate 400/1h >"$scratch/log"
-does_pass() { # the machine may be slow: then it is not the last second
+does_pass() { # the machine can be slow: then it is not the last second
 	[[ $(verdict 192.0.2.10) == "192.0.2.10: passes; limit 'web' dropped 6 of 10 packets before, none in the last 1"*"; limit 'quiet' (shadow) would drop it for another T" ]]
 }
 check 'a source whose packets pass again: the verdict has those that were dropped' eventually does_pass

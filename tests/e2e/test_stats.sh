@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# stats reset, stats total, stats watch: what readers see of counters that go on.
+# stats reset, stats total, stats watch: the readers' view of counters that continue.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# From a fresh fence to a limit: 'suggest' says what to type, sees real sources, and suggests a
-# shadow; what that shadow counts afterwards lies in what 'limit try' says of the recorded cells.
+# From a fresh fence to a limit: 'suggest' prints the command to type, sees real sources, and
+# suggests a shadow; the drops that the shadow counts afterwards are within the range that 'limit
+# try' computes from the recorded cells.
 #
 #   outside                            inside
 #   out0  ---------- wire 0 -------->  ${port[0]}  a fence, recorded by the daemon
@@ -39,13 +40,13 @@ agrees() { # SINCE DROPPED: in the interval
 		jq -e --argjson dropped "$2" '.dropped_least <= $dropped and $dropped <= .dropped_most' >"$scratch/agrees"
 }
 
-is_incomplete() { # SINCE: it says so
+is_incomplete() { # SINCE: it reports that
 	ringfence limit try probe rate 1k/1s since "$1" --json | jq -e '.sources_incomplete > 0 and .estimate' >"$scratch/agrees"
 }
 
-# On a busy machine the daemon may read cells too late, and they are missing, or a sender is held up for so long
-# that little is over the limit; then all is sent again, five times at most. $since and $dropped are of the last
-# time.
+# On a busy machine the daemon can read cells too late, and they are missing, or a sender is delayed
+# for long enough that little exceeds the limit; then everything is sent again, five times at most.
+# $since and $dropped belong to the last attempt.
 compare() { # FLOW FLOW: each SOURCE COUNT RATE
 	local before
 
@@ -86,7 +87,7 @@ looks_twice() {
 	eventually has_looked $(($(looks) + 2)) || bail "the daemon does not scan: $(<"$log")"
 }
 
-has_cells() { # SOURCES SINCE: so many are recorded
+has_cells() { # SOURCES SINCE: this many are recorded
 	[ "$(ringfence limit try probe rate 1/1s since "$2" --json 2>/dev/null | jq .sources)" -ge "$1" ]
 }
 
@@ -143,7 +144,8 @@ matches "$(ringfence limit try probe rate 1k/1s since "$since")" '.*would have d
 is "$(tried probe rate 900/1500ms algorithm token since "$since" | jq '.[0] > 0 and .[0] < .[1]')" true \
 	'another algorithm gives an interval'
 
-# The windows of a TIME of 1 s keep 2 s. What came before is lost to a daemon that stands for longer.
+# The windows of a TIME of 1 s cover 2 s. Earlier packets are lost to a daemon that is stopped for
+# longer.
 since=$(date +%FT%T)
 sleep 1.2
 send 192.0.2.66 100 1000
@@ -179,7 +181,7 @@ matches "$(ringfence limit try probe rate 1k/1s per /28 since "$since")" '.*woul
 fails 'no address is in the history as text' 1 '' \
 	grep -rlaE '192\.0\.2\.(1|66)([^0-9]|$)' "$history/by-network"
 
-# ---- what cannot be told ----
+# ---- undecidable cases ----
 
 fails 'packets that were not told apart are not recorded' 1 \
 	'ringfence: not recorded; add this as a shadow: ringfence limit add probe-2 rate 5/1s match tcp shadow' \
@@ -201,7 +203,7 @@ advised=$(ringfence suggest per /48 2>&1 | grep -o 'limit add probe-net .*')
 check 'the limit that is advised for networks of IPv6 can be added' ringfence $advised
 ringfence limit del probe-net >"$log"
 
-# ---- where sources fill the limit, and where a limit counts bytes ----
+# ---- sources that fill the limit, and a limit that counts bytes ----
 
 before=$(ringfence save | grep -v '^#')
 ringfence apply - >"$log" <<-'END'
@@ -231,7 +233,7 @@ fails 'a bucket is not asked for peaks, and the window to add is named' 1 "ringf
 rate 500M/1s bytes algorithm sliding shadow" ringfence suggest limit volume for 2s
 ringfence apply - >"$log" <<<"$before"
 
-# ---- where no source is recorded ----
+# ---- without recorded sources ----
 
 stop TERM "$watch_pid"
 sed -i 's/^sources .*/sources none/; s,^history .*,&/without,' /etc/ringfence/watch.conf

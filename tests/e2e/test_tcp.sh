@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # TCP under a limit in bytes: one connection reaches the rate of the default algorithm, and never
-# more than its bound. docs/performance.md has what it reaches under others.
+# more than its bound. docs/performance.md has the results for the others.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  ${port[0]}, with the fence
@@ -20,8 +20,8 @@ outside ip address add 192.0.2.1/24 dev out0
 inside ip address add 192.0.2.2/24 dev "${port[0]}"
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
 
-# Sends by TCP with that congestion control; into $share, what it reached in percent of the rate, with
-# headers, and into $again, what it sent twice in percent.
+# Sends by TCP with that congestion control; into $share, the reached percentage of the rate, with
+# headers, and into $again, the retransmitted percentage.
 run_tcp() { # CONTROL
 	local goodput part
 

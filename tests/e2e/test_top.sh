@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `top` on a terminal: what it shows under a flood, what its keys change, and what it leaves behind.
+# `top` on a terminal: its screen under a flood, the changes by its keys, and the terminal's state
+# afterwards.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -30,9 +31,9 @@ is_denied() { # PREFIXES
 	[ "$(denied)" = "$1" ]
 }
 
-# ---- where it prints as it always did ----
+# ---- plain output as before ----
 
-once='no source has a window|source +limit +passed' # IGMP may have come
+once='no source has a window|source +limit +passed' # IGMP might have arrived
 matches "$(ringfence top | head -n 1)" "($once).*" 'top in a pipe prints once'
 open_screen 80x24 "${utf8[@]}" -- top 3 dev "$dev"
 sees "^($once)" 'top N on a terminal prints once'
@@ -55,7 +56,7 @@ sees "^ringfence: .*nosuch" 'a limit that is not there is an error, also on a te
 leaves_terminal 1 'a limit that is not there shows no screen'
 close_screen
 
-# ---- what it shows ----
+# ---- the screen ----
 
 flood src=192.0.2.66,count=100000000,rate=2000 src=192.0.2.67,count=1000000,rate=20
 open_screen 80x24 "${utf8[@]}" -- top

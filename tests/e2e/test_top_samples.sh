@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Sources without a window on the screen of `top`: the key that takes samples, the rows marked `~`,
-# what can be done with them, and that nothing is sampled once the screen has ended.
+# their actions, and that nothing is sampled once the screen has ended.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
@@ -81,7 +81,7 @@ leaves_terminal 0 'q quits'
 check 'q ends the sampling' is_not_sampled
 close_screen
 
-# ---- other ends ----
+# ---- other ways to exit ----
 
 for signal in TERM KILL; do
 	open_screen 80x24 "${utf8[@]}" -- top dev "$dev"

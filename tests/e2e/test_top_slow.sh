@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The screen of `top` while a scan does not come to an end: the thread that scans is held up. Keys
-# are obeyed all the same, and nothing is left when the screen ends.
+# The screen of `top` while a scan does not finish: the thread that scans is blocked. Keys still
+# work, and nothing is left when the screen exits.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -21,7 +21,7 @@ time_shown() {
 	screen | sed -nE '1s/.* ([0-9:]{8}) .*/\1/p'
 }
 
-stands_still() { # the time of the last scan, for longer than scans are apart
+stands_still() { # the time of the last scan, for longer than the interval of scans
 	local before
 
 	before=$(time_shown)
@@ -33,7 +33,7 @@ goes_on() {
 	! stands_still
 }
 
-open_held() { # a screen whose scan does not come to an end
+open_held() { # a screen whose scan does not finish
 	rm -f "$scratch/hold"
 	open_screen 80x24 "${utf8[@]}" "${held[@]}" -- top dev "$dev"
 	sees '^> 192\.0\.2\.66' "$1: top shows sources"

@@ -84,7 +84,7 @@ done
 
 # ---- stopped, and going on ----
 
-# A shell that has jobs, since only such a shell can go on with what is stopped.
+# A shell with job control, because only such a shell can continue a stopped process.
 sessions=$((sessions + 1))
 terminal new-session -d -s "s$sessions" -x 80 -y 24 \
 	"env ${utf8[*]} PS1='shell: ' bash --noprofile --norc -i"
@@ -210,7 +210,7 @@ build=$shipped
 written() {
 	awk '/^wchar/ { print $2 }' "/proc/$pid/io"
 }
-# Two a second: each is over it, however slow the sender is.
+# Two a second: each exceeds it, however slow the sender is.
 ringfence limit add few rate 2/1s match udp dport 7 dev "$dev" >/dev/null
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
 	flow src=198.51.100.1,sources=200,count=100000000,rate=20000,proto=udp,dport=7 >/dev/null

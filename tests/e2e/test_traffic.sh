@@ -8,7 +8,7 @@
 #   out1  ---------- wire 1 ----------->  ${port[1]}  two hosts with IPv4 and IPv6
 #   192.0.2.1, 2001:db8:1::1              192.0.2.2, 2001:db8:1::2
 #
-# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
+# Limits that must remain exceeded have a window of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -134,7 +134,7 @@ is "$received $(reason 0 deep_vlan)" ' 150 16500' \
 	'frames with nine tags are dropped and counted as deep_vlan'
 conserves 0 'sent = passed + dropped for three to nine tags'
 
-# ---- what has no source to charge ----
+# ---- frames without a source to charge ----
 
 before=$received_packets
 
@@ -150,7 +150,7 @@ cut=$(ipv4 c0000207 11 "${udp::16}")
 deliver_raw 30 "0800${cut::20}"       # half a header
 deliver_raw 30 "08005${cut:1}"        # version 5
 deliver_raw 30 "080044${cut:2}"       # a header of 16 bytes
-deliver_raw 30 "86dd${cut}"           # IPv4 that says it is IPv6
+deliver_raw 30 "86dd${cut}"           # IPv4 with the ethertype of IPv6
 deliver_raw 30 "86dd6000000000001140" # a fifth of a header
 deliver_raw 30 81000005               # a tag and nothing behind it
 is "$(reason 0 malformed | cut -d' ' -f1)" 180 'frames without a whole IP header are counted as malformed'
@@ -218,7 +218,7 @@ is_found() { # NAMESPACE DEV ADDRESS
 	within "$1" ip -j neigh show dev "$2" to "$3" | jq -e '.[0].lladdr' >"$scratch/log"
 }
 
-# How many frames the driver handed to the program, on the other end of the wire.
+# How many frames the driver passed to the program, on the other end of the wire.
 counters_agree() {
 	[ "$(outside ip -j -s link show dev out1 | jq '.[0].stats64.tx.packets')" = "$(counted 1)" ]
 }

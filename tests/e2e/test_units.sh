@@ -20,14 +20,14 @@ port=([0]=eth0 [1]=eth1)
 prepares=packaging/systemd/ringfence.service
 fences=packaging/systemd/ringfence@.service
 repairs=packaging/systemd/ringfence-repair@.service
-sbin=/run/private/sbin # where no unit hides it
+sbin=/run/private/sbin # not hidden by a unit
 rules=/etc/ringfence/eth0.rules
 mkdir "$sbin" /etc/ringfence
 cp build/ringfence "$sbin"
 rm -f /etc/ringfence/*
 make_network 2
 
-# ---- what systemd says ----
+# ---- checks by systemd ----
 
 units=$scratch/units
 mkdir "$units"
@@ -56,7 +56,7 @@ commands() {
 	setting "$1" "$2" | sed "s/%[iI]/$3/g; s/\\\$\\\$/\$/g; s|/usr/sbin/ringfence|$sbin/ringfence|g"
 }
 
-# Sets what a unit's process may have: its own mounts if needed, its groups, its capabilities.
+# Sets the permissions of a unit's process: private mounts if needed, its groups, its capabilities.
 confined() { # UNIT CMD…
 	local propagation=slave groups=--clear-groups
 
@@ -129,7 +129,7 @@ matches "$(limits 0)" '.*limit add any rate 7/1h .*' 'reload applies the rules o
 deliver 0 src=198.51.100.1,count=10,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 4 'reload keeps the windows: four more packets pass, seven in all'
 
-# The command of ringfence-repair@eth0, which does not end by itself.
+# The command of ringfence-repair@eth0, which does not exit on its own.
 (
 	umask "$(setting "$repairs" UMask)"
 	eval "confined '$repairs' $(commands "$repairs" ExecStart eth0)" >"$scratch/repaired" 2>&1
@@ -181,7 +181,7 @@ succeeds 'reload of a file with a relative path works' "$fences" ExecReload eth0
 matches "$(ringfence deny list dev eth0)" '.*192.0.2.66.*' \
 	'a relative path in a file of rules starts at /etc/ringfence'
 
-# One fence on two interfaces, as the manual says.
+# One fence on two interfaces, as in the manual.
 succeeds 'stop of ringfence@eth0 works again' "$fences" ExecStop eth0
 rm "$rules"
 echo 'limit add any rate 5/1h exact' >/etc/ringfence/uplinks.rules
@@ -198,7 +198,7 @@ is "$(sum "$received" | cut -d ' ' -f 1)" 2 'a source has one budget on the inte
 echo 'limit add any rate 6/1h exact' >/etc/ringfence/uplinks.rules
 succeeds 'reload of one of the two units works' "$fences" ExecReload eth1
 matches "$(limits 0)" '.*limit add any rate 6/1h .*' 'reload of one unit applies the rules to both interfaces'
-# The unit of eth1 would see no eth1: /sys is that of another namespace here.
+# The unit of eth1 would see no eth1: /sys belongs to a different namespace here.
 check 'the command that stops one of the two units works' inside "$sbin/ringfence" detach eth1
 is "$(program_on 1)" none 'stop of one unit takes the fence off its interface'
 matches "$(limits 0)" '.*limit add any rate 6/1h .*' 'stop of one unit leaves the other interface its rules'
@@ -220,7 +220,7 @@ outside ip link del out1
 succeeds 'stop works when the interface is gone' "$fences" ExecStop eth1
 rm -rf "$pins/eth1" /run/ringfence/eth1 # which wait for it to come back
 
-# ---- what the sandbox allows ----
+# ---- permissions of the sandbox ----
 
 # traced UNIT KEY INTERFACE: runs the commands under strace, which appends to $scratch/trace.
 traced() {
@@ -246,7 +246,7 @@ run_unit "$fences" ExecStart eth0
 set_mtu 3500
 start inside strace -f -qq -o "$scratch/trace" "$sbin/ringfence" repair eth0 >"$scratch/traced" 2>&1
 check 'the trace of ringfence-repair@eth0 shows a repair' eventually grep -q '(BPF_LINK_UPDATE' "$scratch/trace"
-pkill -TERM -P "$started_pid" # strace ends with it
+pkill -TERM -P "$started_pid" # strace exits with it
 wait "$started_pid"
 unset "started[$started_pid]"
 allows_all "$repairs"
@@ -255,7 +255,7 @@ succeeds 'stop of ringfence@eth0 works after a repair' "$fences" ExecStop eth0
 traced "$prepares" ExecStart ''
 allows_all "$prepares"
 
-# ---- the end of ringfence.service ----
+# ---- stopping ringfence.service ----
 
 mkdir /run/ringfence/kept
 bpftool map create /run/ringfence/kept/map type array key 4 value 4 entries 1 name kept ||

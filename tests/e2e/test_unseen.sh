@@ -14,7 +14,7 @@ rows() { # FILE
 	jq -r '.unseen.sources[] | "\(.source) \(.reason)"' "$1" | sort
 }
 
-# Sends so many frames of each flow a second, for a while, while `top` samples.
+# Sends this many frames of each flow a second, for a while, while `top` samples.
 sampled() { # FLOW… -- WORDS of top
 	local flows=() sender before
 
@@ -57,7 +57,8 @@ four='192.0.2.1 denied
 192.0.2.2 denied
 198.51.100.7 allowed
 203.0.113.5 no_limit'
-# A sender that is held up for all of the time sends nothing in it, and then more than a sampler keeps: again.
+# A sender that is delayed for all of the time sends nothing in it, and then more than a sampler
+# stores: retry.
 samples_all() {
 	sampled "${flows[@]}" -- sample 2s --json
 	[ "$(rows "$scratch/top") $(jq .unseen.missed "$scratch/top")" = "$four 0" ]

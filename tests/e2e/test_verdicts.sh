@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The page of the daemon and `show` say the same of a source, for every kind of verdict: of each
-# kind there is a source here, and both documents are compared.
+# The page of the daemon and `show` agree about a source, for every kind of verdict: there is a
+# source of each kind here, and both documents are compared.
 #
 #   outside                               inside
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #
-# Limits have windows of an hour, so that no test depends on speed.
+# Limits have windows of an hour, so no test depends on speed.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/private.sh"
@@ -19,7 +19,7 @@ mount -t bpf -o mode=0700 bpf /run/ringfence || bail 'cannot mount a bpffs at /r
 inside ip link set lo up
 here=${port[0]}
 
-ask() { # SOURCE: the page's document; no two questions are the same, or the first answer would do for both
+ask() { # SOURCE: the page's document; no two queries are the same, or the first reply would be used for both
 	local now
 	now=$(date +%s%3N)
 	inside curl -m 180 -s -H "Authorization: Bearer $token" \
@@ -36,7 +36,7 @@ common() {
 
 # agrees NAME SOURCE VERDICT-KIND [SUMMARY]
 agrees() {
-	for _ in 1 2 3; do # a cell may end between the two
+	for _ in 1 2 3; do # a cell can expire between the two
 		ringfence show "$2" --json | jq 'del(.schema)' | common >"$scratch/shown"
 		ask "$2" >"$scratch/answer"
 		jq .now "$scratch/answer" | common >"$scratch/page"
@@ -127,7 +127,7 @@ agrees 'banned from everything' 192.0.2.2 'dropped ban'
 deliver 0 src=192.0.2.3,count=3,proto=syn
 agrees 'some packets are banned' 192.0.2.3 'partly ban'
 
-# ---- what the fleet lets a host have ----
+# ---- the fleet's share of a host ----
 
 rules <<-'END'
 	fleet hosts 3

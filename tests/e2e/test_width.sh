@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What commands print fits into 80 columns, and keeps its columns, with the longest names and
-# addresses that there are.
+# The output of commands fits into 80 columns, with aligned columns, with the longest names and
+# addresses.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  enp129s0f0np001
@@ -18,7 +18,7 @@ answers='answers-of-the-resolver-to-them'
 network='networks-of-our-other-customers'
 full='2001:db8:1234:5678:9abc:def0:1234:5678'
 
-# fits NAME CMD…: no line of what a command prints is wider, and it prints something.
+# fits NAME CMD…: no line of a command's output is wider, and it prints something.
 fits() {
 	ringfence "${@:2}" >"$scratch/fits" 2>"$scratch/stderr"
 	is "$? $(<"$scratch/stderr")" '0 ' "$1: works"

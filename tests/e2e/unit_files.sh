@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# Sourced after lib.sh, for tests of systemd units without systemd running them: what systemd says of
-# a unit, what the unit allows, and what a trace of its commands uses.
+# Sourced after lib.sh, for tests of systemd units without systemd running them: systemd's checks of
+# a unit, the unit's permissions, and the calls in a trace of its commands.
 
 # shellcheck disable=SC2016,SC2034,SC2154 # dollars for later; the tests use it; lib.sh has it
 
-# ---- what systemd says ----
+# ---- checks by systemd ----
 
 verify() { # DIRECTORY UNIT…: with the other units of that directory
 	(cd "$1" && SYSTEMD_UNIT_PATH=$1: systemd-analyze verify --man=no "${@:2}") 2>&1
@@ -20,7 +20,7 @@ no_more_than() { # NUMBER BOUND
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'
 }
 
-# ---- what a unit allows ----
+# ---- permissions of a unit ----
 
 setting() { # UNIT KEY: its values, a line each
 	sed -n "s/^$2=//p" "$1"
@@ -33,7 +33,8 @@ capabilities() { # UNIT
 		tr -d '\0'
 }
 
-# Makes all read-only but what the unit names, if it says ProtectSystem=strict; as $1 does $2….
+# Makes everything read-only except the unit's paths, if it has ProtectSystem=strict; as $1 does
+# $2….
 confine='
 	unit=$1
 	shift
@@ -63,7 +64,7 @@ calls() { # SET
 		done
 }
 
-# The system calls that the unit allows; a list that begins with ~ removes calls.
+# The system calls that the unit allows; a list that starts with ~ removes calls.
 allowed_calls() { # UNIT
 	local line name
 

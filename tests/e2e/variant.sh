@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # variant.sh NAME DIRECTORY: builds a variant of the command line as DIRECTORY/build/ringfence, from
-# a copy of the tree, as the Makefile builds it. Objects that do not depend on what is changed are
-# reused. The program is edited as compiled, where that suffices: compiling it takes twelve seconds.
+# a copy of the tree, as the Makefile builds it. Objects that do not depend on the change are
+# reused. The compiled program is edited if that is sufficient: compiling it takes twelve seconds.
 #
-# Most of an attach is the verifier's work on the program, so most variants leave that work out:
+# Most of an attach is the verifier's work on the program, so most variants omit it:
 #
-#   quick  both entries pass every packet, and the iterators find no window; for attaches after which no test
-#          looks at a packet
-#   newer  the program as shipped, but for its tag, which one instruction without effect changes
+#   quick  both entries pass every packet, and the iterators find no window; for attaches after
+#          which no test inspects a packet
+#   newer  the program as shipped, except for its tag, changed by one instruction without effect
 #   alien  like quick, but the program has another map ABI, 999
-#   drifted  like quick, but the map 'config' is longer under the same numbers: a change of a map whose
-#          numbers somebody forgot
+#   drifted  like quick, but the map 'config' is longer under the same numbers: a change of a map
+#          without a change of its numbers
 #   early  like quick, but the program has the magic word of builds before the first release
 set -eu
 cd "$(dirname "$0")/../.."
@@ -23,7 +23,8 @@ edit() {
 	tests/e2e/edit_object.py "$directory/build/ringfence_fleet.bpf.o" "$@"
 }
 
-# Changes abi.h in a way that only sources see that have one of NAMES: all other objects stay.
+# Changes abi.h in a way that affects only sources with one of NAMES: all other objects are
+# unchanged.
 change_abi() { # NAMES, a regular expression; SED; PROGRAM… that see it as well
 	local header=include/ringfence/abi.h names=$1
 
@@ -52,7 +53,8 @@ alien)
 	edit pass=xdp pass=xdp.frags word=4:999
 	change_abi RF_ABI_VERSION 's/^#define RF_ABI_VERSION .*/#define RF_ABI_VERSION 999/' bpf/fleet_calls bpf/show
 	;;
-# At its end: what has only a part of it finds that where it was. Compiled, since much follows from the size.
+# At its end: code with only a part of it finds that at the same place. Compiled, because much
+# depends on the size.
 drifted)
 	# shellcheck disable=SC2016 # dollars are sed's
 	sed -i '/^int ringfence.*(struct xdp_md \*ctx)$/ { n; s/{/{\n\tif (!rf_rodata.injected_clock)\n\t\treturn XDP_PASS;/ }' \
