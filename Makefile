@@ -515,4 +515,4 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
 # Only directories of compiled files: build/ also contains trees of packages and chroots.
--include $(shell find build/*.d $(addprefix build/,user tests asan fuzz bench compilers) -name '*.d' -type f 2>/dev/null)
+-include $(shell find build/*.d $(addprefix build/,user schema tests asan fuzz bench compilers) -name '*.d' -type f 2>/dev/null)
