@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A few hosts whose claims are those of user/fleet/claims.h, as their agents have them, and one
- * engine with the rules of tests/fleet/model/. Windows, network, clocks and traffic are made up
- * here, and go wrong as the scene says, by dice that can be thrown again.
+ * A few hosts with the claims of user/fleet/claims.h, managed like by their agents, and one fleet
+ * server with the rules of tests/fleet/model/. Windows, network, clocks and traffic are simulated
+ * here, and fail as the scene specifies, by repeatable dice.
  *
- * The judge writes down each packet that was admitted, and when. It reads nothing of the claims or
- * of the ledger.
+ * The judge records each admitted packet, and when. It does not read the state of claims or of the
+ * ledger.
  *
- * Times are in ms from the start; each host and the engine has a clock of its own beside them,
- * which may be too slow or too fast.
+ * Times are in ms from the start; each host and the server also has a clock, which can be too slow
+ * or too fast.
  */
 #ifndef RINGFENCE_FLEET_AGENTS_H
 #define RINGFENCE_FLEET_AGENTS_H
@@ -18,26 +18,26 @@
 #define HOSTS_MAX 3
 #define SOURCES 3     /* the first two are in one bucket */
 #define DEFINITIONS 2 /* by turns */
-#define LOG 1024      /* packets of a source in W: more than can be admitted, even alone */
+#define LOG 1024      /* packets of a source in W: more than can be admitted, even offline */
 
-/* What may happen, and how often in 1,000 steps: to the engine, or to each host or message. */
+/* Possible faults, and how often in 1,000 steps: of the server, or of each host or message. */
 enum fault {
 	NO_FAULT,
 	/* Of messages. */
 	LATE, /* for up to G and W */
 	LOST,
 	TWICE,	/* the engine gets it twice */
-	ASTRAY, /* an answer is taken for that of a later call, of the same bucket */
+	ASTRAY, /* a reply is taken as the reply to a later call, for the same bucket */
 	/* Of the engine. */
 	EMPTIED,   /* it forgets all */
 	RESTARTED, /* and is another run */
 	RELOADED,  /* it is another run and has all records */
 	PROMOTED,  /* another run has them as they were some time ago */
 	DEMOTED,   /* another run has them for less than G/2, then this one again */
-	STILL,	   /* it answers later */
+	STILL,	   /* it replies later */
 	STEPPED,   /* its clock does */
 	/* Of hosts. */
-	CUT,	     /* it neither hears nor is heard for a while */
+	CUT,	     /* it neither receives nor sends for a while */
 	CUT_REPORTS, /* its reports are lost, for up to 20 minutes */
 	KILLED,	     /* its agent, which starts again later */
 	ENDED,	     /* its agent, as planned */
@@ -46,10 +46,10 @@ enum fault {
 	REDEFINED, /* the limit */
 	UNWRITTEN, /* a call of windows fails */
 	BUSY,	   /* a window is not written */
-	UNSETTLED, /* nobody knows whether old programs have ended */
+	UNSETTLED, /* it is unknown whether old programs have finished */
 	/* In scripts only. */
 	SENDS,	      /* the first source sends to a host, in `value` of 1,000 steps */
-	LOST_REPORTS, /* of a host; their answers arrive */
+	LOST_REPORTS, /* of a host; their replies arrive */
 	LATE_ANSWERS, /* to reports of a host, by `value` ms */
 	PACE,	      /* a step takes `value` ms at most */
 	FAULTS
@@ -70,13 +70,14 @@ struct scene {
 	uint32_t step_ms; /* a step takes that at most */
 	uint32_t steps;	  /* of one world */
 	uint32_t claims;  /* room in an agent's table */
-	bool alone_first; /* who is alone passes `first`: no W is excused for it */
-	int drift_ppm;	  /* clocks run by so much too slow or too fast */
+	bool alone_first; /* an offline host passes `first`: no W is exempt for it */
+	int drift_ppm;	  /* clocks are too slow or too fast by this much */
 	uint16_t often[FAULTS];
-	const struct event *script; /* ends with one without a fault; NULL: dice decide all */
+	const struct event
+		*script; /* ends with one without a fault; NULL: dice decide everything */
 };
 
-/* Times of packets, the oldest first, those that are out of W left out. */
+/* Times of packets, the oldest first, without packets that have left W. */
 struct log {
 	uint64_t at[LOG];
 	uint32_t first, count;
@@ -92,14 +93,14 @@ extern uint64_t now_ms;
 extern bool tells; /* each thing that happens is printed */
 
 uint32_t dice(uint32_t sides);
-/* By how much a clock is too fast, in a world that begins. */
+/* By how much a clock is too fast, at the start of a world. */
 int drift_ppm(void);
 bool happens(enum fault fault);
 /* Does it strike that host, or the engine, by the dice or by the script? */
 bool strikes(enum fault fault, int host);
 /* For how long, by the script, or up to `most_ms`. */
 uint32_t lasts_ms(enum fault fault, int host, uint32_t most_ms);
-/* What the script says of a fault that lasts; 0: nothing. */
+/* The script's value for a lasting fault; 0: none. */
 uint32_t scripted(enum fault fault, int host);
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The address of a source, and the bucket that it is in. */
@@ -108,27 +109,30 @@ uint32_t bucket_of(int source);
 
 /* ---- the judge (agents_judge.c) ---- */
 
-/* W by a clock that is too fast by so much, in ms, rounded up. */
+/* W by a clock that is too fast by this much, in ms, rounded up. */
 uint32_t window_ms(int ppm);
 void log_add(struct log *log, uint64_t at_ms);
 uint32_t log_count(struct log *log, uint64_t at_ms, uint32_t window_ms);
 
 void judge_start(void);
 void judge_admitted(int host, int source, bool was_alone);
-/* The window is gone: what a host passes unasked may pass once more. */
+/* The window was lost: the amount that a host passes without a share can pass once more. */
 void judge_lost(int host, int source);
-/* The engine has forgotten what the host has passed, and nobody tells it until then. */
+/*
+ * The server has forgotten the packets that the host has passed, which remain unreported until
+ * then.
+ */
 void judge_vanished(int host, uint64_t until_ms);
 /* Hosts have the limit by different definitions now, or one of them has changed its own. */
 void judge_differs(void);
-/* By how many packets a W that ends now is over the bound, of the worst source. */
+/* By how many packets a W that ends now exceeds the bound, for the worst source. */
 uint32_t judge_excess(void);
 
 /* ---- engine and network (agents_engine.c) ---- */
 
 void engine_start(void);
 void engine_step(void);
-/* Sends a heartbeat, or a report; the number that its answer will have. */
+/* Sends a heartbeat, or a report; the number of the expected reply. */
 uint64_t engine_beat(int host, uint32_t bucket, const struct rf_ledger_call *call,
 		     const struct rf_ledger_beat *beat);
 uint64_t engine_report(int host, const struct rf_ledger_call *call, const struct rf_claims *claims,
@@ -145,30 +149,30 @@ bool host_is_cut(int host, bool is_report);
 void hosts_note_loss(void);
 /* How often its agent was started. */
 uint32_t host_starts(int host);
-/* Answers of the engine, as they arrive. */
+/* Replies of the server, as they arrive. */
 void host_heard(int host, uint32_t bucket, uint64_t number, const struct rf_ledger_heard *heard);
 void host_answered(int host, uint32_t bucket, uint32_t place, uint64_t number,
 		   const struct rf_ledger_answer *answer, uint32_t count);
 
 /* ---- windows of a fence (agents_fence.c) ---- */
 
-/* By the clock of the host; and back, 0 stays 0. */
+/* By the clock of the host; and back, 0 remains 0. */
 uint64_t host_ns(int host);
 uint64_t host_ms(int host, uint64_t ns);
 /* W by the clock of the host. */
 uint32_t host_window_ms(int host);
 
 void fence_make(int host);
-/* Anew, without any window: the host has rebooted. */
+/* Again, without any window: the host has rebooted. */
 void fence_start(int host);
 void fence_step(int host);
 bool fence_is_alone(int host, uint32_t bucket);
 uint32_t fence_definition(int host);
 void fence_redefine(int host);
 void fence_evict(int host, int source);
-/* The calls of an agent: what was heard, shares written, windows read. */
+/* The calls of an agent: received state, written shares, read windows. */
 int fence_call(int host, struct rf_claims *claims, struct rf_fleet_record *record, uint32_t count);
-/* An ask that the agent has not taken yet; false: there is none. */
+/* A request that the agent has not taken yet; false: none. */
 bool fence_ask(int host, struct rf_fleet_ask *ask);
 /* All packets that had read their limit by the time of the mark are through. */
 void fence_mark(int host);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An engine that follows tests/fleet/model/ledger.c, keeps records for as long as
- * docs/fleet-proof.md says, and forgets; and the network to it.
+ * A fleet server that follows tests/fleet/model/ledger.c, stores records for as long as
+ * docs/fleet-proof.md specifies, and forgets; and the network to it.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct record {
 	uint64_t ends_ms;
 };
 
-/* All that it keeps. */
+/* All that it stores. */
 struct kept {
 	struct rf_ledger ledger[RF_BUCKETS];
 	struct record record[SOURCES][DEFINITIONS];
@@ -81,7 +81,7 @@ static bool is_lost(const struct message *message)
 	return message->kind == REPORT && scripted(LOST_REPORTS, message->host);
 }
 
-/* Where it has no room, a message is lost. */
+/* If it has no room, a message is lost. */
 static struct message *place_message(void)
 {
 	for (int i = 0; i < NET; i++)
@@ -173,7 +173,7 @@ static struct rf_ledger_call engine_call(const struct rf_ledger_call *call)
 	return complete;
 }
 
-/* As ringfence.lua does: a record ends some time after its newest report. */
+/* As in ringfence.lua: a record expires some time after its latest report. */
 static uint64_t life_of(const struct rf_ledger_source *source, const struct rf_ledger_call *call,
 			uint64_t window_ms)
 {

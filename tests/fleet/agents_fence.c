@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The fence of a host: windows that count exactly, and packets that read their limit and charge
- * later. Shares, tags, generations and deadlines are as include/ringfence/share.h says.
+ * later. Shares, tags, generations and deadlines are as in include/ringfence/share.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,14 +24,14 @@ struct under_way {
 };
 
 struct window {
-	uint32_t incarnation; /* 0: there is none */
+	uint32_t incarnation; /* 0: none */
 	uint32_t share, tag;
 	struct log admitted;
 	struct under_way packet[CPUS];
 	uint64_t asked_ms;
 	bool has_grown;
 	uint32_t passed, dropped;
-	uint32_t traffic; /* of 1,000 steps, so many bring packets */
+	uint32_t traffic; /* of 1,000 steps, this many bring packets */
 };
 
 static struct fence {
@@ -43,7 +43,7 @@ static struct fence {
 	uint32_t asks;
 } fences[HOSTS_MAX];
 
-/* ---- what a window admits ---- */
+/* ---- admissions of a window ---- */
 
 bool fence_is_alone(int host, uint32_t bucket)
 {
@@ -118,7 +118,8 @@ static void charge(int host, int source, struct under_way *packet)
 		note_ask(host, source);
 }
 
-/* Slow packets are for shares that are taken back: none outlasts the time that the host is heard.
+/*
+ * Slow packets test shares that are taken back: none outlasts the time that the host is connected.
  */
 static bool is_nearly_alone(int host, uint32_t bucket)
 {
@@ -308,7 +309,7 @@ bool fence_ask(int host, struct rf_fleet_ask *ask)
 	return true;
 }
 
-/* ---- the end of programs that run ---- */
+/* ---- completion of running programs ---- */
 
 void fence_mark(int host)
 {

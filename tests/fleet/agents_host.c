@@ -18,7 +18,7 @@
 
 /* A call on its way. */
 struct call {
-	uint64_t number; /* 0: there is none */
+	uint64_t number; /* 0: none */
 	uint64_t since_ms;
 	uint64_t nonce; /* of the member that made it */
 	uint32_t beat;
@@ -36,7 +36,7 @@ struct agent {
 
 static struct host {
 	struct agent agent;
-	uint64_t starts_at_ms; /* its agent, where it does not run */
+	uint64_t starts_at_ms; /* its agent, while it does not run */
 	uint64_t started_ms;
 	uint64_t cut_until_ms, cut_reports_until_ms;
 	uint64_t clock_ms;  /* beyond now_ms */
@@ -143,7 +143,7 @@ static bool report(void *context, struct rf_report_batch *batch)
 	return true;
 }
 
-/* ---- heartbeats and answers ---- */
+/* ---- heartbeats and replies ---- */
 
 static void beat(struct host *host, uint32_t bucket)
 {
@@ -217,7 +217,7 @@ void host_answered(int number, uint32_t bucket, uint32_t place, uint64_t call,
 	rf_claims_answered(&agent->claims, batch, answer, host_ns(number));
 }
 
-/* Who is not answered in G/2 gets no answer any more. */
+/* A call without a reply in G/2 gets no reply any more. */
 static void time_out(struct host *host)
 {
 	struct agent *agent = &host->agent;
@@ -271,7 +271,7 @@ static void find(struct host *host, const struct rf_fleet_record *record)
 		rf_claims_found(&host->agent.claims, host_ns(number_of(host)), &window);
 }
 
-/* What agents before this one gave ends, and what windows have used is told. */
+/* Shares of earlier agents expire, and the usage of windows is reported. */
 static int take_over(struct host *host)
 {
 	struct rf_fleet_record record[SOURCES];
@@ -366,7 +366,7 @@ void hosts_note_loss(void)
 	note_vanished();
 }
 
-/* ---- beginning and end of an agent ---- */
+/* ---- start and stop of an agent ---- */
 
 static void take_slot(struct host *host, uint32_t slot)
 {
@@ -393,7 +393,7 @@ static void start_agent(struct host *host)
 	take_slot(host, dice(scene->slots));
 }
 
-/* It starts again after so long. */
+/* It restarts after this long. */
 static void end_agent(struct host *host, uint64_t away_ms)
 {
 	if (host->agent.runs)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decides by the times of packets whether the bound holds in the W that ends now. Excused is what
- * docs/fleet-proof.md says: hosts that were alone, windows that were lost, definitions that
- * differed.
+ * Decides by the times of packets whether the bound holds in the W that ends now. Exempt is the
+ * behaviour that docs/fleet-proof.md lists: offline hosts, lost windows, differing definitions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 static struct {
 	struct log admitted[HOSTS_MAX][SOURCES];
 	struct log excused[SOURCES];
-	uint64_t alone_until_ms[HOSTS_MAX][SOURCES]; /* it has passed as alone within W */
+	uint64_t alone_until_ms[HOSTS_MAX][SOURCES]; /* it has passed while offline within W */
 	uint64_t vanished_until_ms[HOSTS_MAX];
 	uint64_t differs_until_ms;
 	uint32_t window_ms; /* W by the fastest clock: it is longer by no other one */

@@ -9,11 +9,11 @@
 #define TWO_OF_3 .hosts = 2, .slots = 3
 #define THREE .hosts = 3, .slots = 3
 #define THREE_OF_4 .hosts = 3, .slots = 4
-/* Longer than G: what was used outlives what is learned. */
+/* Longer than G: usage outlives learning. */
 #define LONG_W .window_ms = 300, .grace_ms = 100
 #define SHORT_W .window_ms = 60, .grace_ms = 200
 #define MORE .step_ms = 4, .steps = 3000, .claims = 16
-/* The times of real life: a record ends 160 s after its last report. */
+/* Realistic times: a record expires 160 s after its last report. */
 #define HOURS .window_ms = 20000, .grace_ms = 60000, .step_ms = 10000, .steps = 3000, .claims = 16
 
 #define SHAKY [LATE] = 30, [LOST] = 30
@@ -26,8 +26,8 @@
 #define B 1
 
 /*
- * B has just used the pool when it is cut off. A is heard between two losses, so the second one
- * finds B in no answer since. A must not be given what B has used, though B is silent.
+ * B has just used the pool when it is cut off. A is connected between two losses, so after the
+ * second one B is in no reply since. A must not be granted B's usage, though B is silent.
  */
 static const struct event forgets_twice[] = {
 	{1000, SENDS, B, 600, 1000},
@@ -39,8 +39,8 @@ static const struct event forgets_twice[] = {
 };
 
 /*
- * B has used the pool. The engine forgets, and B tells its claim only once it was alone, when its
- * share has ended and its claim is what was used. The engine forgets that, and B cannot tell it
+ * B has used the pool. The server forgets, and B reports its claim only once it was offline, when
+ * its share has expired and its claim is its usage. The server forgets that, and B cannot report it
  * again.
  */
 static const struct event has_only_used[] = {
@@ -53,7 +53,7 @@ static const struct event has_only_used[] = {
 	{0},
 };
 
-/* The engine gives A more and forgets that; A has joined anew when the answer comes. */
+/* The server grants A more and forgets that; A has joined again when the reply arrives. */
 static const struct event answers_of_before[] = {
 	{950, SENDS, A, 5, 1000},
 	{1000, SENDS, A, 1000, 1000},
@@ -65,8 +65,8 @@ static const struct event answers_of_before[] = {
 };
 
 /*
- * A reports a share, gives it back, as its source has gone, and reports that; the first answer
- * comes now, in place of the second. B gets the share.
+ * A reports a share, releases it, as its source has left, and reports that; the first reply arrives
+ * now, in place of the second. B gets the share.
  */
 static const struct event late_answer[] = {
 	{1000, SENDS, A, 8, 1000},
@@ -76,10 +76,10 @@ static const struct event late_answer[] = {
 	{0},
 };
 
-/* The agent of A ends while A has a share. B asks when that ends, and then the claim. */
+/* The agent of A stops while A has a share. B requests it when that expires, and then the claim. */
 static const struct event ends_with_a_share[] = {
 	{0, PACE, 0, 75000, 200},	{70000, SENDS, A, 7000, 700},
-	{75000, PACE, 0, 2000, 4}, /* in which A is heard last */
+	{75000, PACE, 0, 2000, 4}, /* in which A is last connected */
 	{77000, KILLED, A, 100000},	{77000, PACE, 0, 57000, 2000},
 	{134000, PACE, 0, 4000, 8},	{134000, SENDS, A, 4000, 700},
 	{135400, SENDS, B, 3000, 1000}, {0},

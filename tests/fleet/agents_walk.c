@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random walks of a few hosts whose claims are those that agents have, by dice that can be thrown
- * again: in each scene something else goes wrong. Prints TAP, and of a world that breaks the bound
- * what has happened in it lately.
+ * Random walks of a few hosts with the claims of agents, by repeatable dice: in each scene a
+ * different fault occurs. Prints TAP, and for a world that breaks the bound its recent history.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -113,7 +112,7 @@ static void choose_sources(void)
 		keys[2]++;
 }
 
-/* By how much the bound is broken; 0: it holds all the time. Tells what happens from `tells_ms`. */
+/* By how much the bound is broken; 0: it always holds. Prints the events from `tells_ms`. */
 static uint32_t walk(uint64_t world, uint64_t tells_ms)
 {
 	uint32_t excess = 0;
@@ -156,7 +155,7 @@ static bool run(int number, uint64_t steps)
 	return !excess;
 }
 
-/* STEPS [SCENE]: so many steps in each scene, or in that scene, counted from 1. */
+/* STEPS [SCENE]: this many steps in each scene, or in that scene, counted from 1. */
 int main(int argc, char **argv)
 {
 	const int only = argc > 2 ? atoi(argv[2]) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What all hosts together have passed in W, and what they may. */
+/* The packets that all hosts together have passed in W, and their bound. */
 #include "world.h"
 
 int world_slots(void)

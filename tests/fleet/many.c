@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What many hosts ask of an engine, by the rules of the agent and of the ledger themselves: hosts
- * with their claims, one ledger, and sources that send to them. Time is made up; a report is
- * answered a step later, a heartbeat at once. It prints what was sent in the second half, and how
- * many updates a host made of one source at most in the 10 s after 5 s of it.
+ * The messages of many hosts to a fleet server, by the real rules of the agent and of the ledger:
+ * hosts with their claims, one ledger, and sources that send to them. Time is simulated; a report
+ * is answered a step later, a heartbeat immediately. It prints the messages of the second half, and
+ * how many updates a host made of one source at most in the 10 s after 5 s of it.
  *
  *   many HOSTS SOURCES all|one|hops|bursts LOAD
  *
  * Each source sends LOAD percent of L a second: evenly over all hosts; to one host each; to one
  * host after the other, each for 200 ms; or to all hosts within 32 ms, each 2 s.
  *
- * Windows are rings of cells, as those of the data path, but filled evenly within a step.
+ * Windows are rings of cells, like in the data path, but filled evenly within a step.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +245,7 @@ static void step_host(struct host *mine)
 	rf_claims_turn(&mine->claims, now_ms * MS);
 }
 
-/* What a source sends to a host in a step, of the packets that it sends in one. */
+/* The packets that a source sends to a host in a step, out of all its packets in it. */
 static double part_of(enum pattern pattern, uint32_t source, uint32_t number)
 {
 	switch (pattern) {
@@ -270,7 +270,7 @@ static void step(enum pattern pattern, double packets)
 	}
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static bool make_host(uint32_t number)
 {

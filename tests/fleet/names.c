@@ -3,8 +3,8 @@
 #include "world.h"
 
 /*
- * Numbers of which only the order matters, or only which are the same. 0 stays 0. Set `count` alone
- * to begin: to clear all of it each time takes a search a tenth longer.
+ * Numbers of which only the order matters, or only equality. 0 remains 0. Set only `count` to
+ * start: clearing all of it each time makes a search a tenth longer.
  */
 struct numbers {
 	uint64_t *at[24];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Worlds that differ only in what nothing asks for become the same one: times by how long ago they
- * were and no longer than it matters, names and numbers by their order. What nothing in this world
- * reads is left out. In rows without contests that is `in_vain` as well. It leads to a contest and
- * to advice otherwise, which a host may take or not, and each host may always do both.
+ * Worlds that differ only in unread state become the same one: times by their age, up to the age
+ * that matters, names and numbers by their order. State that nothing in this world reads is
+ * dropped. In rows without contests that includes `in_vain`. Otherwise it leads to a contest and to
+ * advice, which a host can take or not, and each host can always do both.
  */
 #include <string.h>
 
 #include "world.h"
 
 #define BASE 64 /* the time of a normal world: longer than G + W */
-#define PAST 32 /* a deadline that is over */
+#define PAST 32 /* an expired deadline */
 
 static int larger(int one, int other)
 {
@@ -51,7 +51,7 @@ static void normal_ledger_times(struct world *world)
 	const uint64_t now = world->now + world->skew;
 	const int most = row->grace + row->window;
 
-	/* An empty ledger begins to learn, whatever the time. */
+	/* An empty ledger starts to learn, at any time. */
 	if (!ledger->run)
 		return;
 	if (ledger->run != world->run || now > ledger->newest + row->grace / 2) {
@@ -70,7 +70,9 @@ bool world_is_beat(const struct message *message)
 	return message->kind == BEAT || message->kind == HEARD;
 }
 
-/* The deadline that an answer to that message brings its host; 0: none later than it has. */
+/*
+ * The deadline that a reply to that message sets for its host; 0: none later than its present one.
+ */
 static uint64_t later_deadline(const struct world *world, const struct message *message)
 {
 	const struct rf_member *member = &world->host[message->host].member;
@@ -161,7 +163,7 @@ static bool is_dropped(const struct rf_ledger *ledger, const struct rf_ledger_cl
 	return !host->nonce || host->generation != claim->generation;
 }
 
-/* May that claim still be asked whether a report is an old one? */
+/* Can that claim still decide whether a report is an old one? */
 static bool has_old_reports(const struct world *world, const struct rf_ledger *ledger,
 			    const struct rf_ledger_claim *claim)
 {
@@ -228,7 +230,7 @@ static bool has_company(const struct world *world, const struct message *message
 	return false;
 }
 
-/* Does that answer to a report give a share, or make known a claim that has to be known? */
+/* Does that reply to a report grant a share, or announce a claim that must be known? */
 static bool tells_something(const struct world *world, const struct message *message)
 {
 	const struct rf_claim *claim = &world->host[message->host].claim;
@@ -240,8 +242,8 @@ static bool tells_something(const struct world *world, const struct message *mes
 }
 
 /*
- * An answer to another report than the newest, or to an agent that ended, changes nothing. One that
- * gives nothing may only make others void, which is as if those were lost.
+ * A reply to a report other than the latest, or to an agent that stopped, changes nothing. One
+ * without a grant can only make others void, which is equivalent to their loss.
  */
 static bool is_dead(const struct world *world, const struct message *message)
 {
@@ -288,7 +290,7 @@ static void normal_memberships(struct world *world)
 	}
 }
 
-/* Bytes between fields may be anything. */
+/* Bytes between fields can be anything. */
 static void clear_says(struct rf_ledger_beat *says)
 {
 	const struct rf_ledger_beat was = *says;
@@ -312,7 +314,7 @@ static void clear_heard(struct rf_ledger_heard *heard)
 	heard->members = was.members;
 }
 
-/* It may lead to the claim that `has` and `used` make at least, and to what it wants beyond. */
+/* It can lead to the claim that `has` and `used` imply at least, and to the additional request. */
 static void normal_report(struct rf_ledger_report *report)
 {
 	if (report->used < row->first + report->has)
@@ -321,7 +323,7 @@ static void normal_report(struct rf_ledger_report *report)
 		report->wants = report->has;
 }
 
-/* May the host's newest report still be answered? */
+/* Can the host's latest report still be answered? */
 static bool is_under_way(const struct world *world, int host)
 {
 	for (int i = 0; i < NET; i++) {
@@ -337,7 +339,7 @@ static bool is_under_way(const struct world *world, int host)
 	return false;
 }
 
-/* Again and again, since one that is dead keeps another alive. */
+/* Repeatedly, because a dead one keeps another alive. */
 static void drop_dead(struct world *world)
 {
 	for (int i = 0; i < NET * NET; i++)
@@ -380,9 +382,9 @@ static bool is_for_packet(const struct window *window, int tick)
 }
 
 /*
- * What is older than W does not count. Nor does the clip of a tick, as long as it cuts nothing: the
- * largest of any later W is then at least what each of its ticks has admitted, by a limit of that
- * tick or of the one before, and what a packet under way may still add.
+ * Entries older than W do not count. Nor does the clip of a tick, as long as it cuts nothing: the
+ * largest of any later W is then at least the admissions of each of its ticks, under a limit of
+ * that tick or of the one before, and the possible addition of a packet in flight.
  */
 static void normal_window(struct host *host)
 {
@@ -409,7 +411,7 @@ static void normal_window(struct host *host)
 	window->incarnation = 1;
 }
 
-/* The judge asks whether a host was alone at any time in W, and for the sum over the hosts. */
+/* The judge checks whether a host was offline at any time in W, and the sum over the hosts. */
 static void keep_newest(uint8_t *ticks)
 {
 	bool seen = false;
@@ -422,7 +424,7 @@ static void keep_newest(uint8_t *ticks)
 
 static void normal_books(struct books *books)
 {
-	/* Under `alone first` a host that is alone passes what it passes unasked in any case. */
+	/* Under `alone first` an offline host passes the same amount as without a share. */
 	for (int i = 0; i < HOSTS; i++) {
 		if (row->strict && !row->rival)
 			memset(books->alone[i], 0, WINDOW_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hosts and messages are alike but for their places: of all orders of them, the one whose bytes are
- * least stands for all.
+ * Hosts and messages are interchangeable except for their places: of all orders, the one with the
+ * smallest bytes represents all.
  */
 #include <string.h>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All that can happen in a world of two hosts, or of three: every action in every state, breadth
- * first, until no new state comes or so many steps from the start as the row says, for as many
- * reports and as long a time as one likes. Prints TAP, and of a bound that is broken the shortest
- * way to it.
+ * All possible behaviours in a world of two hosts, or of three: every action in every state,
+ * breadth first, until no new state appears or the row's number of steps from the start, for any
+ * number of reports and any time. Prints TAP, and for a broken bound the shortest path to it.
  *
- * States that were seen are told apart by 128 bits of hash.
+ * States that were seen are distinguished by 128 bits of hash.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +20,9 @@
 #define SINGLE ALWAYS, .net = 1, .steady = true
 #define SHAKY ALWAYS, .net = 1
 /*
- * All hosts that pass L must be over the bound, or no row could fail. So two hosts have L = 3 where
- * each passes one packet unasked, and as little as 1 where they pass nothing. A contest needs an
- * even part, so a pool of a packet for each host.
+ * All hosts that pass L must exceed the bound, or no row could fail. Two hosts therefore have L = 3
+ * if each passes one packet without a share, and as little as 1 if they pass nothing. A contest
+ * needs an even part, so a pool of a packet for each host.
  */
 #define LOOSE .limit = 3, .first = 1
 #define PARTS .limit = HOSTS, .first = 0
@@ -272,7 +271,10 @@ static void note_way(size_t state, size_t from, int step)
 	ways.step[state] = step;
 }
 
-/* One step in a world that keeps its names: the one that leads where the step of the other does. */
+/*
+ * One step in a world that retains its names: the one that leads to the same result as the other's
+ * step.
+ */
 static bool follow(struct world *world, struct world *normal, int step)
 {
 	bool is_found = false;
@@ -295,7 +297,9 @@ static bool follow(struct world *world, struct world *normal, int step)
 	return is_found;
 }
 
-/* The way to a state and one step more, in a world that keeps the names of hosts and messages. */
+/*
+ * The path to a state and one step more, in a world that retains the names of hosts and messages.
+ */
 static void print_way(size_t state, int last)
 {
 	struct world world, normal;

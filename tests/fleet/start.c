@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where a row begins. */
+/* The initial state of a row. */
 #include <string.h>
 
 #include "world.h"
@@ -15,7 +15,7 @@ static void get_share(struct world *world, int which)
 	world_act(world, DELIVER, 0);
 }
 
-/* All hosts are complete members after the first G, unless the row says otherwise. */
+/* All hosts are complete members after the first G, unless the row specifies otherwise. */
 void world_start(struct world *world)
 {
 	struct row quiet = *row;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sums of what three hosts received, in seeded random walks: clocks run apart, readings, reports
- * and answers come late, out of order or never, hosts start anew, and the engine is replaced by one
- * with another clock or loses what it has. No sum may be more than what came within W, by the
- * engine's clock. Usage: sums_walk STEPS.
+ * Sums of the packets that three hosts received, in seeded random walks: clocks drift apart,
+ * readings, reports and replies are late, out of order or lost, hosts restart, and the server is
+ * replaced by one with a different clock or loses its state. No sum can exceed the packets received
+ * within W, by the server's clock. Usage: sums_walk STEPS.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define PACKETS 65536
 #define NS_PER_MS 1000000ULL
 
-/* A clock that runs at a rate of its own, and may be set. */
+/* A clock with its own rate, which can be set. */
 struct clock {
 	double rate, set;
 };
@@ -195,7 +195,7 @@ static void set_engine_clock(void)
 	engine.set += ((double)dice(4000) - 2000) * (WINDOW + GRACE) / 2000;
 }
 
-/* Seldom: another engine, its clock is set, it loses something, or a host starts anew. */
+/* Seldom: a new server, its clock is set, it loses state, or a host restarts. */
 static void happen(void)
 {
 	const uint64_t kind = dice(20000);
@@ -205,7 +205,7 @@ static void happen(void)
 		engine.rate = some_rate();
 		set_engine_clock();
 	} else if (kind < 6) {
-		/* By so much that the ledger notices: it does not where less than G/2 is seen. */
+		/* By enough for the ledger to notice: it does not if less than G/2 is visible. */
 		beat(&host[0]);
 		engine.set += (dice(2) ? 1.0 : -1.0) * (GRACE / 2.0 + 10 + dice(2 * WINDOW));
 		beat(&host[0]);
@@ -243,8 +243,8 @@ static void burst(struct host *mine)
 }
 
 /*
- * Bursts, a little more than W apart. A part of each is told at once, so that a sum is made then;
- * the rest a little later, when a time that is taken for later than it was has come.
+ * Bursts, slightly more than W apart. A part of each is reported immediately, which creates a sum;
+ * the rest slightly later, when a time that is assumed to be later than it was has arrived.
  */
 static bool burst_step(struct host *mine)
 {
@@ -267,7 +267,7 @@ static bool burst_step(struct host *mine)
 	burst(mine);
 	if (exchange(mine))
 		return true;
-	tells = &host[(mine - host + 1) % HOSTS]; /* which has had no answer for long */
+	tells = &host[(mine - host + 1) % HOSTS]; /* which has had no reply for long */
 	burst(tells);
 	return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is kept, but what no rule asks for any more: part of the normal form. */
+/* Stored state that no rule reads any more: part of the normal form. */
 #include <string.h>
 
 #include "world.h"
@@ -9,21 +9,21 @@ static int slot_of(int host)
 	return host % world_slots();
 }
 
-/* A membership that the ledger does not have now never comes back: it gives each name once. */
+/* A membership that the ledger does not have now never returns: each name is used once. */
 static bool is_open(const struct world *world, int host, uint64_t joined)
 {
 	return joined && joined == world->ledger.host[slot_of(host)].joined;
 }
 
-/* Has the ledger still to be told that all claims of that membership are known? */
+/* Does the ledger still have to learn that all claims of that membership are known? */
 static bool awaits(const struct world *world, int host, uint64_t joined)
 {
 	return is_open(world, host, joined) && !world->ledger.host[slot_of(host)].is_complete;
 }
 
 /*
- * Has the host nothing to tell until it is given a share? Where it may be alone and pass more than
- * `first`, or in a packet by a limit that it had, it may yet.
+ * Does the host have nothing to report until it is granted a share? If it can go offline and pass
+ * more than `first`, or a packet by an earlier limit, it might still.
  */
 static bool has_nothing(const struct host *host)
 {
@@ -42,7 +42,7 @@ bool world_tells(const struct world *world, int host, uint64_t joined)
 	return awaits(world, host, joined) && !has_nothing(&world->host[host]);
 }
 
-/* A report of another membership changes nothing, whatever it says. */
+/* A report of a different membership changes nothing, for any contents. */
 static void unread_message(const struct world *world, struct message *message)
 {
 	if (message->kind == REPORT && !is_open(world, message->host, message->joined)) {
@@ -57,7 +57,7 @@ static void unread_message(const struct world *world, struct message *message)
 		message->joined = 0;
 }
 
-/* Does anybody know that membership, or may hear of it? */
+/* Does any host know that membership, or can one learn of it? */
 static bool is_named(const struct world *world, int slot, uint64_t joined)
 {
 	for (int i = slot; i < HOSTS; i += world_slots()) {
@@ -79,7 +79,7 @@ static bool is_named(const struct world *world, int slot, uint64_t joined)
 	return false;
 }
 
-/* One that nobody knows is as good as the next one. */
+/* An unknown one is equivalent to the next one. */
 static void unread_membership(struct world *world, int slot)
 {
 	struct rf_ledger_host *host = &world->ledger.host[slot];
@@ -94,8 +94,8 @@ static void clear_slot(struct rf_ledger_slots *slots, int slot)
 }
 
 /*
- * A ledger that has a host waits for it, whoever else knows that host: and it keeps that host, or
- * another one in its slot, unless it forgets.
+ * A ledger that has a host waits for it, whichever others know that host: and it retains that host,
+ * or a different one in its slot, unless it forgets.
  */
 static void unread_known(struct world *world, int slot)
 {
@@ -112,7 +112,7 @@ static void unread_known(struct world *world, int slot)
 	}
 }
 
-/* May a report come to that source? Where no limit is defined anew any more, perhaps none. */
+/* Can a report arrive for that source? If no limit is redefined any more, possibly none. */
 static bool is_asked_for(const struct world *world, int source)
 {
 	if (world->changes < row->changes)

@@ -11,7 +11,9 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* L, f, W, G, ticks, reports. Where no host passes anything unasked, one packet breaks the bound.
+/*
+ * L, f, W, G, ticks, reports. If no host passes packets without a share, one packet breaks the
+ * bound.
  */
 #define LOOSE 4, 1, 3, 2, 16, 9
 #define STRICT 1, 0, 1, 2, 16, 9
@@ -52,7 +54,9 @@ struct step {
 
 static bool compares = true; /* worlds with their normal forms */
 
-/* Mostly a tick is followed by a heartbeat of each host: else hosts would nearly always be alone.
+/*
+ * Mostly a tick is followed by a heartbeat of each host: otherwise hosts would nearly always be
+ * offline.
  */
 static struct step next_step(const struct step *path, int length, uint64_t dice)
 {
@@ -78,7 +82,7 @@ static bool loses_to(const struct world *normal, const struct world *to)
 	return false;
 }
 
-/* An answer for which the network had no room is one that was lost. */
+/* A reply for which the network had no room counts as lost. */
 static bool leads_to(const struct world *normal, enum act act, const struct world *to, int excess)
 {
 	for (int which = 0; which < NET; which++) {
@@ -93,7 +97,7 @@ static bool leads_to(const struct world *normal, enum act act, const struct worl
 	return false;
 }
 
-/* Whatever can happen in a world happens in its normal form, or changes nothing there. */
+/* Every possible event in a world is possible in its normal form, or changes nothing there. */
 static bool is_alike(const struct world *world)
 {
 	const struct row *whole = row;
@@ -173,8 +177,10 @@ static bool run(int number, uint64_t steps)
 	return holds;
 }
 
-/* STEPS [ROW [bound]]: so many actions in each row, or in that row, counted from 1; then only the
- * bound is looked at. */
+/*
+ * STEPS [ROW [bound]]: this many actions in each row, or in that row, counted from 1; then only the
+ * bound is checked.
+ */
 int main(int argc, char **argv)
 {
 	const int only = argc > 2 ? atoi(argv[2]) : 0;

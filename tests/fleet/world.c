@@ -28,7 +28,7 @@ static int limit_of(const struct world *world, const struct host *host)
 	return rf_fleet_room(row->limit, row->first, counts ? window->share : 0);
 }
 
-/* A tick longer than W: a packet may have read its limit in the tick before. */
+/* A tick longer than W: a packet might have read its limit in the tick before. */
 static int clip_of(const struct window *window)
 {
 	int most = 0;
@@ -135,7 +135,7 @@ static void serve(struct world *world, const struct message *message, struct mes
 	else
 		reply->answer = rf_ledger_report(&world->ledger, &world->source[message->tag % 2],
 						 &call, &limit, &message->report);
-	/* In a contest less is given, as if less were free or wanted: few rows look at it. */
+	/* In a contest less is granted, as if less were free or requested: few rows check it. */
 	if (!row->contests)
 		world->source[message->tag % 2].contested_until = 0;
 	if (world->ledger.host[call.slot].joined == call.stamp)
@@ -186,7 +186,7 @@ static void take_answer(struct world *world, const struct message *message)
 		write_share(host);
 }
 
-/* `keeps`: a report that wants no more than it has. */
+/* `keeps`: a report that requests no more than the present share. */
 static void deliver(struct world *world, int place, bool stays, bool keeps)
 {
 	struct message message = world->net[place];
@@ -240,7 +240,7 @@ static bool tick(struct world *world)
 	return true;
 }
 
-/* What it wants is chosen when the ledger hears it, since nothing asks for it before. */
+/* The request is chosen when the ledger receives it, because nothing reads it before. */
 static bool report(struct world *world, int which)
 {
 	struct host *host = &world->host[which];
@@ -259,7 +259,7 @@ static bool report(struct world *world, int which)
 	return true;
 }
 
-/* Only the answer may be late, or lost where the network has no room. */
+/* Only the reply can be late, or lost if the network has no room. */
 static void hear_at_once(struct world *world, const struct message *message)
 {
 	struct rf_member *member = &world->host[message->host].member;
@@ -304,7 +304,7 @@ static bool beat(struct world *world, int which)
 	return true;
 }
 
-/* Where nothing goes wrong between hosts and engine, all are heard in each tick. */
+/* Without faults between hosts and server, all are connected in each tick. */
 static bool beat_all(struct world *world)
 {
 	for (int i = 0; i < HOSTS && row->steady; i++)
@@ -437,7 +437,9 @@ void world_start_host(struct host *host, uint64_t nonce, int slot)
 	host->member.grace = row->grace;
 }
 
-/* A new window passes anew what a host passes unasked: `first`, or L if it was alone lately. */
+/*
+ * A new window passes again the amount without a share: `first`, or L if it was recently offline.
+ */
 static void note_lost(struct world *world, int which)
 {
 	bool alone = false;
@@ -474,7 +476,7 @@ static bool evict(struct world *world, int which)
 	return true;
 }
 
-/* A limit that is defined anew: the agent begins with no claim. */
+/* A limit that is redefined: the agent starts without a claim. */
 static bool change(struct world *world, int which)
 {
 	struct host *host = &world->host[which];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Two hosts, one source, one bucket of the ledger, and a network that delivers late, twice, in any
- * order or never. The rules are those of user/fleet; the rest is as small as it can be. The judge
- * knows only which packets were admitted when, and who was alone; it reads none of the rules'
- * state.
+ * order or never. The rules are those of user/fleet; the rest is as small as possible. The judge
+ * knows only which packets were admitted when, and which hosts were offline; it reads none of the
+ * rules' state.
  */
 #ifndef RINGFENCE_FLEET_WORLD_H
 #define RINGFENCE_FLEET_WORLD_H
@@ -18,32 +18,34 @@
 #define NET 3
 #define ANY 255 /* as often as it likes */
 
-/* What is explored, and how often what may happen. */
+/* The explored behaviour, and how often each event can occur. */
 struct row {
 	const char *title;
 	int limit, first, window, grace, ticks;
 	int reports; /* of each host */
-	int beats;   /* heartbeats go through the network, so many of each host; 0: at once or never
-		      */
-	bool slow;   /* they are heard at once, and their answers go through the network */
-	int twice;   /* messages delivered twice */
-	int forgets; /* the engine starts anew, with another run, or emptied */
+	int beats;   /* heartbeats are sent through the network, this many of each host; 0:
+			immediately or never */
+	bool slow; /* they are received immediately, and their replies are sent through the network
+		    */
+	int twice; /* messages delivered twice */
+	int forgets; /* the server restarts, with a new run, or emptied */
 	int steps;   /* its clock steps over G + W */
 	int reboots, evictions, changes;
 	int losses;    /* a replica takes over that has not all that was written */
 	bool packets;  /* a packet may take its time between limit and charge */
 	bool stranger; /* the second host joins only later */
-	bool strict;   /* who is alone passes `first`, and the bound holds even then */
-	bool expires;  /* what is kept of a source without claims ends at any time */
-	bool contests; /* hosts contest the source, and give back one packet at a time */
-	bool rival;    /* the last host has no slot of its own: it wants that of the first */
-	int holds;     /* so many hosts have a share at the start, */
-	bool late;     /* the last ones, which have joined since the others were heard, */
+	bool strict;   /* an offline host passes `first`, and the bound holds even then */
+	bool expires;  /* the state of a source without claims expires at any time */
+	bool contests; /* hosts contest the source, and release one packet at a time */
+	bool rival;    /* the last host has no slot: it requests the slot of the first */
+	int holds;     /* this many hosts have a share at the start, */
+	bool late;     /* the last ones, which have joined since the others were connected, */
 	bool forgot;   /* and the engine has just forgotten all */
-	bool steady;   /* heartbeats are always heard, once in a tick */
-	int net;       /* so many messages are under way at most; 0: NET */
-	int within;    /* only so many steps from the start, where no end was seen; 0: to the end */
-	bool is_part;  /* of another row, from a start that is a few steps on: for mutants */
+	bool steady;   /* heartbeats are always received, once in a tick */
+	int net;       /* at most this many messages are in flight; 0: NET */
+	int within;   /* only this many steps from the start, if exploration was never completed; 0:
+			 complete */
+	bool is_part; /* of another row, from a start that is a few steps on: for mutants */
 	bool is_quick; /* searched in less than a second */
 };
 
@@ -79,7 +81,7 @@ struct message {
 	};
 };
 
-/* What the judge writes down, of each tick, this one first. */
+/* The judge's records of each tick, this one first. */
 struct books {
 	uint8_t admitted[HOSTS][WINDOW_MAX];
 	uint8_t alone[HOSTS][WINDOW_MAX];
@@ -87,7 +89,7 @@ struct books {
 	uint8_t differs[WINDOW_MAX];
 };
 
-/* What a replica has: it lacks what was written later. */
+/* The state of a replica: it lacks later writes. */
 struct replica {
 	struct rf_ledger ledger;
 	struct rf_ledger_source source[2];
@@ -95,7 +97,7 @@ struct replica {
 
 struct world {
 	uint64_t now, skew, stamp, run;
-	uint64_t nonces; /* that were given */
+	uint64_t nonces; /* that were granted */
 	struct rf_ledger ledger;
 	struct rf_ledger_source source[2];
 	struct replica replica;
@@ -135,28 +137,30 @@ extern const struct row *row;
 extern const char *const act_names[ACTS];
 
 void world_start(struct world *world);
-/* Writes down who is alone, and the largest shares: after whatever has changed them. */
+/* Records which hosts are offline, and the largest shares: after every change of them. */
 void world_note_states(struct world *world);
 /* An agent that has just started, on a host without windows. */
 void world_start_host(struct host *host, uint64_t nonce, int slot);
-/* False: it cannot happen here, and nothing has changed. `which`: a host, or a place of the
- * network. */
+/*
+ * False: it is impossible here, and nothing has changed. `which`: a host, or a place of the
+ * network.
+ */
 bool world_act(struct world *world, enum act act, int which);
 void world_print_act(enum act act, int which);
-/* N: so many hosts have a slot at once. */
+/* N: this many hosts have a slot at the same time. */
 int world_slots(void);
-/* What a host that is alone passes in W. */
+/* The packets that an offline host passes in W. */
 int world_limit_alone(void);
 /* By how much more than the bound the window up to now has; 0: it holds. */
 int world_excess(const struct world *world);
 
 /* Takes away what makes no difference: two worlds that are alike become the same bytes. */
 void world_normal(struct world *world);
-/* Parts of that: what no rule asks for any more, */
+/* Parts of that: state that no rule reads any more, */
 void world_unread(struct world *world);
 /* numbers and names, */
 void world_rename(struct world *world);
-/* and hosts and messages in an order of their own. */
+/* and hosts and messages in a canonical order. */
 void world_sort(struct world *world);
 /* Does it matter whether the claims of that host are known in that membership? */
 bool world_tells(const struct world *world, int host, uint64_t joined);

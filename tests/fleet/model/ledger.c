@@ -141,7 +141,10 @@ static struct rf_ledger_slots members_of(const struct rf_ledger *ledger)
 	return members;
 }
 
-/* A host says that it lives. The answer's `joined` is 0 where the slot is not its. */
+/*
+ * A host reports that it is alive. `joined` in the reply is 0 if the slot belongs to a different
+ * host.
+ */
 struct rf_ledger_heard rf_ledger_beat(struct rf_ledger *ledger, const struct rf_ledger_call *call,
 				      const struct rf_ledger_beat *beat)
 {
@@ -173,7 +176,7 @@ struct rf_ledger_heard rf_ledger_beat(struct rf_ledger *ledger, const struct rf_
 	return heard;
 }
 
-/* Silent for so long, it could lose the slot to another host as well: see join(). */
+/* Silent for this long, it could also lose the slot to a different host: see join(). */
 struct rf_ledger_left rf_ledger_gone(struct rf_ledger *ledger, const struct rf_ledger_call *call,
 				     uint32_t slot)
 {
@@ -262,7 +265,7 @@ uint64_t rf_ledger_claimed(const struct rf_ledger *ledger, const struct rf_ledge
 	return sum_of(&live);
 }
 
-/* What is given: `others` is what others claim, `most` what nobody may have more than. */
+/* The grant: `others` is the sum of other claims, `most` the maximum of any claim. */
 static uint32_t give(const struct rf_ledger *ledger, const struct rf_ledger_call *call,
 		     const struct rf_ledger_limit *limit, const struct rf_ledger_report *report,
 		     uint64_t others, uint64_t most)
@@ -282,8 +285,10 @@ static bool is_contested(const struct rf_ledger *ledger, const struct rf_ledger_
 	return ledger->newest < source->contested_until;
 }
 
-/* Among how many the pool would be shared: those with a claim, those that want one, and the one
- * that asks. */
+/*
+ * Among how many the pool would be shared: hosts with a claim, hosts that request one, and the
+ * caller.
+ */
 static uint32_t count_sharers(const struct rf_ledger_source *source, uint32_t slot)
 {
 	uint32_t count = 0;
@@ -294,7 +299,7 @@ static uint32_t count_sharers(const struct rf_ledger_source *source, uint32_t sl
 	return count;
 }
 
-/* Begins or ends a contest. `before`: its claim until now. */
+/* Starts or ends a contest. `before`: its claim until now. */
 static void contest(const struct rf_ledger *ledger, struct rf_ledger_source *source,
 		    const struct rf_ledger_call *call, const struct rf_ledger_limit *limit,
 		    const struct rf_ledger_claim *before, bool in_vain, uint32_t share,
@@ -319,14 +324,14 @@ static uint32_t larger(uint32_t one, uint32_t other)
 	return one > other ? one : other;
 }
 
-/* What a claim is at least while the host has admitted, or may admit, so much beyond `first`. */
+/* The minimum of a claim while the host has admitted, or can admit, this much beyond `first`. */
 static uint32_t claim_at_least(const struct rf_ledger_report *report,
 			       const struct rf_ledger_limit *limit)
 {
 	return larger(report->has, report->used > limit->first ? report->used - limit->first : 0);
 }
 
-/* Notes what a host has of a source, and gives what it wants as far as there is any. */
+/* Records a host's state for a source, and grants its request as far as available. */
 struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_ledger_source *source,
 					 const struct rf_ledger_call *call,
 					 const struct rf_ledger_limit *limit,

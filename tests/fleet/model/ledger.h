@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A model of the ledger of a fleet, one bucket of sources at a time: the rules of
- * user/fleet/library/, in C. Walks and searches look at the model, and tests/engine compares it
- * with the library call by call. Pure: the caller brings the time, the run of the engine and the
- * records, and keeps what came of them. The library has the rules and their reasons.
+ * user/fleet/library/, in C. Walks and searches use the model, and tests/engine compares it with
+ * the library call by call. Pure: the caller passes the time, the run of the server and the
+ * records, and stores the results. The library has the rules and their reasons.
  */
 #ifndef RF_MODEL_LEDGER_H
 #define RF_MODEL_LEDGER_H
@@ -18,8 +18,8 @@ struct rf_ledger_answer rf_ledger_report(struct rf_ledger *ledger, struct rf_led
 					 const struct rf_ledger_report *report);
 
 /*
- * The host of `slot` is no member any more, if it was silent for G + W: then its claims are void
- * already, and only its name is forgotten. Before, nobody can say what it passed in W.
+ * The host of `slot` is no longer a member, if it was silent for G + W: then its claims are already
+ * void, and only its name is forgotten. Before, the packets that it passed in W are unknown.
  */
 struct rf_ledger_left rf_ledger_gone(struct rf_ledger *ledger, const struct rf_ledger_call *call,
 				     uint32_t slot);

@@ -15,7 +15,7 @@ static bool is_of_this_time(const struct rf_sum *sum, const struct rf_ledger *le
 	       sum->window_ms == window_ms && sum->cell <= ledger->newest / cell_ms(sum);
 }
 
-/* Makes the cell of now the newest. */
+/* Makes the present cell the latest. */
 static void move_on(struct rf_sum *sum, uint64_t cell)
 {
 	const uint64_t moved = cell - sum->cell;
@@ -32,7 +32,7 @@ static uint32_t added(uint64_t units, uint64_t more)
 	return units + more < UINT32_MAX ? units + more : UINT32_MAX;
 }
 
-/* Of the cells that began within W. */
+/* Of the cells that started within W. */
 static uint32_t sum_of(const struct rf_sum *sum, uint64_t now)
 {
 	uint32_t units = 0;

@@ -5,10 +5,10 @@
 
 #include "tests/fleet/model/ledger.h"
 
-/* One source under one definition of a limit. All zeros is one of which nothing is known. */
+/* One source under one definition of a limit. All zeros: nothing is known. */
 struct rf_sum {
 	uint64_t run, learns_from; /* of the ledger: cells of another time mean nothing */
-	uint64_t cell;		   /* the newest */
+	uint64_t cell;		   /* the latest */
 	uint32_t window_ms;
 	uint32_t units[RF_SUM_CELLS + 1]; /* from that cell back */
 };

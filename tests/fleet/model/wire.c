@@ -39,7 +39,7 @@ bool rf_wire_unpack_call(struct rf_ledger_call *call, const void *bytes, size_t 
 	return rf_bytes_are_whole(&from);
 }
 
-/* Members are void after the longest window that was told, so no limit may have a longer one. */
+/* Members are void after the longest reported window, so no limit can have a longer one. */
 bool rf_wire_unpack_report(struct rf_ledger_limit *limit, struct rf_ledger_report *report,
 			   const struct rf_ledger_call *call, const void *bytes, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The other half of fleet/wire.h: reads calls, and packs answers, as user/fleet/library/ does. */
+/* The other half of fleet/wire.h: reads calls, and packs replies, like user/fleet/library/. */
 #ifndef RF_MODEL_WIRE_H
 #define RF_MODEL_WIRE_H
 
@@ -13,7 +13,7 @@ void rf_wire_pack_summed(uint8_t bytes[RF_WIRE_SUMMED_SIZE], const struct rf_sum
 bool rf_wire_unpack_beat(struct rf_ledger_call *call, struct rf_ledger_beat *beat,
 			 const void *bytes, size_t size);
 bool rf_wire_unpack_call(struct rf_ledger_call *call, const void *bytes, size_t size);
-/* `call`: the one that brings it. */
+/* `call`: the one that contains it. */
 bool rf_wire_unpack_report(struct rf_ledger_limit *limit, struct rf_ledger_report *report,
 			   const struct rf_ledger_call *call, const void *bytes, size_t size);
 bool rf_wire_unpack_sum(struct rf_sum_report *report, const struct rf_ledger_call *call,
