@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an update costs the engine: calls of 8 reports, on sources of which each has claims of
- * HOLDERS hosts; and what a heartbeat of so many members does. Usage: bench SOCKET HOLDERS SOURCES
- * CALLS; prints a line of each. The library is there.
+ * The cost of an update for the fleet server: calls of 8 reports, on sources with claims of HOLDERS
+ * hosts each; and of a heartbeat of this many members. Usage: bench SOCKET HOLDERS SOURCES CALLS;
+ * prints a line of each. The library is loaded.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "client.h"
 
 #define BATCH 8
-#define DEPTH 16 /* calls under way, as of so many hosts at once */
+#define DEPTH 16 /* calls in flight, as of this many hosts */
 #define GRACE 2000
 #define WINDOW 10000
 #define HOLDERS_MAX 1000
@@ -27,7 +27,7 @@ static struct host {
 	uint64_t joined;
 	uint32_t seq;
 } host[HOLDERS_MAX];
-static struct rf_ledger_slots members; /* as the newest answer has them */
+static struct rf_ledger_slots members; /* as in the latest reply */
 static uint64_t bytes_both_ways;
 
 static uint64_t now_ns(void)
@@ -47,7 +47,7 @@ static struct rf_ledger_call call_of(int slot)
 				       .window = WINDOW};
 }
 
-/* False: the engine learns. */
+/* False: the server is learning. */
 static bool beat_all(void)
 {
 	bool gives = true;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One call of a member, from words, and its answer as words. G is 2 s, W 3 s, P 90, f 10.
+ * One call of a member, from words, and its reply as words. G is 2 s, W 3 s, P 90, f 10.
  *
  *   call SOCKET beat BUCKET SLOT NONCE JOINED [complete] [resumes]
  *   call SOCKET report BUCKET SLOT NONCE JOINED {SOURCE SEQ USED HAS WANTS}…
  *   call SOCKET gone BUCKET SLOT NONCE JOINED WHO
  *
- * ENGINE_USER and ENGINE_PASSWORD say who calls; ENGINE_KEY_SLOT is the slot that the key names, if
- * it is another one.
+ * ENGINE_USER and ENGINE_PASSWORD identify the caller; ENGINE_KEY_SLOT is the slot that the key
+ * names, if it differs.
  */
 #include <inttypes.h>
 #include <stdio.h>

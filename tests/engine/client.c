@@ -163,7 +163,7 @@ bool engine_read_answers(const redisReply *reply, struct engine_report *reports,
 	return true;
 }
 
-/* ---- what the engine keeps ---- */
+/* ---- the server's stored state ---- */
 
 #define HEAD_SIZE 51
 #define HOST_SIZE 29

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An engine for tests: calls of its functions as a member makes them, one at a time, and what it
- * keeps. A mistake of the connection ends the program.
+ * A client of a fleet server for tests: calls of its functions like a member's, one at a time, and
+ * its stored state. A connection error exits the program.
  */
 #ifndef RINGFENCE_ENGINE_CLIENT_H
 #define RINGFENCE_ENGINE_CLIENT_H
@@ -19,9 +19,9 @@ struct engine_report {
 };
 
 redisContext *engine_open(const char *socket);
-/* Sends one command; its answer is for engine_get(). */
+/* Sends one command; its reply is for engine_get(). */
 void engine_send(redisContext *redis, const char *format, ...);
-/* The next answer, which the caller frees. */
+/* The next reply, which the caller frees. */
 redisReply *engine_get(redisContext *redis);
 /* The same, of a number, and of TIME. */
 int64_t engine_get_number(redisContext *redis);
@@ -34,15 +34,15 @@ void engine_send_gone(redisContext *redis, uint32_t bucket, uint32_t slot, const
 		      size_t size);
 void engine_send_reports(redisContext *redis, uint32_t bucket, uint32_t slot, const void *bytes,
 			 size_t size, const struct engine_report *reports, int count);
-/* The same of rf_sums: what is in the reports is the caller's. */
+/* The same for rf_sums: the caller checks the contents of the reports. */
 void engine_send_items(redisContext *redis, const char *function, uint32_t bucket, uint32_t slot,
 		       const void *bytes, size_t size, const struct engine_report *reports,
 		       int count);
-/* False: the answer is an error, or makes no sense. */
+/* False: the reply is an error, or invalid. */
 bool engine_read_heard(const redisReply *reply, struct rf_ledger_heard *heard);
 bool engine_read_answers(const redisReply *reply, struct engine_report *reports, int count);
 
-/* What the engine keeps. False: these bytes are not the hosts of a bucket, or a record. */
+/* The server's stored state. False: these bytes are not the hosts of a bucket, or a record. */
 bool engine_parse_hosts(const redisReply *reply, struct rf_ledger *ledger, uint16_t *base,
 			struct rf_ledger_slots *listed);
 bool engine_parse_record(const redisReply *reply, struct rf_ledger_source *source);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine's functions beside their model, call by call: answers and all that is kept are
- * the same, whatever is called. The library is a copy whose time is that of two keys; test_function
- * makes it, and mutants of it. Usage: compare SOCKET LIBRARY CALLS; RF_TEST_SEED as in unit tests.
+ * The server's functions compared with their model, call by call: replies and all stored state are
+ * the same, for any calls. The library is a copy whose time comes from two keys; test_function
+ * creates it, and mutants of it. Usage: compare SOCKET LIBRARY CALLS; RF_TEST_SEED as in unit
+ * tests.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The engine's functions beside tests/fleet/model/ledger.c, call by call: what the files of that
- * comparison share. All is drawn by one dice, so that a seed gives the same calls again.
+ * The server's functions compared with tests/fleet/model/ledger.c, call by call: shared by the
+ * files of that comparison. All is drawn by one generator, so a seed yields the same calls again.
  */
 #ifndef RINGFENCE_ENGINE_COMPARE_H
 #define RINGFENCE_ENGINE_COMPARE_H
@@ -23,14 +23,14 @@ struct member {
 	uint64_t quiet_until; /* no heartbeat comes before */
 };
 
-/* What the rules say that the engine has. */
+/* The server's state according to the rules. */
 struct bucket {
 	struct rf_ledger ledger;
 	struct rf_ledger_source source[SOURCES];
-	uint64_t ends[SOURCES]; /* when the record does; 0: there is none */
+	uint64_t ends[SOURCES]; /* when the record does; 0: none */
 	struct rf_sum sum[SOURCES];
 	char sum_key[SOURCES][RF_WIRE_KEY_SIZE];
-	bool is_new; /* the engine has lost its hosts: where generations begin is its */
+	bool is_new; /* the server has lost its hosts: it determines where generations start */
 	struct member member[MEMBERS];
 	char key[SOURCES][RF_WIRE_KEY_SIZE], hosts_key[RF_WIRE_KEY_SIZE];
 	uint32_t number;
@@ -54,40 +54,40 @@ extern struct seen seen;
 __attribute__((format(printf, 1, 2), noreturn)) void differs(const char *format, ...);
 /* A number below `bound`. */
 uint64_t dice(uint64_t bound);
-/* Sends a command of which the answer does not matter. */
+/* Sends a command whose reply does not matter. */
 void command(const char *format, const char *key);
 
 /* ---- compare_fate.c: what befalls the engine ---- */
 
-/* The library of which the time is that of two keys. */
+/* The library whose time comes from two keys. */
 void take_library(const char *path);
 void load_library(void);
 void lose_all(void);
 void lose_hosts(struct bucket *bucket);
 void lose_record(struct bucket *bucket, int source);
 void lose_sum(struct bucket *bucket, int source);
-/* Time passes; seldom something is lost, starts anew or falls silent. */
+/* Time passes; seldom state is lost, or a host restarts or falls silent. */
 void happen(struct bucket *bucket);
 
-/* ---- compare_kept.c: what the engine keeps ---- */
+/* ---- compare_kept.c: the server's stored state ---- */
 
 void compare_hosts(const struct rf_ledger *is, const struct rf_ledger *wanted,
 		   const struct rf_ledger_slots *listed);
 void compare_record(const struct rf_ledger_source *is, const struct rf_ledger_source *wanted);
-/* The times of the engine's real clock before and after the call, and when a key ends. */
+/* The times of the server's real clock before and after the call, and when a key expires. */
 void check_expiry(uint64_t before, uint64_t after, int64_t ends, uint64_t life);
 /*
- * The hosts as they are kept now; where generations begin is taken over from an engine that lost
- * its hosts.
+ * The hosts as they are stored now; the start of generations is taken from a server that lost its
+ * hosts.
  */
 bool get_hosts(struct bucket *bucket, struct rf_ledger *ledger, struct rf_ledger_slots *listed);
 
 /* ---- compare_calls.c: what all calls have ---- */
 
 struct rf_ledger_call call_of(const struct member *member);
-/* Changes bytes at times, so that they may or may not make sense. */
+/* Changes bytes at times, which can make them invalid. */
 size_t garble(uint8_t *bytes, size_t size, uint64_t seldom);
-/* Sets the time; the answers are read by get_begin(), which returns the engine's real time. */
+/* Sets the time; the replies are read by get_begin(), which returns the server's real time. */
 void send_begin(void);
 uint64_t get_begin(void);
 

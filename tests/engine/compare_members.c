@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls of members about themselves and each other: heartbeats, and hosts that are gone. */
+/* The calls of members about themselves and each other: heartbeats, and hosts that left. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -40,8 +40,8 @@ static void compare_heard(const struct rf_ledger_heard *is, const struct rf_ledg
 }
 
 /*
- * An answer that names the membership that the rules know brings none that is new. False: the host
- * is foreign, for which no hosts are kept longer.
+ * A reply that names a membership known to the rules brings none that is new. False: the host is
+ * foreign, for which hosts are not stored longer.
  */
 static bool beat_model(struct bucket *bucket, struct member *member, struct rf_ledger_call *call,
 		       const struct rf_ledger_beat *beat, const redisReply *reply)
@@ -60,7 +60,7 @@ static bool beat_model(struct bucket *bucket, struct member *member, struct rf_l
 	return heard.status != RF_LEDGER_FOREIGN;
 }
 
-/* What a call about members was answered, and what the engine keeps after it. */
+/* The reply to a call about members, and the server's stored state after it. */
 struct told {
 	uint64_t before, after; /* the engine's real time */
 	int64_t ends;
@@ -128,7 +128,7 @@ void beat(struct bucket *bucket, struct member *member)
 	end_told(bucket, &told);
 }
 
-/* ---- a host that is gone ---- */
+/* ---- a host that left ---- */
 
 /* The slot of a member, or any. */
 static uint32_t some_slot(const struct bucket *bucket)

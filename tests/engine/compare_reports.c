@@ -6,7 +6,7 @@
 
 #define BATCH 8
 
-/* Any, or one that has the same bytes as what names a host in a record. */
+/* Any, or one that has the same bytes as the name of a host in a record. */
 static uint32_t some_number(const struct bucket *bucket)
 {
 	const uint32_t slot = slots[dice(MEMBERS)];
@@ -49,7 +49,7 @@ static void compare_answer(const struct rf_ledger_answer *is, const struct rf_le
 	seen.lowered += is->lower_to < is->share;
 }
 
-/* How long the record of a source is kept, in ms. */
+/* How long the record of a source is stored, in ms. */
 static uint64_t life_of(const struct rf_ledger_source *source, uint64_t grace, uint64_t window)
 {
 	const uint64_t silent = grace + window;
@@ -133,7 +133,7 @@ static void send_reports(struct bucket *bucket, uint32_t slot, const uint8_t *by
 	}
 }
 
-/* At times what is kept of a source makes no sense while the call is made. */
+/* At times the stored state of a source is invalid while the call is made. */
 static int make_rubbish(struct bucket *bucket)
 {
 	static const char *const how[] = {"SET %s rubbish", "RPUSH %s rubbish",

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What was received, of several sources in a call. */
+/* The received packets, of several sources in a call. */
 #include <string.h>
 
 #include "compare.h"
 
 #define BATCH 8
-#define HEAD_SIZE 28 /* run, where learning began, the newest cell, W */
+#define HEAD_SIZE 28 /* run, start of learning, the latest cell, W */
 
 /* None of these is the key of a sum. */
 static const char *other_key(const struct bucket *bucket, int source)
@@ -71,7 +71,7 @@ static void compare_summed(const struct rf_sum_answer *is, const struct rf_sum_a
 }
 
 /*
- * What is kept; a key is made not to expire, since time is not the engine's here. It may have
+ * The stored state; a key is made not to expire, because time is not the server's here. It can have
  * expired before that: some last for 2 ms.
  */
 static void compare_sum(struct bucket *bucket, int source, uint64_t before, uint64_t after,
@@ -103,7 +103,7 @@ static void compare_sum(struct bucket *bucket, int source, uint64_t before, uint
 	freeReplyObject(reply);
 }
 
-/* At times what is kept of a source makes no sense while the call is made. */
+/* At times the stored state of a source is invalid while the call is made. */
 static int make_rubbish(struct bucket *bucket)
 {
 	static const char *const how[] = {"SET %s rubbish", "RPUSH %s rubbish", "SETRANGE %s 96 x",
