@@ -199,11 +199,11 @@ outside ip link del out0
 # Windows this short are timed in ns, by the clock that stamps the frames. TIME is the length of
 # their cells, 16/15 of W, rounded up.
 
-begin sliding 1000/100ms
+begin sliding 1000/25ms
 flood
-repeat 50 107ms sleep 0.1
+repeat 50 27ms sleep 0.1
 end
-judged 50 1000/107ms max 1000/100ms
+judged 50 1000/27ms max 1000/25ms
 adds_up
 sources_add_up
 over
