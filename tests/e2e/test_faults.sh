@@ -36,11 +36,12 @@ count_calls() { # CMD…
 	wrong='' tried=0 refused=0
 }
 
-# Runs a command whose Nth call of bpf() fails. Returns its status; its message is in `said`.
+# Runs a command whose Nth call of bpf() fails. Returns its status; its message is in `said`. With a filter of
+# seccomp, which needs -f, only calls of bpf() stop the command.
 refuse() { # NUMBER ERROR CMD…
 	local status
 
-	inside strace -qq -o "$scratch/trace" -e trace=bpf -e "inject=bpf:error=$2:when=$1" \
+	inside strace -f --seccomp-bpf -qq -o "$scratch/trace" -e trace=bpf -e "inject=bpf:error=$2:when=$1" \
 		"${@:3}" >"$scratch/stdout" 2>"$scratch/stderr"
 	status=$?
 	grep -q INJECTED "$scratch/trace" && tried=$((tried + 1))
