@@ -86,7 +86,7 @@ check_floors() {
 # Only `out`, a tool of the build, and what the daemon and the agent `say` print, and `log` passes on what libbpf and libxdp say, when asked.
 check_printing() {
 	case $1 in
-	user/cli/out.c | user/schema/print.c | user/cli/print_keys.c | user/base/say.c | user/daemon/help.c | user/kernel/log.c) ;;
+	user/cli/out.c | user/schema/print.c | user/cli/print_keys.c | user/base/say.c | user/daemon/main.c | user/kernel/log.c) ;;
 	user/*) grep -HnE '\b(printf|fprintf|puts|putchar|perror)\(' "$1" &&
 		complain "$1: only out prints" ;;
 	esac

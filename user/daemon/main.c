@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/say.h"
-#include "daemon/help.h"
-#include "daemon/load.h"
 #include "daemon/page.h"
 #include "daemon/run.h"
+#include "daemon/settings.h"
 #include "kernel/log.h"
+
+static void print_help(void)
+{
+	char *settings = rf_setting_help(&rf_watch_settings);
+
+	printf("Usage: ringfence-watch [config FILE] [SETTING…]\n"
+	       "       ringfence-watch check [FILE]\n"
+	       "       ringfence-watch help | version\n\n"
+	       "Watches all fences of this network namespace, and serves what it sees.\n"
+	       "It needs no capability, only to be in the group 'ringfence'.\n\n"
+	       "  check [FILE]                  look for mistakes in a file of settings\n"
+	       "  config FILE                   the settings, instead of\n"
+	       "                                " RF_SETTINGS_FILE "\n\n"
+	       "Settings, one a line in the file; on the command line they come before those\n"
+	       "of the file:\n");
+	printf("%s", settings ?: "");
+	free(settings);
+	fflush(stdout);
+}
 
 static int check(struct rf_words *words, struct rf_error *error)
 {
@@ -47,7 +66,7 @@ static int run(struct rf_words *words, struct rf_error *error)
 	if (is_asked(words, "help", "--help", "-h")) {
 		err = rf_words_end(words, error);
 		if (!err)
-			rf_say_help();
+			print_help();
 		return err;
 	}
 	if (is_asked(words, "version", "--version", "-V")) {

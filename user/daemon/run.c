@@ -14,8 +14,8 @@
 #include "daemon/child.h"
 #include "daemon/fences.h"
 #include "daemon/live.h"
-#include "daemon/load.h"
 #include "daemon/run.h"
+#include "daemon/settings.h"
 #include "watch/pace.h"
 
 #define FIND_NS (2 * RF_NS_PER_S) /* a new fence is found within that time */

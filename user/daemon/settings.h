@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the daemon is told: the words of its command line and the lines of its file are the same.
- * Pure.
+ * The settings of the daemon: the words of its command line and the lines of its file are the same.
  */
 #ifndef RINGFENCE_SETTINGS_H
 #define RINGFENCE_SETTINGS_H
@@ -64,6 +63,15 @@ int rf_settings_text(struct rf_settings *settings, char *text, struct rf_mistake
 		     struct rf_error *error);
 /* An error where settings contradict each other. */
 int rf_settings_check(const struct rf_settings *settings, struct rf_error *error);
+
+/* Reads the settings of a file, and logs each error in it. */
+int rf_settings_load(struct rf_settings *settings, const char *path, struct rf_error *error);
+/*
+ * Reads all settings, at the start and at SIGHUP: the embedded ones, the file, the environment of a
+ * unit, and `words` of the command line. On failure `settings` are unchanged.
+ */
+int rf_settings_make(struct rf_settings *settings, const struct rf_words *words,
+		     struct rf_error *error);
 
 bool rf_listen_is_loopback(const struct rf_listen *listen);
 /* 0.0.0.0 or [::]: every address of the machine. */
