@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs test programs that speak TAP, side by side in the order given, and closes with the line
-# `N passed, N failed, N skipped`. What a program printed appears as a whole when the program ends.
-# A program that dies, or that runs fewer tests than it planned, counts as failed, whatever it
-# printed before. After a failure the last lines say what failed, and how to run each failed program
-# again, alone.
+# Runs TAP test programs in parallel, in the order given, and finishes with the line `N passed, N
+# failed, N skipped`. The output of a program is printed as a whole when the program exits. A
+# program that crashes, or that runs fewer tests than it planned, counts as failed, whatever it
+# printed before. After a failure, the last lines show the failed tests and the command that runs
+# each failed program again.
 #
-# A program that cannot share the machine says so in its own source, in a line that begins with
-# "Runs alone: ", and why. Such programs run last, one after the other. A lock keeps them apart from
-# the programs of another run on this machine, too.
+# A program that cannot share the machine has a line in its source that starts with
+# "Runs exclusively: " and the reason. Such programs run last, one after the other. A lock also
+# separates them from the programs of other runs on this machine.
 #
-# JOBS is the number of programs that run at once: by default two more than twice the CPUs, since many
-# programs wait. With two more than the CPUs, a quarter of the CPU time was idle.
+# JOBS is the number of programs that run in parallel, by default twice the number of CPUs plus two,
+# because many programs wait. With the number of CPUs plus two, a quarter of the CPU time was idle.
 set -u
 
 jobs=${JOBS:-$((2 * $(nproc) + 2))}
@@ -23,7 +23,7 @@ declare -A failures=() # by program, what failed
 declare -A program_of=() output_of=() begin_of=() # by process id
 started=0
 
-# Ends the running programs, each in its own process group, and waits until they have cleaned up.
+# Stops the running programs, each in its own process group, and waits for their cleanup.
 end() {
 	local pid
 
@@ -41,7 +41,7 @@ trap 'exit 143' TERM
 set -m # a process group for each program
 TIMEFORMAT='%1U + %1S' # seconds of a program and its children, and of the kernel for them
 
-# The source of a program: of a script, itself.
+# The source of a program; a script is its own source.
 source_of() { # PROGRAM
 	case $1 in
 	build/*) echo "${1#build/}.c" ;;
@@ -49,11 +49,11 @@ source_of() { # PROGRAM
 	esac
 }
 
-runs_alone() { # PROGRAM
-	grep -qs '^\(#\| \*\|//\) Runs alone: ' "$(source_of "$1")"
+runs_exclusively() { # PROGRAM
+	grep -qs '^\(#\| \*\|//\) Runs exclusively: ' "$(source_of "$1")"
 }
 
-# The command that runs a program again, alone.
+# The command that runs one program again.
 again() { # PROGRAM
 	case $1 in
 	build/*) echo "make $1 && $1" ;;
@@ -76,11 +76,11 @@ failed_tests() { # OUTPUT
 	awk '/^(not )?ok/ { left = /^not/ ? 12 : 0 } /^Bail out!/ { left = 1 } left-- > 0 { print "#   " $0 }' "$1"
 }
 
-# Prints a program's output, and adds its results to the sums.
+# Prints the output of a program and adds its results to the totals.
 tally() { # PROGRAM STATUS OUTPUT
 	local program=$1 status=$2 output=$3 ok not_ok skips planned
 
-	# cmocka says "not ok" of a test that it skipped, too.
+	# cmocka also prints "not ok" for a skipped test.
 	sed -i 's/^not ok \([0-9]* # SKIP\)/ok \1/' "$output"
 	cat "$output"
 	not_ok=$(grep -c '^not ok' "$output")
@@ -98,7 +98,7 @@ tally() { # PROGRAM STATUS OUTPUT
 	passed=$((passed + ok)) failed=$((failed + not_ok)) skipped=$((skipped + skips))
 }
 
-# Waits for the next program that ends.
+# Waits for the next program to exit.
 finish_one() {
 	local pid status
 
@@ -110,9 +110,9 @@ finish_one() {
 	unset "program_of[$pid]"
 }
 
-together=() alone=()
+together=() exclusive=()
 for program in "$@"; do
-	if runs_alone "$program"; then alone+=("$program"); else together+=("$program"); fi
+	if runs_exclusively "$program"; then exclusive+=("$program"); else together+=("$program"); fi
 done
 for program in "${together[@]}"; do
 	[ "${#program_of[@]}" -lt "$jobs" ] || finish_one
@@ -121,13 +121,13 @@ done
 while [ "${#program_of[@]}" -gt 0 ]; do
 	finish_one
 done
-for program in "${alone[@]}"; do
+for program in "${exclusive[@]}"; do
 	start "$program" --exclusive
 	finish_one
 done
 
 for program in "${!failures[@]}"; do
-	echo "# $program failed; to run it again, alone: $(again "$program")"
+	echo "# $program failed; to run it again: $(again "$program")"
 	echo "${failures[$program]}"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
