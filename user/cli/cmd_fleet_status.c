@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/prefix.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -18,8 +19,8 @@
 #include "rules/grammar_option.h"
 
 /*
- * Objects that the agent has answered are passed on: the records of their fields are in
- * agent/inquiry.c, agent/news.c and agent/status.c.
+ * Objects in the replies of the agent are printed unchanged: the records of their fields are in
+ * agent/replies.c, agent/news.c and agent/status.c.
  */
 
 /* ---- status ---- */
@@ -370,7 +371,7 @@ struct shown {
 	json_t *limits; /* as the agent answered */
 	bool is_allowed;
 	struct source_ban *ban;
-	size_t bans;
+	size_t bans, room;
 };
 
 static bool knows_host(const void *of)
@@ -408,11 +409,14 @@ static const struct rf_field shown_fields[] = {
 
 RF_RECORD(fleet_show, shown_fields);
 
+#define BANS_LEAST 8
+
 /* A further ban, which the caller fills in; NULL: no memory. */
 static struct source_ban *add_ban(struct shown *shown, const struct rf_prefix *prefix,
 				  uint64_t left_ns)
 {
-	struct source_ban *ban = reallocarray(shown->ban, shown->bans + 1, sizeof(*ban));
+	struct source_ban *ban =
+		rf_grow(shown->ban, shown->bans, &shown->room, sizeof(*ban), BANS_LEAST);
 
 	if (!ban)
 		return NULL;
