@@ -450,7 +450,7 @@ __noinline __u64 find_place(const struct question *question, __u64 kin)
 		place = search_place(question, kin & ~(__u64)KIN_OUT_OF_FORCE);
 	if (place)
 		return place;
-	sums->map_error[RF_NONE_IDLE]++;
+	sums->map_error[RF_NO_IDLE_SLOT]++;
 	if (is_sibling(kin))
 		rf_store(&config.room[is_ipv6 & 1].siblings_left_out, question->jiffies);
 	return 0;

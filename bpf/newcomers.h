@@ -91,9 +91,9 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 	case RF_NEWCOMERS_OFF:
 		return is_shadow ? RF_MAP_ERROR : RF_NO_WINDOW;
 	case RF_NEWCOMERS_CLOSED:
-		return is_shadow ? RF_NEWCOMER_OPEN : RF_NEWCOMER_CLOSED;
+		return is_shadow ? RF_NEWCOMER_PASS : RF_NEWCOMER_DROP;
 	default:
-		return RF_NEWCOMER_OPEN;
+		return RF_NEWCOMER_PASS;
 	}
 }
 
@@ -202,7 +202,7 @@ __noinline int meet_at(struct question *question, __u32 i)
 		question->aggregated |= 1U << i % RF_CHARGED_MAX;
 		return RF_UNDER_LIMIT;
 	}
-	refused = is_sibling(kin) ? RF_NEWCOMER_OPEN : refuse_newcomer(bank, slot);
+	refused = is_sibling(kin) ? RF_NEWCOMER_PASS : refuse_newcomer(bank, slot);
 	if (refused < RF_FIRST_DROP && i >= question->in_force && !is_unknown_to_shadows(question))
 		refused = RF_UNDER_LIMIT;
 	return refused;
@@ -212,7 +212,7 @@ __noinline int meet_at(struct question *question, __u32 i)
  * Creates the missing windows, or marks the limits that charge the window of the prefix. Returns
  *
  *   RF_UNDER_LIMIT     evaluate the limits
- *   RF_NEWCOMER_OPEN   evaluate the limits that have a window; the reason if they pass the packet
+ *   RF_NEWCOMER_PASS   evaluate the limits that have a window; the reason if they pass the packet
  *   a reason to drop   evaluate no limit
  */
 __noinline int meet_newcomer(struct question *question)

@@ -106,23 +106,23 @@ __noinline int ask6(struct question *question)
  * A packet of unknown class would bypass every limit that might match it. It is therefore dropped,
  * unless its source is on the allow list.
  */
-static __always_inline enum rf_reason refuse_unclassed(struct question *question, int is_ipv6)
+static __always_inline enum rf_reason refuse_unclassified(struct question *question, int is_ipv6)
 {
 	enum rf_reason reason;
 	__u32 limits = 0;
 	__u64 until;
 
-	return lists_decide(question, &reason, &limits, &until, is_ipv6) ? reason : RF_UNCLASSED;
+	return lists_decide(question, &reason, &limits, &until, is_ipv6) ? reason : RF_UNCLASSIFIED;
 }
 
-__noinline int refuse_unclassed4(struct question *question)
+__noinline int refuse_unclassified4(struct question *question)
 {
-	return question ? refuse_unclassed(question, 0) : RF_UNCLASSED;
+	return question ? refuse_unclassified(question, 0) : RF_UNCLASSIFIED;
 }
 
-__noinline int refuse_unclassed6(struct question *question)
+__noinline int refuse_unclassified6(struct question *question)
 {
-	return question ? refuse_unclassed(question, 1) : RF_UNCLASSED;
+	return question ? refuse_unclassified(question, 1) : RF_UNCLASSIFIED;
 }
 
 /* The class of a packet, by its port. */
@@ -256,7 +256,7 @@ static __always_inline int verdict_of(enum rf_reason reason)
 struct request {
 	struct rf_who who;
 	__u32 cost;
-	int is_unclassed; /* skip the lease: only the allow list lets the packet pass */
+	int is_unclassified; /* skip the lease: only the allow list lets the packet pass */
 };
 
 static __always_inline __u32 refine_class(const struct view *view, __u32 base, __u32 generation,
@@ -371,9 +371,10 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	bank = bank_in_force(jiffies, &generation);
 	if (!bank)
 		return 0;
-	request->is_unclassed = packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE;
-	*why = RF_UNCLASSED;
-	if (request->is_unclassed && !(bank->flags & listed))
+	request->is_unclassified =
+		packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE;
+	*why = RF_UNCLASSIFIED;
+	if (request->is_unclassified && !(bank->flags & listed))
 		return 0;
 	index = class_of(bank, generation, packet);
 	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
@@ -394,7 +395,7 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	*why = RF_NO_LIMIT;
 	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
 		return 0;
-	*why = RF_NEWCOMER_CLOSED;
+	*why = RF_NEWCOMER_DROP;
 	if (is_refused_at_once(packet, version, bank, class->limits, jiffies))
 		return 0;
 	set_who(&request->who, packet, version, bank);
@@ -417,7 +418,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 
 	if (!set_request(ctx, &request, packet, version, len_bytes, jiffies, frame, why))
 		return STEP_COUNT;
-	if (!request.is_unclassed &&
+	if (!request.is_unclassified &&
 	    lease_answers(&request.who, cpu, jiffies, request.cost, len_bytes, &is_drop))
 		return is_drop ? XDP_DROP : XDP_PASS;
 	/* Stored in memory only from here on: the lease path uses registers. */
@@ -432,9 +433,9 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	question->len_bytes = len_bytes;
 	question->cost = request.cost;
 	clear_answers(question);
-	if (!request.is_unclassed)
+	if (!request.is_unclassified)
 		return verdict_of(ask_and_count(question, version == 6));
-	*why = version == 4 ? refuse_unclassed4(question) : refuse_unclassed6(question);
+	*why = version == 4 ? refuse_unclassified4(question) : refuse_unclassified6(question);
 	return STEP_COUNT;
 }
 

@@ -24,7 +24,7 @@
 	ROW(RF_NON_IP, PASS, "non_ip", "not IP (ARP, LLDP …)", "not IP, as ARP, LACP or LLDP")   \
 	ROW(RF_NEIGHBOUR, PASS, "neighbour", "IPv6 neighbour discovery",                         \
 	    "IPv6 neighbour discovery, or router")                                               \
-	ROW(RF_NEWCOMER_OPEN, PASS, "newcomer_open", "new, over the newcomers rate",             \
+	ROW(RF_NEWCOMER_PASS, PASS, "newcomer_pass", "new, over the newcomers rate",             \
 	    "a new source, over the newcomers rate")                                             \
 	ROW(RF_UNCONFIRMED, PASS, "unconfirmed", "the attach was not confirmed",                 \
 	    "the attach was not confirmed in time")                                              \
@@ -39,11 +39,11 @@
 	ROW(RF_DENIED, DROP, "denied", "on the deny list", "its source is on the deny list")     \
 	ROW(RF_CONTENDED, DROP, "contended", "lost too many races for a window",                 \
 	    "lost too many races for its window")                                                \
-	ROW(RF_NEWCOMER_CLOSED, DROP, "newcomer_closed", "new, over the newcomers rate",         \
+	ROW(RF_NEWCOMER_DROP, DROP, "newcomer_drop", "new, over the newcomers rate",             \
 	    "a new source, over the newcomers rate")                                             \
 	ROW(RF_NO_WINDOW, DROP, "no_window", "could not allocate a window",                      \
 	    "no window for its source")                                                          \
-	ROW(RF_UNCLASSED, DROP, "unclassed", "cannot tell which limits apply",                   \
+	ROW(RF_UNCLASSIFIED, DROP, "unclassified", "cannot tell which limits apply",             \
 	    "headers do not show which limits match")                                            \
 	ROW(RF_DEEP_VLAN, DROP, "deep_vlan", "more than eight VLAN tags",                        \
 	    "more than eight VLAN tags")                                                         \
@@ -75,7 +75,8 @@ _Static_assert((0 RF_REASONS(RF_REASON_BIT)) == (1U << RF_REASON_COUNT) - 1,
 	ROW(RF_INSERT_FULL, "insert_full", "the map was full (E2BIG)")                           \
 	ROW(RF_INSERT_OTHER, "insert_other", "another error of an insert into the map")          \
 	ROW(RF_WINDOW_LOST, "window_lost", "a window was evicted before it was looked up again") \
-	ROW(RF_NONE_IDLE, "none_idle", "no idle window could make room: no insert was tried")    \
+	ROW(RF_NO_IDLE_SLOT, "no_idle_slot",                                                     \
+	    "no idle window could make room: no insert was tried")                               \
 	ROW(RF_DELETE_BUSY, "delete_busy",                                                       \
 	    "an idle window could not be removed: no insert was tried")
 

@@ -146,10 +146,10 @@ refused snapshot/records.c '_Generic' 'a number of a kind that no row has'
 
 # By hand, since all else follows from the rows: programs read these names.
 is "$(cut -d'|' -f1,2 build/schema/reasons | tr '\n' ' ')" 'under_limit|passed shadow_over|passed no_limit|passed '\
-'allowed|passed non_ip|passed neighbour|passed newcomer_open|passed unconfirmed|passed paused|passed map_error|passed '\
-'over_limit|dropped banned|dropped denied|dropped contended|dropped newcomer_closed|dropped no_window|dropped '\
-'unclassed|dropped deep_vlan|dropped malformed|dropped ' 'the reasons have the names and verdicts that programs know'
+'allowed|passed non_ip|passed neighbour|passed newcomer_pass|passed unconfirmed|passed paused|passed map_error|passed '\
+'over_limit|dropped banned|dropped denied|dropped contended|dropped newcomer_drop|dropped no_window|dropped '\
+'unclassified|dropped deep_vlan|dropped malformed|dropped ' 'the reasons have the names and verdicts that programs know'
 is "$(cut -d'|' -f1 build/schema/map_errors | tr '\n' ' ')" \
-	'insert_busy insert_nomem insert_full insert_other window_lost none_idle delete_busy ' 'so do the errors of maps'
+	'insert_busy insert_nomem insert_full insert_other window_lost no_idle_slot delete_busy ' 'so do the errors of maps'
 
 done_testing

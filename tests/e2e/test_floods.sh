@@ -441,11 +441,11 @@ done
 
 is "$(command jq -cS '[.newcomers, .map_errors, .windows.ipv4] | map(keys)' "$scratch/stats")" \
 	'[["admitted","aggregated","dropped","known","passed","rate","then","unnoted","window_ms"],'\
-'["delete_busy","insert_busy","insert_full","insert_nomem","insert_other","none_idle",'\
+'["delete_busy","insert_busy","insert_full","insert_nomem","insert_other","no_idle_slot",'\
 '"window_lost"],["evictions","inserts","resident","used"]]' \
 	'stats --json counts each outcome of a newcomer'
-is "$(jq -r '.reasons | has("newcomer_open") and has("newcomer_closed") and has("map_error")' \
-	"$scratch/stats")" true 'stats --json has the reasons newcomer_open, newcomer_closed and map_error'
+is "$(jq -r '.reasons | has("newcomer_pass") and has("newcomer_drop") and has("map_error")' \
+	"$scratch/stats")" true 'stats --json has the reasons newcomer_pass, newcomer_drop and map_error'
 
 # For comparison, without a guard: each random source gets a window, and evicts another source.
 begin 'random sources, no guard' $full 1000

@@ -194,8 +194,8 @@ charges 'first fragment' $v4 'any udp dns' ip4=$v4,frag=0x2000 udp=53 zeros=64
 charges 'first fragment, SYN' $v4 'any tcp syn web' ip4=$v4,frag=0x2000 tcp=443,flags=2
 charges 'later fragment' $v4 'any udp' ip4=$v4,frag=0x20b9 udp=53 zeros=64
 charges 'last fragment' $v4 'any tcp' ip4=$v4,frag=0x00b9 tcp=443,flags=2
-drops 'TCP fragment where the flags are' unclassed ip4=$v4,frag=0x2001 tcp=443,flags=2
-drops 'IPv6, TCP fragment where the flags are' unclassed ip6=$v6 frag=9 tcp=443,flags=2
+drops 'TCP fragment where the flags are' unclassified ip4=$v4,frag=0x2001 tcp=443,flags=2
+drops 'IPv6, TCP fragment where the flags are' unclassified ip6=$v6 frag=9 tcp=443,flags=2
 charges 'tiny first fragment, flags cut off' $v4 'any tcp syn web' \
 	ip4=$v4,frag=0x2000 tcp=443,flags=0x10 trim=12
 # Ethernet pads the first fragment to 60 bytes; the zeros are in place of the flags.
@@ -217,13 +217,13 @@ charges 'IPv6, AH is stepped over' $v6 'any udp dns' ip6=$v6 auth udp=53
 charges 'a chain of five' $v6 'any tcp syn web' ip6=$v6 hop dest route auth dest tcp=443,flags=2
 charges 'a chain of eight' $v6 'any udp dns' \
 	ip6=$v6 dest dest dest dest dest dest dest dest udp=53
-drops 'a chain of nine' unclassed ip6=$v6 dest dest dest dest dest dest dest dest dest udp=53
+drops 'a chain of nine' unclassified ip6=$v6 dest dest dest dest dest dest dest dest dest udp=53
 charges 'IPv6 ESP' $v6 'any esp' ip6=$v6 proto=50 zeros=32
 charges 'IPv6 atomic fragment' $v6 'any udp dns' ip6=$v6 frag=0 udp=53
 charges 'IPv6 first fragment' $v6 'any tcp syn web' ip6=$v6 frag=1 tcp=443,flags=2 zeros=64
 charges 'IPv6 later fragment' $v6 'any udp' ip6=$v6 frag=0x05a9 udp=53
 charges 'IPv6 later fragment behind options' $v6 'any tcp' ip6=$v6 hop frag=0x05a8 tcp=443,flags=2
-drops 'IPv6 later fragment of options' unclassed ip6=$v6 frag=0x05a9 dest udp=53
+drops 'IPv6 later fragment of options' unclassified ip6=$v6 frag=0x05a9 dest udp=53
 
 # ---- messages about others' packets ----
 
@@ -274,13 +274,13 @@ drops 'IPv4 header of 16 bytes, it says' malformed ip4=$v4,ihl=4 udp=53
 drops 'IPv6 header cut' malformed ip6=$v6 trim=1
 drops 'VLAN tag cut' malformed q trim=1
 drops 'nothing behind the tag' malformed q type=0x0800
-drops 'IPv4 header alone' unclassed ip4=$v4 udp=53 trim=8
-drops 'options cut' unclassed ip4=$v4,ihl=15 udp=53 trim=28
-drops 'UDP cut in the ports' unclassed ip4=$v4 udp=53 trim=5
+drops 'IPv4 header alone' unclassified ip4=$v4 udp=53 trim=8
+drops 'options cut' unclassified ip4=$v4,ihl=15 udp=53 trim=28
+drops 'UDP cut in the ports' unclassified ip4=$v4 udp=53 trim=5
 charges 'UDP cut behind the ports' $v4 'any udp dns' ip4=$v4 udp=53 trim=4
-drops 'TCP cut in the ports' unclassed ip4=$v4 tcp=443 trim=17
-drops 'IPv6 header alone' unclassed ip6=$v6 udp=53 trim=8
-drops 'extension header cut' unclassed ip6=$v6 hop trim=1
+drops 'TCP cut in the ports' unclassified ip4=$v4 tcp=443 trim=17
+drops 'IPv6 header alone' unclassified ip6=$v6 udp=53 trim=8
+drops 'extension header cut' unclassified ip6=$v6 hop trim=1
 charges 'neighbour discovery cut' $v6 'any icmp' ip6=$v6,hops=255 icmp6=135 trim=1
 
 # ---- frames without a source, if a limit matches them ----

@@ -97,7 +97,7 @@ samples_newcomers() {
 	[ -n "$(rows "$scratch/top")" ]
 }
 eventually samples_newcomers
-is "$(rows "$scratch/top")" '2001:db8:7::/64 newcomer_closed' 'top sample: newcomers that are closed out, by /64'
+is "$(rows "$scratch/top")" '2001:db8:7::/64 newcomer_drop' 'top sample: newcomers that are closed out, by /64'
 
 # ---- refusals ----
 

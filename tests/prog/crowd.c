@@ -94,9 +94,8 @@ static uint64_t count_refused(const struct program *program)
 	assert_int_equal(
 		bpf_map_lookup_elem(bpf_map__fd(program->object->maps.counters), &first, sums), 0);
 	for (int i = 0; i < cpus; i++)
-		refused += sums[i].reason[RF_NEWCOMER_OPEN].packets +
-			   sums[i].reason[RF_NEWCOMER_CLOSED].packets +
-			   sums[i].newcomers_aggregated;
+		refused += sums[i].reason[RF_NEWCOMER_PASS].packets +
+			   sums[i].reason[RF_NEWCOMER_DROP].packets + sums[i].newcomers_aggregated;
 	return refused;
 }
 

@@ -175,7 +175,7 @@ static void a_banned_source_is_no_newcomer(void **state)
 	program_apply(program, "limit add any rate 5/1s ban 1h\nnewcomers rate 1/10s then open\n");
 	assert_true(passes(program, NET(11, 0, 0, 1), IPPROTO_UDP));
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 0);
-	assert_int_equal(reason_of(program, RF_NEWCOMER_OPEN), 0);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_PASS), 0);
 	assert_int_equal(burst(program, NET(11, 0, 0, 2), IPPROTO_UDP, 20), 20);
 	assert_int_equal(program_counters(program).newcomers_admitted, 1);
 }

@@ -75,7 +75,7 @@ static void nine_extension_headers_evade_no_match(void **state)
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		program_apply(program, rules[i]);
 		assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), 0);
-		assert_int_equal(reason_of(program, RF_UNCLASSED), (i + 1) * SENT);
+		assert_int_equal(reason_of(program, RF_UNCLASSIFIED), (i + 1) * SENT);
 		assert_int_equal(PASS(program, ETH, IP6, EIGHT_HEADERS, TCP(443, SYN)),
 				 i < 2 ? 3 : SENT);
 	}
@@ -93,7 +93,7 @@ static void packets_of_unknown_class_are_dropped(void **state)
 	assert_int_equal(PASS(program, ETH, IP6, FRAGMENT(0x0008), TCP(443, SYN)), 0);
 	assert_int_equal(PASS(program, ETH, IP6, FRAGMENT(0x05a9), DEST, TCP(443, SYN)), 0);
 	assert_int_equal(PASS(program, ETH, IP6, DEST, TCP(443, SYN), SHORTEN(21), PAD(60)), 0);
-	assert_int_equal(reason_of(program, RF_UNCLASSED), 6 * SENT);
+	assert_int_equal(reason_of(program, RF_UNCLASSIFIED), 6 * SENT);
 	/* The class of these frames is plain. */
 	assert_int_equal(PASS(program, ETH, IP4, PAYLOAD(50, 24)), SENT);
 	assert_int_equal(PASS(program, ETH, IP6, PAYLOAD(59, 0)), SENT);
@@ -121,7 +121,7 @@ static void lists_come_before_the_class(void **state)
 	program_apply(program, "limit add syn rate 3/1h match tcp syn\n"
 			       "allow add 2001:db8::/64\n");
 	assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), 0);
-	assert_int_equal(reason_of(program, RF_UNCLASSED), SENT);
+	assert_int_equal(reason_of(program, RF_UNCLASSIFIED), SENT);
 }
 
 /* ---- tags, and packets without source ---- */

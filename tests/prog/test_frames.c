@@ -118,14 +118,14 @@ static enum rf_reason parse_cut(const struct frame *frame, size_t length)
 	free(block);
 	if (parsed != RF_PARSED_SOURCE)
 		return rf_parsed_reason(parsed);
-	return packet.flags & RF_CLASS_UNKNOWN ? RF_UNCLASSED : RF_UNDER_LIMIT;
+	return packet.flags & RF_CLASS_UNKNOWN ? RF_UNCLASSIFIED : RF_UNDER_LIMIT;
 }
 
 static enum rf_reason reason_of(const struct rf_frame *row)
 {
 	if (row->parsed != RF_PARSED_SOURCE)
 		return rf_parsed_reason(row->parsed);
-	return row->flags & RF_CLASS_UNKNOWN ? RF_UNCLASSED : RF_UNDER_LIMIT;
+	return row->flags & RF_CLASS_UNKNOWN ? RF_UNCLASSIFIED : RF_UNDER_LIMIT;
 }
 
 static void frame_through(const struct bpf_program *entry, const struct rf_frame *expected)

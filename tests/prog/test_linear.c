@@ -104,7 +104,7 @@ static enum rf_reason reason_of(const struct rf_frame *row)
 {
 	if (row->parsed != RF_PARSED_SOURCE)
 		return rf_parsed_reason(row->parsed);
-	return row->flags & RF_CLASS_UNKNOWN ? RF_UNCLASSED : RF_UNDER_LIMIT;
+	return row->flags & RF_CLASS_UNKNOWN ? RF_UNCLASSIFIED : RF_UNDER_LIMIT;
 }
 
 static void frame_is_judged_as_if_linear(void **state)
@@ -201,11 +201,14 @@ static const struct jumbo jumbos[] = {
 	 {ETH, IP6, FRAGMENT(0x05a9), UDP(53)},
 	 RF_UNDER_LIMIT,
 	 OF_ANY | BIT(UDP_)},
-	{"IPv6 last fragment, TCP", {ETH, IP6, FRAGMENT(0x0008), TCP(443, SYN)}, RF_UNCLASSED, 0},
+	{"IPv6 last fragment, TCP",
+	 {ETH, IP6, FRAGMENT(0x0008), TCP(443, SYN)},
+	 RF_UNCLASSIFIED,
+	 0},
 	{"IPv4 ICMP", {ETH, IP4, ICMP(8)}, RF_UNDER_LIMIT, OF_ANY},
 	{"IPv6 chain of 9 headers",
 	 {ETH, IP6, DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST, DEST, UDP(53)},
-	 RF_UNCLASSED,
+	 RF_UNCLASSIFIED,
 	 0},
 	{"neighbour discovery", {ETH, IP6_HOPS(255), ICMP6(135)}, RF_NEIGHBOUR, BIT(OTHER_)},
 	{"neighbour discovery behind options",

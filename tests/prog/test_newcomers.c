@@ -27,7 +27,7 @@ static void closed_drops_newcomers_over_the_rate(void **state)
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
 	counters = program_counters(program);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 200);
-	assert_int_equal(counters.reason[RF_NEWCOMER_CLOSED].packets, 1800);
+	assert_int_equal(counters.reason[RF_NEWCOMER_DROP].packets, 1800);
 	assert_int_equal(counters.newcomers_admitted, 100);
 	assert_int_equal(counters.inserts[0], 100);
 	assert_int_equal(program_limit_counters(program).passed.packets, 200);
@@ -46,7 +46,7 @@ static void open_passes_newcomers_over_the_rate_uncharged(void **state)
 	assert_int_equal(burst(program, NET(10, 0, 9, 9), 50), 50);
 	assert_int_equal(burst(program, NET(10, 0, 0, 1), 50), 4);
 	counters = program_counters(program);
-	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 900 + 50);
+	assert_int_equal(counters.reason[RF_NEWCOMER_PASS].packets, 900 + 50);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 100 + 4);
 	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 46);
 	assert_int_equal(counters.newcomers_admitted, 100);
@@ -150,7 +150,7 @@ static void newcomers_over_the_rate_share_windows_of_several_limits(void **state
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 95);
 	assert_int_equal(program_counters(program).newcomers_admitted, 1);
 	assert_int_equal(program_counters(program).newcomers_aggregated, 100 + 9);
-	assert_int_equal(reason_of(program, RF_NEWCOMER_OPEN), 0);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_PASS), 0);
 	assert_int_equal(reason_of(program, RF_UNDER_LIMIT), 1 + 5 + 3);
 	assert_int_equal(program_counters(program).shadow_newcomers, 0);
 	/* A shadow does not count them. */
@@ -213,13 +213,13 @@ static void a_source_of_shadows_only_does_not_use_up_the_newcomers_rate(void **s
 			       "newcomers rate 10/10s then closed\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 100);
 	counters = program_counters(program);
-	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 90);
+	assert_int_equal(counters.reason[RF_NEWCOMER_PASS].packets, 90);
 	assert_int_equal(counters.shadow_newcomers, 90);
 	assert_int_equal(counters.newcomers_admitted, 10);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(passes4(program, NET(10, 1, 0, 0) + i, IPPROTO_TCP), i < 10);
 	counters = program_counters(program);
-	assert_int_equal(counters.reason[RF_NEWCOMER_CLOSED].packets, 90);
+	assert_int_equal(counters.reason[RF_NEWCOMER_DROP].packets, 90);
 	assert_int_equal(counters.newcomers_admitted, 20);
 }
 
@@ -238,7 +238,7 @@ static void several_shadows_pass_newcomers_over_the_rate(void **state)
 	assert_int_equal(counters.newcomers_admitted, 10);
 	assert_int_equal(counters.shadow_newcomers, 90);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 10);
-	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 90);
+	assert_int_equal(counters.reason[RF_NEWCOMER_PASS].packets, 90);
 	/* The source is new to `one`; `two` knows its network and counts the packet. */
 	assert_true(passes4(program, NET(10, 0, 1, 7), IPPROTO_UDP));
 	assert_int_equal(program_limit_counters_of(program, "two").passed.packets, 11);
@@ -260,7 +260,7 @@ static void a_limit_with_a_window_is_asked_when_another_has_none(void **state)
 	assert_int_equal(program_limit_counters_of(program, "each").dropped.packets, 4);
 	assert_int_equal(program_limit_counters_of(program, "net").passed.packets, 7);
 	assert_int_equal(program_limit_counters_of(program, "net").dropped.packets, 7);
-	assert_int_equal(reason_of(program, RF_NEWCOMER_OPEN), 2 + 9);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_PASS), 2 + 9);
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 4 + 7);
 	assert_int_equal(program_counters(program).newcomers_admitted, 1);
 }
@@ -466,8 +466,8 @@ static void a_newcomer_without_a_window_counts_as_over_the_rate(void **state)
 				"newcomers rate 100/10s then aggregate\n");
 	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 2 + 5);
 	counters = program_counters(&program);
-	assert_int_equal(counters.reason[RF_NEWCOMER_CLOSED].packets, 8);
-	assert_int_equal(counters.reason[RF_NEWCOMER_OPEN].packets, 8);
+	assert_int_equal(counters.reason[RF_NEWCOMER_DROP].packets, 8);
+	assert_int_equal(counters.reason[RF_NEWCOMER_PASS].packets, 8);
 	assert_int_equal(counters.reason[RF_UNDER_LIMIT].packets, 2 + 2 + 2 + 5);
 	assert_int_equal(counters.reason[RF_OVER_LIMIT].packets, 3);
 	assert_int_equal(counters.newcomers_admitted, 10 + 8 + 8);

@@ -199,7 +199,7 @@ static void newcomers_pass(void **state)
 	}
 	end(program);
 	assert_int_equal(reason_of(program, RF_PAUSED), 20);
-	assert_int_equal(reason_of(program, RF_NEWCOMER_CLOSED), 0);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_DROP), 0);
 	assert_int_equal(burst(program, "192.0.2.2", 2), 0);
 }
 

@@ -208,7 +208,7 @@ static void its_sources_are_no_newcomers(void **state)
 	assert_int_equal(send_tcp(program, "192.0.2.2", OPEN_PORT, 1), 0);
 	assert_int_equal(send_tcp(program, "192.0.2.3", CLOSED_PORT, 5), 0);
 	assert_int_equal(counted(program, "no-ssh").dropped.packets, 18 + 5);
-	assert_int_equal(reason_of(program, RF_NEWCOMER_CLOSED), 1);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_DROP), 1);
 	assert_int_equal(windows_made(program), 1);
 }
 

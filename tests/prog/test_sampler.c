@@ -246,7 +246,7 @@ static void newcomers_and_frames_without_a_source_are_told(void **state)
 	}
 	assert_int_equal(read_samples(program), 30);
 	for (int i = 0; i < 30; i++)
-		assert_sample(&reader.sample[i], RF_NEWCOMER_CLOSED, 0);
+		assert_sample(&reader.sample[i], RF_NEWCOMER_DROP, 0);
 	program_run(program->object->progs.ringfence, &frame, 30);
 	frame.ip.version = 7;
 	program_run(program->object->progs.ringfence, &frame, sizeof(frame));
@@ -255,7 +255,7 @@ static void newcomers_and_frames_without_a_source_are_told(void **state)
 	assert_sample(&reader.sample[0], RF_MALFORMED, 0);
 	assert_int_equal(reader.sample[0].captured, 30);
 	assert_sample(&reader.sample[1], RF_MALFORMED, 0);
-	assert_sample(&reader.sample[2], RF_NEWCOMER_CLOSED, 0);
+	assert_sample(&reader.sample[2], RF_NEWCOMER_DROP, 0);
 }
 
 /*

@@ -155,12 +155,12 @@ static void many_newcomers_are_one_flood(void **state)
 	watch->scan.bans.rules.newcomers = (struct rf_newcomers){
 		.rate = 5000, .window_ns = SECOND, .then = RF_NEWCOMERS_CLOSED};
 	for (int i = 0; i < 60; i++) {
-		watch->scan.sums.counters.reason[RF_NEWCOMER_CLOSED].packets += 1000000;
+		watch->scan.sums.counters.reason[RF_NEWCOMER_DROP].packets += 1000000;
 		feed(watch);
 	}
 	expect(watch, RF_EVENT_FLOOD_STARTED, 1);
 	flood = made_last(&watch->got, RF_EVENT_FLOOD_STARTED);
-	assert_string_equal(flood->reason, "newcomer_closed");
+	assert_string_equal(flood->reason, "newcomer_drop");
 	assert_string_equal(made_last(&watch->got, RF_EVENT_NEWCOMERS_LIMITED)->rate, "5k/1s");
 	assert_int_equal(watch->got.count, 3);
 	be_quiet(watch, RF_EVENTS_QUIET_S);
@@ -251,16 +251,17 @@ static void windows_that_cannot_be_made_are_told_once(void **state)
 	struct watch *watch = *state;
 
 	for (int i = 0; i < 5; i++) {
-		watch->scan.sums.counters.map_error[RF_NONE_IDLE] += 12;
+		watch->scan.sums.counters.map_error[RF_NO_IDLE_SLOT] += 12;
 		watch->scan.sums.counters.map_error[RF_INSERT_BUSY] += 3;
 		feed(watch);
 	}
 	expect(watch, RF_EVENT_WINDOWS_FULL, 1);
 	expect(watch, RF_EVENT_MAP_ERRORS, 1);
-	assert_string_equal(made_last(&watch->got, RF_EVENT_WINDOWS_FULL)->detail, "none_idle 12");
+	assert_string_equal(made_last(&watch->got, RF_EVENT_WINDOWS_FULL)->detail,
+			    "no_idle_slot 12");
 	assert_string_equal(made_last(&watch->got, RF_EVENT_MAP_ERRORS)->detail, "insert_busy 3");
 	be_quiet(watch, RF_EVENTS_QUIET_S);
-	watch->scan.sums.counters.map_error[RF_NONE_IDLE]++;
+	watch->scan.sums.counters.map_error[RF_NO_IDLE_SLOT]++;
 	feed(watch);
 	expect(watch, RF_EVENT_WINDOWS_FULL, 2);
 }

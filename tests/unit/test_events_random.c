@@ -243,12 +243,12 @@ static void move_counters(struct world *world)
 	struct rf_counters *counters = &world->scan.sums.counters;
 
 	if (world->storm > 3)
-		counters->reason[RF_NEWCOMER_CLOSED].packets += unit_below(&world->random, 30000);
+		counters->reason[RF_NEWCOMER_DROP].packets += unit_below(&world->random, 30000);
 	if (chance(world, 50))
 		counters->map_error[unit_below(&world->random, RF_MAP_ERROR_COUNT)]++;
 	/* A lease that is handed over can be missing briefly. */
-	if (chance(world, 20) && counters->reason[RF_NEWCOMER_CLOSED].packets > 100)
-		counters->reason[RF_NEWCOMER_CLOSED].packets -= 100;
+	if (chance(world, 20) && counters->reason[RF_NEWCOMER_DROP].packets > 100)
+		counters->reason[RF_NEWCOMER_DROP].packets -= 100;
 }
 
 static void move_fleet(struct world *world)

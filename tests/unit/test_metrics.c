@@ -132,7 +132,7 @@ static void everything_is_told(void **state)
 	struct exposed *told;
 
 	now->sums.counters.reason[RF_OVER_LIMIT] = (struct rf_count){7, 700};
-	now->sums.counters.map_error[RF_NONE_IDLE] = 3;
+	now->sums.counters.map_error[RF_NO_IDLE_SLOT] = 3;
 	now->sums.counters.inserts[1] = 9;
 	now->sums.counters.evictions[1] = 2;
 	now->sums.used[1] = 7;
@@ -162,7 +162,7 @@ static void everything_is_told(void **state)
 	IS("ringfence_windows_inserted_total{fence=eth0,family=ipv6}", 9);
 	IS("ringfence_windows_evicted_total{fence=eth0,family=ipv6}", 2);
 	IS("ringfence_newcomers_total{fence=eth0,outcome=admitted}", 11);
-	IS("ringfence_map_errors_total{fence=eth0,error=none_idle}", 3);
+	IS("ringfence_map_errors_total{fence=eth0,error=no_idle_slot}", 3);
 	IS("ringfence_list_entries{fence=eth0,list=deny}", 4);
 	IS("ringfence_trial_seconds{fence=eth0}", 2.5);
 	IS("ringfence_pause_seconds{fence=eth0}", 3.5);

@@ -59,12 +59,12 @@ static void samples_stand_among_the_rows(void **state)
 	begin(&made);
 	sample(&made, 66, RF_DENIED, 4000);
 	sample(&made, 68, RF_NO_LIMIT, 90);
-	sample(&made, 69, RF_NEWCOMER_CLOSED, 20);
+	sample(&made, 69, RF_NEWCOMER_DROP, 20);
 	take(&made, made.scan.awake_ns);
 	assert_int_equal(made.model.shown, 5);
 	is_at(&made, 0, 66, "denied");
 	is_at(&made, 1, 2, "any");
-	is_at(&made, 2, 69, "newcomer_closed");
+	is_at(&made, 2, 69, "newcomer_drop");
 	is_at(&made, 3, 68, "no_limit");
 	is_at(&made, 4, 1, "any");
 	assert_true(rf_model_shown(&made.model, 0)->drop == 4000);

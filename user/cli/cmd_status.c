@@ -673,8 +673,8 @@ static void print_newcomers(const struct status *status)
 {
 	const struct rf_newcomers *newcomers = &status->state.rules.set.bank.newcomers;
 	const struct rf_counters *counters = &status->state.totals.since.counters;
-	const uint64_t passed = counters->reason[RF_NEWCOMER_OPEN].packets;
-	const uint64_t dropped = counters->reason[RF_NEWCOMER_CLOSED].packets;
+	const uint64_t passed = counters->reason[RF_NEWCOMER_PASS].packets;
+	const uint64_t dropped = counters->reason[RF_NEWCOMER_DROP].packets;
 	const uint64_t aggregated = counters->newcomers_aggregated;
 	char rate[RF_RATE_TEXT_SIZE];
 

@@ -51,8 +51,8 @@ static int put_whole(struct rf_canvas *canvas, int column, int style, const char
 
 static void put_newcomers(struct rf_canvas *canvas, int column, const struct rf_head *head)
 {
-	const bool acts = head->reason[RF_NEWCOMER_CLOSED].rate > 0 ||
-			  head->reason[RF_NEWCOMER_OPEN].rate > 0;
+	const bool acts =
+		head->reason[RF_NEWCOMER_DROP].rate > 0 || head->reason[RF_NEWCOMER_PASS].rate > 0;
 	char text[64];
 
 	if (head->then == RF_NEWCOMERS_OFF)

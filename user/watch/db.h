@@ -151,7 +151,7 @@ int rf_db_fail(const struct rf_db *db, const char *what, struct rf_error *error)
 /* PRAGMA application_id of a history: "rfh1". Without it a file is of another build, or no history.
  */
 #define RF_SCHEMA_APPLICATION 0x72666831
-#define RF_SCHEMA_VERSION 1
+#define RF_SCHEMA_VERSION 2
 /* `id` of a row that belongs to a scan: the scan's number, then a number within the scan. */
 #define RF_SCAN_SHIFT 16
 

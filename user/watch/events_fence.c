@@ -247,7 +247,7 @@ static bool is_flood(const struct rf_events *events, const struct news *news)
 {
 	const uint64_t part = events->flood.number ? 2 : 1;
 	const uint64_t packets =
-		news->dropped + news->reason[RF_NEWCOMER_OPEN] + news->reason[RF_MAP_ERROR];
+		news->dropped + news->reason[RF_NEWCOMER_PASS] + news->reason[RF_MAP_ERROR];
 	const double seconds = (double)events->passed_ns / RF_NS_PER_S;
 
 	return (double)packets * part >= RF_EVENTS_FLOOD_PACKETS * seconds ||
@@ -270,12 +270,12 @@ static void describe_newcomers(const struct rf_snapshot *snapshot, const struct 
 {
 	const struct rf_newcomers *newcomers = &snapshot->bans.rules.newcomers;
 
-	event->dropped = news->reason[RF_NEWCOMER_CLOSED];
-	event->passed = news->reason[RF_NEWCOMER_OPEN];
+	event->dropped = news->reason[RF_NEWCOMER_DROP];
+	event->passed = news->reason[RF_NEWCOMER_PASS];
 	if (event->dropped)
-		set_reason(event, RF_NEWCOMER_CLOSED);
+		set_reason(event, RF_NEWCOMER_DROP);
 	else if (event->passed)
-		set_reason(event, RF_NEWCOMER_OPEN);
+		set_reason(event, RF_NEWCOMER_PASS);
 	if (newcomers->then != RF_NEWCOMERS_OFF)
 		rf_format_rate(newcomers->rate, newcomers->window_ns, event->rate);
 	if (news->aggregated)
@@ -287,7 +287,7 @@ static void feed_newcomers(struct rf_events *events, const struct rf_snapshot *s
 			   const struct news *news)
 {
 	struct rf_event event = rf_event_of(events, RF_EVENT_NEWCOMERS_LIMITED);
-	const bool is_on = news->reason[RF_NEWCOMER_CLOSED] || news->reason[RF_NEWCOMER_OPEN] ||
+	const bool is_on = news->reason[RF_NEWCOMER_DROP] || news->reason[RF_NEWCOMER_PASS] ||
 			   news->aggregated;
 
 	describe_newcomers(snapshot, news, &event);
@@ -299,7 +299,7 @@ static void feed_newcomers(struct rf_events *events, const struct rf_snapshot *s
 
 static bool is_full(enum rf_map_error error)
 {
-	return error == RF_NONE_IDLE || error == RF_INSERT_FULL;
+	return error == RF_NO_IDLE_SLOT || error == RF_INSERT_FULL;
 }
 
 /* Told once until there was none for a while. There is no event of its end. */

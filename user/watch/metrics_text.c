@@ -184,8 +184,8 @@ static void newcomers(struct writer *writer, const struct rf_metrics *metrics)
 
 	value_of(writer, "admitted", counters->newcomers_admitted);
 	value_of(writer, "aggregated", counters->newcomers_aggregated);
-	value_of(writer, "passed", counters->reason[RF_NEWCOMER_OPEN].packets);
-	value_of(writer, "dropped", counters->reason[RF_NEWCOMER_CLOSED].packets);
+	value_of(writer, "passed", counters->reason[RF_NEWCOMER_PASS].packets);
+	value_of(writer, "dropped", counters->reason[RF_NEWCOMER_DROP].packets);
 	value_of(writer, "known", counters->newcomers_known);
 	value_of(writer, "unnoted", counters->shadow_newcomers);
 }

@@ -345,7 +345,7 @@ char *rf_schema_text(void)
 	if (!file)
 		return NULL;
 	fputs("-- The history of a fence. PRAGMA application_id is 0x72666831, PRAGMA user_version "
-	      "1.\n"
+	      "2.\n"
 	      "-- Times are milliseconds since 1970, in UTC, and the ends of their intervals. "
 	      "Counts\n"
 	      "-- are of one interval. An id is a scan or a minute, times 65536, plus a number "
