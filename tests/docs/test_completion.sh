@@ -280,7 +280,7 @@ fails 'completion refuses the name of an unknown shell' 2 "ringfence: 'tcsh': un
 	build/ringfence completion tcsh
 fails 'completion refuses a second word' 2 "ringfence: 'more': unexpected word; see 'ringfence help completion'" build/ringfence completion bash more
 is "$(describe build/ringfence completion --json)" "exit 2
-{\"schema\":1,\"error\":\"'--json': completion prints a script for a shell\"}
+{\"schema\":2,\"error\":\"'--json': completion prints a script for a shell\"}
 stderr: ringfence: '--json': completion prints a script for a shell" 'completion refuses --json'
 is "$(build/ringfence completion)" "$(build/ringfence completion bash)" 'completion without a word prints the script of bash'
 done_testing

@@ -110,7 +110,7 @@ refusing() {
 
 	while read -r -a words; do
 		RINGFENCE_HISTORY=$scratch/none build/ringfence "${words[@]}" --json no-such-word 2>/dev/null |
-			grep -q "^{\"schema\":1,\"error\":\"'--json': " && echo "${words[*]}"
+			grep -q "^{\"schema\":2,\"error\":\"'--json': " && echo "${words[*]}"
 	done < <(commands) | sort | tr '\n' ,
 }
 named_in_manual=$(tr '\n' ' ' <"$manual" | sed -n 's/.*take it except \.Ic \(.*\) and \.Ic \([a-z]*\) \..*/\1 , \2/p' | sed 's/ , /\n/g' | sort | tr '\n' ,)

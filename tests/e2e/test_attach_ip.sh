@@ -62,9 +62,9 @@ is "$(stats 0 '.reasons | "\(.under_limit.packets) \(.over_limit.packets) \(.no_
 is "$(shown 0 192.0.2.1)" '100 100 200 0 100' 'show prints a source that is over its limit'
 is "$(shown 0 192.0.2.2)" '60 60 0 0 60' 'show prints a source that is under its limit'
 is "$(shown 0 2001:db8:0:1::1)" '100 100 150 0 100' 'show prints an IPv6 source'
-is "$(ringfence show 192.0.2.2 --json | jq '.limits[0].passes_again_ms')" 0 \
+is "$(ringfence show 192.0.2.2 --json | jq '.limits[0].retry_after_ms')" 0 \
 	'show says that a packet of a source under its limit passes now'
-wait_ms=$(ringfence show 192.0.2.1 --json | jq '.limits[0].passes_again_ms')
+wait_ms=$(ringfence show 192.0.2.1 --json | jq '.limits[0].retry_after_ms')
 check 'show says when a packet of a source over its limit passes again' \
 	test "$wait_ms" -gt 0 -a "$wait_ms" -le 3841000
 is "$(ringfence top --json dev "${port[0]}" | jq -r '.sources[] |

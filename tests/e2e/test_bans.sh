@@ -53,7 +53,7 @@ is "$(ringfence bans list --json | command jq -c '.bans[0] | (.left_ms + .since_
 		'bans list --json prints source, limit and times of a ban'
 is "$(ringfence status | unwrapped | grep '^bans')" "bans: 2 sources are banned; 'ringfence bans' lists them" \
 	'status counts the banned sources'
-is "$(ringfence status --json dev "${port[0]}" | command jq -c .bans)" '{"standing":2,"room":16384,"refused":0}' \
+is "$(ringfence status --json dev "${port[0]}" | command jq -c .bans)" '{"active":2,"capacity":16384,"refused":0}' \
 	'status --json counts bans, room and refusals'
 deliver 0 src=192.0.2.9,count=20
 matches "$(ringfence top 1)" "source .*
@@ -130,10 +130,10 @@ ringfence attach "${port[0]}" >"$scratch/log" || bail 'cannot make a fence'
 rules <<<'limit add udp rate 1/1h match udp ban 1h'
 deliver 0 src=10.0.0.0,sources=30000,count=60000
 refused=$(ringfence status --json dev "${port[0]}" | jq .bans.refused)
-standing=$(ringfence status --json dev "${port[0]}" | jq .bans.standing)
-check '30,000 bans do not all find room in the table' test "$((standing + refused))" = 30000 -a "$refused" -gt 0
-echo "# of 30,000 bans $standing stand, $refused were refused"
-matches "$(ringfence status | unwrapped | grep '^bans')" "bans: $standing sources are banned.*
+active=$(ringfence status --json dev "${port[0]}" | jq .bans.active)
+check '30,000 bans do not all find room in the table' test "$((active + refused))" = 30000 -a "$refused" -gt 0
+echo "# of 30,000 bans $active are in force, $refused were refused"
+matches "$(ringfence status | unwrapped | grep '^bans')" "bans: $active sources are banned.*
 bans: $refused times a ban was not made for lack of room; the source stayed over its limit" \
 	'status counts the bans that found no room'
 

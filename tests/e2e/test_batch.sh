@@ -227,7 +227,7 @@ first run 'ringfence limit change dns no ban'" <<-'END'
 	limit shadow dns
 END
 is "$(printf 'limit del nix\n\ndeny add x\n' | ringfence batch - --json 2>"$scratch/log" |
-	jq -c '[.file, .error, [.mistakes[].line]]')" \
+	jq -c '[.file, .error, [.errors[].line]]')" \
 	'["standard input","standard input: 2 mistakes; nothing was changed",[1,3]]' \
 	'batch --json lists the mistakes with their lines'
 fails 'batch: standard input has the commands' 1 "ringfence: standard input:1: '-': standard input \

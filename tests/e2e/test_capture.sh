@@ -169,7 +169,7 @@ is "$(<"$log.count")" '5 packets written, one of every 1' 'count ends it'
 wait "$capture_pid"
 unset "started[$capture_pid]"
 
-is "$(ringfence capture write "$file" for 1s --json | jq -c '[.fence, .written, .left_out, .missed, .one_in, .seconds >= 1]')" \
+is "$(ringfence capture write "$file" for 1s --json | jq -c '[.fence, .written, .omitted, .lost, .one_in, .seconds >= 1]')" \
 	"[\"$eth\",0,0,0,1024,true]" 'time ends it, and JSON has what it wrote'
 is "$(fields "$file" -e ip.src)" '' 'a capture without a packet is a file that tshark reads'
 fails 'a file that exists stays' 1 "ringfence: $file: the file exists; remove it, or name another one" \

@@ -105,7 +105,7 @@ rows >"$scratch/rows"
 is "$(recorded)" 20 'after a restart, cells are recorded again, and none twice'
 is "$(head -n 1 "$scratch/rows" | cut -d' ' -f2)" true 'the first row after a restart says that some before are missing'
 is "$(tail -n +2 "$scratch/rows" | grep -c true)" 0 'the ones that follow do not'
-is "$(ringfence history list --json | jq -r '.fences[0].gaps[0].why')" down 'the history has the gap'
+is "$(ringfence history list --json | jq -r '.fences[0].gaps[0].reason')" down 'the history has the gap'
 stop TERM "$daemon_pid"
 
 # ---- no information ----

@@ -205,8 +205,8 @@ does 'limit set says what another algorithm is' \
 	"limit 'dns': algorithm sliding → token; ban none → 10m; its windows start afresh" \
 	ringfence limit set dns rate 1k/1m match udp algorithm token ban 10m
 is "$(ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 --json | command jq -c 'del(.schema)')" \
-	'{"limit":"dns","changes":[{"what":"per","before":"/32","after":"/24"},{"what":"burst",'\
-'"before":"1k","after":"7"},{"what":"ban","before":"10m","after":"none"}],"windows_kept":false,'\
+	'{"limit":"dns","changes":[{"option":"per","before":"/32","after":"/24"},{"option":"burst",'\
+'"before":"1k","after":"7"},{"option":"ban","before":"10m","after":"none"}],"windows_kept":false,'\
 '"warnings":[]}' \
 	'limit set --json names each part that changed'
 ringfence limit set dns rate 1k/1m match udp from 192.0.2.1,192.0.2.2,192.0.2.3 >"$scratch/log"
@@ -256,8 +256,8 @@ is "$(ringfence save | grep -c '^limit add dns rate 262140/1m ')" 1 'save has CO
 keeps 'limit change takes many parts at once' 'rate 10mbit burst 8k' no match no dport \
 	algorithm token rate 10mbit burst 8k
 keeps 'limit change keeps the unit of a rate in bits' 'rate 200k/1s bytes burst 8k' rate 200k/1s
-is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | command jq -c .)" '{"schema":1,"limit":"dns","changes":'\
-'[{"what":"rate","before":"200k/1s bytes","after":"100k/1s bytes"}],"windows_kept":true,'\
+is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | command jq -c .)" '{"schema":2,"limit":"dns","changes":'\
+'[{"option":"rate","before":"200k/1s bytes","after":"100k/1s bytes"}],"windows_kept":true,'\
 '"trial_ms":1000,"warnings":[]}' \
 	'limit change … confirm --json has the change and the trial'
 old_rate() {
@@ -284,7 +284,7 @@ stand_as_before() {
 ringfence limit add new rate 3/1h exact confirm 1s >"$scratch/log"
 check 'after its trial a new limit is gone' eventually stand_as_before
 is "$(ringfence limit set dns rate 9/1h match udp per /24 algorithm token burst 7 confirm 2s --json |
-	command jq -c 'del(.schema)')" '{"limit":"dns","changes":[{"what":"rate","before":"1k/1m","after":"9/1h"}],'\
+	command jq -c 'del(.schema)')" '{"limit":"dns","changes":[{"option":"rate","before":"1k/1m","after":"9/1h"}],'\
 '"windows_kept":false,"trial_ms":2000,"warnings":[]}' 'limit set … confirm --json has the trial'
 old_rate() {
 	ringfence limit list | grep -q 'rate 1k/1m'

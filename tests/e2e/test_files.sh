@@ -78,7 +78,7 @@ fails 'apply - reports every mistake of standard input' 1 \
 is "$(saved)" "$before" 'a file with mistakes changes no rule'
 for command in check apply; do
 	is "$(ringfence $command --json "$scratch/bad" 2>"$scratch/log" |
-		jq -r '"\(.file) \(.error)", (.mistakes[] | ":\(.line): \(.message)")')" \
+		jq -r '"\(.file) \(.error)", (.errors[] | ":\(.line): \(.message)")')" \
 		"$scratch/bad $(tail -n 1 "$scratch/log" | sed 's/^ringfence: //')"$'\n'"$(sed '$d; s/^: /:null: /' \
 			<<<"$mistakes")" "$command --json lists the mistakes with their lines"
 done
@@ -164,8 +164,8 @@ is "$(ringfence diff --json "$scratch/other" | command jq -c '.differs, .limits[
 	(.deny | .added, .deleted, .changed, (.prefixes[] | [.prefix, .change, (keys - ["prefix", "change"])]))')" \
 	'true
 {"limit":"big","change":"deleted","command":"limit add big rate 1M/1s from 192.0.2.0/24,198.51.100.0/24,203.0.113.0/24"}
-{"limit":"dns","change":"changed","changes":[{"what":"rate","before":"500/1s","after":"500/2s"},{"what":"dport","before":"53","after":"53-54"}],"windows_kept":false}
-{"limit":"web","change":"changed","changes":[{"what":"rate","before":"100/1s","after":"200/1s"}],"windows_kept":true}
+{"limit":"dns","change":"changed","changes":[{"option":"rate","before":"500/1s","after":"500/2s"},{"option":"dport","before":"53","after":"53-54"}],"windows_kept":false}
+{"limit":"web","change":"changed","changes":[{"option":"rate","before":"100/1s","after":"200/1s"}],"windows_kept":true}
 {"limit":"new","change":"added","command":"limit add new rate 1/1s per /24"}
 ["dns","web","new"]
 {"before":"rate 10k/1s then aggregate","after":"off"}

@@ -125,7 +125,7 @@ knows_three() {
 }
 check 'and knows the others' eventually knows_three
 is "$(ask 1 '[.schema, .fence, .attached, .server.heartbeats.state] | join(" ")')" \
-	'1 edge1 true connected' 'the agent says how it is'
+	'2 edge1 true connected' 'the agent says how it is'
 is "$(agent_says 1 nonsense | jq -r .error)" 'no such question' 'other questions have no answer'
 is "$(agent_says 1 'show 1.2' | jq -r .error | cut -d: -f1)" "'1.2'" 'an address must be one'
 is "$(awk '/^Cap(Eff|Prm|Bnd)/ { print $2 }' "/proc/${agent[1]}/status" | sort -u)" 0000008000000000 \

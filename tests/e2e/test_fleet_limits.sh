@@ -67,7 +67,7 @@ passes "that is 'first'" 7
 ringfence limit set any rate 100/1h fleet exact first 0 alone first >"$scratch/log"
 passes "and nothing with 'first 0'" 0
 deliver 0 src=192.0.2.101,count=20
-is "$(ringfence show 192.0.2.101 --json | jq -c '.limits[0] | [.room, .rate, .used, .passes_again_ms]')" \
+is "$(ringfence show 192.0.2.101 --json | jq -c '.limits[0] | [.remaining, .rate, .used, .retry_after_ms]')" \
 	'[0,100,0,null]' 'show judges a source by what it may have here'
 ringfence limit change any alone 40/1h >"$scratch/log"
 passes "with 'alone COUNT', that" 40

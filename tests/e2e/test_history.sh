@@ -56,7 +56,7 @@ is "$(ringfence show 10.0.0.0 at "$at" --json |
 	'[16,62.5,"any",2]' 'show ADDRESS at TIME prints cells, limits and events'
 matches "$(ringfence show 203.0.113.9 at "$at")" '203.0.113.9, from .* for 10 s.*not recorded: it sent nothing.*' \
 	'show at TIME says that a source was not recorded'
-is "$(ringfence report --json | jq -c '[.id, .type, .over, .seconds, .peak.dropped_per_s > 1000, (.sources | length), .gaps]')" \
+is "$(ringfence report --json | jq -c '[.id, .type, .ended, .seconds, .peak.dropped_per_s > 1000, (.sources | length), .gaps]')" \
 	'["eth0-6561f","flood_started",true,201,true,10,[]]' 'report finds the last attack'
 is "$(ringfence report eth0-6561f --json)" "$(ringfence report --json)" 'report ID reports that one'
 is "$(ringfence report --json | jq -r .rules)" $'# rules (format 1)\nlimit add any rate 20k/1s\nnewcomers off' \
@@ -84,7 +84,7 @@ sqlite3 "$made" "DELETE FROM counts WHERE id & 65535 = (SELECT max(series) FROM 
 sqlite3 "$made" "INSERT INTO events SELECT 90 + value, max(time) - 9000 * (1 - value), iif(value, 'source_released', 'source_limited'),
 	'eth0-own', 'any', '10.0.0.0', 'over_limit', '20k/1s', 290 + 10 * value, 600 + 100 * value, min(first_seen), ''
 	FROM events, json_each('[0,1]') GROUP BY value" || bail 'cannot add events'
-is "$(ringfence report eth0-own --json | command jq -c '[.own, .over, ([.sources[].source] | unique)]')" \
+is "$(ringfence report eth0-own --json | command jq -c '[.own, .ended, ([.sources[].source] | unique)]')" \
 	'[{"source":"10.0.0.0","limit":"any","passed":700,"dropped":300},true,["10.0.0.0"]]' "report of a source has the source's own packets"
 matches "$(ringfence report eth0-own)" '.*source 10.0.0.0, limit any: 700 packets passed, 300 were dropped.the whole fence: at most .*the source, '\
 'as it was recorded every 10 s.*10\.0\.0\.0 +any.*the whole fence, in that time +packets.*' 'and says which counts are of the whole fence'
@@ -147,7 +147,7 @@ build/tests/recorder "$RINGFENCE_HISTORY" eth0 9 5 full || bail 'cannot record a
 matches "$(describe ringfence stats at -15s)" $'exit 1\n\nstderr: ringfence: nothing was recorded from [-0-9: ]+ to [-0-9: ]+: ringfence-watch did not run' \
 	'a time in a gap: from when to when, and why'
 matches "$(ringfence history list)" ".*gap +[-0-9: ]+ to [-0-9: ]+: ringfence-watch did[[:space:]]+not run.*" 'history list has the gap'
-is "$(ringfence history list --json | jq -c '.fences[0] | [.fence, .events, (.gaps | length), .gaps[0].why]')" \
+is "$(ringfence history list --json | jq -c '.fences[0] | [.fence, .events, (.gaps | length), .gaps[0].reason]')" \
 	'["eth0",4,1,"down"]' 'history list --json has the gap'
 
 # ---- words ----
@@ -170,7 +170,7 @@ cp "$made" "$RINGFENCE_HISTORY/bad.db"
 # In the middle of the file, behind the header and the schema.
 printf '%8192s' x | dd of="$RINGFENCE_HISTORY/bad.db" bs=4096 seek=40 conv=notrunc status=none
 matches "$(describe ringfence history check dev bad)" $'exit 1\n\nstderr: ringfence: .*damaged.*' 'history check finds damage'
-is "$(ringfence history check --json 2>/dev/null | jq -c '.fences | map(.fine)')" '[false,true]' 'history check --json names each'
+is "$(ringfence history check --json 2>/dev/null | jq -c '.fences | map(.ok)')" '[false,true]' 'history check --json names each'
 
 # ---- several fences ----
 

@@ -345,7 +345,7 @@ fails 'limit add … from file reports every mistake of the file' 1 "$(mistakes 
 fails 'limit change … from file reports every mistake of the file' 1 "$(mistakes "$scratch/bad")" \
 	ringfence limit change any from file "$scratch/bad"
 is "$(ringfence deny load --json "$scratch/bad" 2>"$scratch/log" | jq -r '"\(.file) \(.error)",
-	(.mistakes[] | ":\(.line): \(.message)"), .mistakes_left_out')" \
+	(.errors[] | ":\(.line): \(.message)"), .errors_omitted')" \
 	"$scratch/bad $scratch/bad$(tail -n 1 <<<"$of_prefixes")
 $(sed '$d' <<<"$of_prefixes")
 0" 'deny load --json lists the mistakes with their lines'
@@ -357,7 +357,7 @@ ringfence: $scratch/bad: 200000 mistakes, 100 of them shown; nothing was changed
 is "$(echo "deny load $scratch/bad" | ringfence check - 2>&1 | tail -n 1)" \
 	"ringfence: standard input: 200000 mistakes, 100 of them shown; 'apply' would change nothing" \
 	'so does check of a rule file that loads it'
-is "$(ringfence deny load --json "$scratch/bad" 2>"$scratch/log" | jq -c '[(.mistakes | length), .mistakes_left_out]')" \
+is "$(ringfence deny load --json "$scratch/bad" 2>"$scratch/log" | jq -c '[(.errors | length), .errors_omitted]')" \
 	'[100,199900]' 'deny load --json counts the mistakes that it leaves out'
 echo '# none' >"$scratch/bad"
 fails 'deny load of a file without a prefix is refused' \

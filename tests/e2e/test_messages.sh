@@ -147,7 +147,7 @@ usage "'--jsno': unknown option; did you mean '--json'?" status --jsno
 usage "'statsu': unknown command; did you mean 'status'? 'ringfence help' lists the commands" statsu
 no_json="'--json': save prints the rules as commands; for JSON use 'limit list', 'allow list' and 'deny list'"
 is "$(describe ringfence save --json)" "exit 2
-{\"schema\":1,\"error\":\"$no_json\"}
+{\"schema\":2,\"error\":\"$no_json\"}
 stderr: ringfence: $no_json" 'save refuses --json'
 # The refusals of the grammar are in tests/unit/refusals; here, that they change nothing.
 usage "'shadow': given twice" limit set any rate 20k/1s shadow shadow
@@ -288,16 +288,16 @@ in_use='{used: "number", resident: "number", inserts: "number", evictions: "numb
 maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 windows6 config leases \
 	lease_tags ports prefixes4 prefixes6 presence aggregates counters limit_counters interfaces samples slots4 slots6 bans)
 of_newcomers='{then: "string", rate: "number", window_ms: "number", admitted: "number", aggregated: "number",
-	passed: "number", dropped: "number", unnoted: "number", known: "number"}'
+	passed: "number", dropped: "number", shadow_only: "number", known: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number",
-	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", suits_mtu: "boolean"}], enforced: "boolean", trial: "null",
+	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", mtu_ok: "boolean"}], enforced: "boolean", trial: "null",
 	limits: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",
 	length: "null", flags: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number", fleet: "number"},
 	newcomers: '"$of_newcomers"',
 	windows: {ipv4: '"$in_use"', ipv6: '"$in_use"'},
 	memory: {bytes: "number", maps: '"$maps"'},
-	bans: {standing: "number", room: "number", refused: "number"}, paused_ms: "number"}' status dev "${port[0]}"
+	bans: {active: "number", capacity: "number", refused: "number"}, paused_ms: "number"}' status dev "${port[0]}"
 shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes: '"$both"',
 	reset: "null", reasons: ([('"$(names_in reasons)"') | {(.): '"$counts"'}] | add),
 	limits: [{name: "string"} + '"$of_limit"' + {bytes: '"$of_limit"'}],
@@ -307,12 +307,12 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
 	would_drop: "number", used: "number", used_per_s: "number", rate: "number", burst: "null", window_ms: "number",
 	unit: "string", banned_ms: "number", aggregate: "boolean", shadow: "boolean"}], unseen: "null"}' top dev "${port[0]}"
-shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, passes_again_ms: "number",
+shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, retry_after_ms: "number",
 	summary: "string", allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
 	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
-	dropped: "number", would_drop: "number", passes_again_ms: "number", recent: "null", room: "null",
-	would_pass_again_ms: "null", newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
+	dropped: "number", would_drop: "number", retry_after_ms: "number", recent: "null", remaining: "null",
+	shadow_retry_after_ms: "null", newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
 	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",
 	dport: "null", sport: "null", to: "null",

@@ -122,7 +122,7 @@ $(status "${right[@]}" "$url/api/live?fence=$(printf '%0600d' 0)")" '400 400 400
 is "$(stat -c '%a %G' /run/ringfence-watch /run/ringfence-watch/token /run/ringfence-watch/page)" \
 	$'750 ringfence\n640 ringfence\n640 ringfence' 'the token is for root and the group'
 does 'page prints the URL with the token' "$url/#token=$token" ringfence page
-is "$(ringfence page --json | jq -r '.schema, .url, .token')" $'1\n'"$url/"$'\n'"$token" 'and as JSON'
+is "$(ringfence page --json | jq -r '.schema, .url, .token')" $'2\n'"$url/"$'\n'"$token" 'and as JSON'
 is "$(inside setpriv --reuid=60712 --regid=60712 --groups="$gid" "$scratch/ringfence" page)" "$url/#token=$token" 'a member of the group may ask'
 is "$(inside setpriv --reuid=60713 --regid=60713 --clear-groups "$scratch/ringfence" page 2>&1)" \
 	"ringfence: cannot read /run/ringfence-watch/page: only root and members of the group 'ringfence' may" 'others may not'

@@ -177,7 +177,7 @@ inside ip link set "$dev" mtu 3500
 matches "$(ringfence status dev "$dev" | unwrapped)" \
 	".*$dev: frames larger than 3498 bytes are lost: its MTU was raised after the attach; 'ringfence attach $dev' repairs that in place.*" \
 	'status reports an entry that the MTU has outgrown'
-is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].suits_mtu')" false 'so does its JSON'
+is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].mtu_ok')" false 'so does its JSON'
 ringfence doctor "$dev" >"$scratch/stdout" 2>"$scratch/stderr"
 is "$?" 1 'doctor of an interface with an outgrown entry fails'
 # For a swap by a link, the kernel returns no reason.
@@ -201,7 +201,7 @@ is "$(program_on 0)" "$(bpftool -j prog show pinned "$pins/$dev/frags" | jq .id)
 is "$(state)" "$before" 'a change of the entry keeps rules, lists and windows'
 does 'a second attach has nothing to do' \
 	"$dev: already attached, fence '$dev'; nothing to do" ringfence attach "$dev"
-is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].suits_mtu')" true 'nothing is reported any more'
+is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].mtu_ok')" true 'nothing is reported any more'
 deliver 0 src=192.0.2.1,count=20
 is "$received" '' 'a used-up window stays used up over a change of the entry'
 inside ip link set "$dev" mtu 1500

@@ -19,7 +19,7 @@ verdict() { # SOURCE
 # "VERDICT KIND LIMIT PREFIX WAIT", where WAIT is 0, T or null.
 verdict_json() { # SOURCE
 	ringfence show "$1" --json | jq -r '"\(.verdict) \(.by.kind) \(.by.limit) \(.by.prefix) " +
-		(.passes_again_ms | if . == null or . == 0 then tostring else "T" end)'
+		(.retry_after_ms | if . == null or . == 0 then tostring else "T" end)'
 }
 
 # came FLOW: whether the one packet of a flow passes.
@@ -69,7 +69,7 @@ says 'a denied address in an allowed network' 198.51.100.9 '' passed \
 deliver 0 src=203.0.114.5,count=1
 ringfence deny add 203.0.114.0/24
 is "$(ringfence show 203.0.114.5 | unwrapped | grep -c '  used ') $(ringfence show 203.0.114.5 | grep -c 'passes again')" '1 0' 'show of a denied source has no other time to pass'
-is "$(ringfence show 203.0.113.5 --json | command jq -c '[.denied, .limits[0].passes_again_ms]')" \
+is "$(ringfence show 203.0.113.5 --json | command jq -c '[.denied, .limits[0].retry_after_ms]')" \
 	'[{"prefix":"203.0.113.0/24","left_ms":null},null]' \
 	'show --json of a source denied for good: no packet passes'
 
@@ -97,7 +97,7 @@ says 'a shadow limit of a network is used up' 192.0.2.2 '' passed \
 is "$(ringfence show 192.0.2.2 | unwrapped | sed -n '/limit net/,$p' | grep -c '  would pass    in ')" 1 \
 	'show of a shadow limit says when it would pass'
 is "$(ringfence show 192.0.2.2 --json | jq -c '.limits[] | select(.limit == "net") |
-	[.passes_again_ms, .would_pass_again_ms > 0]')" '[0,true]' \
+	[.retry_after_ms, .shadow_retry_after_ms > 0]')" '[0,true]' \
 	'show --json of a shadow limit: packets pass, and when they would'
 
 # A limit of only some packets: whether the source is new to it is not known.
@@ -128,7 +128,7 @@ does_pass() { # the machine can be slow: then it is not the last second
 	[[ $(verdict 192.0.2.10) == "192.0.2.10: passes; limit 'web' dropped 6 of 10 packets before, none in the last 1"*"; limit 'quiet' (shadow) would drop it for another T" ]]
 }
 check 'a source whose packets pass again: the verdict has those that were dropped' eventually does_pass
-is "$(ringfence show 192.0.2.10 --json | jq -c '.verdict, [.limits[] | .recent | if . then [.passed, .dropped, .over_ms >= 1000] else . end]' | xargs)" \
+is "$(ringfence show 192.0.2.10 --json | jq -c '.verdict, [.limits[] | .recent | if . then [.passed, .dropped, .interval_ms >= 1000] else . end]' | xargs)" \
 	'passes [[0,0,true],null]' 'in JSON likewise'
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.11,count=4000000000,rate=40 >"$scratch/log"
 ringfence limit set web rate 20/1s >"$scratch/log"
@@ -166,7 +166,7 @@ says 'a limit of rate 0, a packet that it matches' 192.0.2.1 ',dport=53' dropped
 says 'a limit of rate 0, another packet' 192.0.2.1 ',dport=54' passed "$line" 'partly limit no-dns null null'
 is "$(ringfence show 192.0.2.1 | grep ': [dw].* all')" "limit no-dns (0): drops all that it matches
 limit no-ntp (0): would drop all that it matches" 'show has no window of limits of rate 0'
-is "$(ringfence show 192.0.2.1 --json | jq -c '[.limits[1, 2] | .passes_again_ms, .would_pass_again_ms]')" \
+is "$(ringfence show 192.0.2.1 --json | jq -c '[.limits[1, 2] | .retry_after_ms, .shadow_retry_after_ms]')" \
 	'[null,null,0,null]' 'show --json of limits of rate 0: they never pass a packet'
 rules <<-'END'
 	limit add none rate 0 shadow
@@ -186,7 +186,7 @@ says 'a ban of a limit of all packets' 192.0.2.1 '' dropped "dropped by a ban of
 deliver 0 src=192.0.2.2,count=9,proto=tcp
 says 'a ban of all packets by a limit of some' 192.0.2.2 '' dropped \
 	"dropped by a ban of limit 'tcp', for another T" 'dropped ban tcp null T'
-is "$(ringfence show 192.0.2.2 --json | jq '[.limits[].passes_again_ms > 10000000] | all')" true \
+is "$(ringfence show 192.0.2.2 --json | jq '[.limits[].retry_after_ms > 10000000] | all')" true \
 	'show --json of a banned source: no limit passes a packet before the ban ends'
 deliver 0 src=192.0.2.3,count=3,proto=syn
 says 'a ban of some packets' 192.0.2.3 ',proto=syn' dropped \
@@ -296,7 +296,7 @@ is "$(ringfence show 192.0.2.201/32 | unwrapped | sed 1d | cut -d' ' -f1)" 192.0
 	'show of a prefix prints the window of the network around it'
 is "$(ringfence show 192.0.2.128/25 --json | command jq -c '.bans[].left_ms |= (. > 3000000) |
 	.bans |= map({source, limit, left_ms}) | .windows |= map({source, limit, used, passed, dropped, would_drop})')" \
-	'{"schema":1,"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\
+	'{"schema":2,"prefix":"192.0.2.128/25","allowed":[],"denied":[],"bans":[{"source":"192.0.2.200","limit":"udp",'\
 '"left_ms":true}],"windows":[{"source":"192.0.2.0/24","limit":"quiet","used":3,"passed":3,"dropped":0,'\
 '"would_drop":3},{"source":"192.0.2.200","limit":"any","used":2,"passed":2,"dropped":0,'\
 '"would_drop":0},{"source":"192.0.2.200","limit":"udp","used":2,"passed":2,"dropped":1,"would_drop":0}]}' \

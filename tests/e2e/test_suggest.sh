@@ -32,12 +32,12 @@ would_drop() { # LIMIT
 }
 
 tried() { # WORD…: [least, most]
-	ringfence limit try "$@" --json | jq -c '[.dropped_least, .dropped_most]'
+	ringfence limit try "$@" --json | jq -c '[.dropped_min, .dropped_max]'
 }
 
 agrees() { # SINCE DROPPED: in the interval
 	ringfence limit try probe rate 1k/1s since "$1" --json |
-		jq -e --argjson dropped "$2" '.dropped_least <= $dropped and $dropped <= .dropped_most' >"$scratch/agrees"
+		jq -e --argjson dropped "$2" '.dropped_min <= $dropped and $dropped <= .dropped_max' >"$scratch/agrees"
 }
 
 is_incomplete() { # SINCE: it reports that
@@ -117,11 +117,11 @@ sender_pid=$started_pid
 # A sender that was held up makes up for it: on a busy machine some second has more packets.
 sees_them() {
 	ringfence suggest for 5s --json >"$scratch/found"
-	jq -e '.sources == 3 and .most >= 250 and .most < 500' "$scratch/found" >"$scratch/agrees"
+	jq -e '.sources == 3 and .max >= 250 and .max < 500' "$scratch/found" >"$scratch/agrees"
 }
 eventually sees_them
 stop TERM "$sender_pid"
-is "$(jq -c '[.sources, .limit, .enough, (.most >= 250 and .most < 500)]' "$scratch/found")" '[3,"probe",false,true]' \
+is "$(jq -c '[.sources, .limit, .enough, (.max >= 250 and .max < 500)]' "$scratch/found")" '[3,"probe",false,true]' \
 	'it sees each source, and the most that one used'
 suggested=$(jq -r .suggested "$scratch/found")
 check 'it suggests twice that, rounded to 1, 2 or 5' test "$suggested" = 1000
@@ -172,9 +172,9 @@ looks_twice
 check 'what the shadow counts is what limit try says of sources that have no addresses' \
 	compare '192.0.2.66 9000 3000' '192.0.2.1 900 600'
 check 'there as well it counts what is over it' test "$dropped" -gt 3000
-is "$(ringfence limit try probe rate 1k/1s since "$since" --json | jq -c '[.estimate == (.sources_incomplete > 0), .sources_most, .sources]')" \
+is "$(ringfence limit try probe rate 1k/1s since "$since" --json | jq -c '[.estimate == (.sources_incomplete > 0), .sources_max, .sources]')" \
 	'[true,1,2]' 'it is no estimate, unless cells are missing'
-is "$(ringfence limit try probe rate 1k/1s per /24 since "$since" --json | jq -c '[.estimate == (.sources_incomplete > 0), .sources_most, .sources]')" \
+is "$(ringfence limit try probe rate 1k/1s per /24 since "$since" --json | jq -c '[.estimate == (.sources_incomplete > 0), .sources_max, .sources]')" \
 	'[true,1,1]' 'a network is one source of a limit that groups by it'
 matches "$(ringfence limit try probe rate 1k/1s per /28 since "$since")" '.*would have dropped ~.*' \
 	'a limit that groups by less than was told has an estimate'
@@ -220,7 +220,7 @@ sees_dns() { # with a source, the command ends the line
 check 'a limit of some packets sees its source' eventually sees_dns
 matches "$(sees_dns)" "so far .*  ringfence limit add resolver-of-the-office-2 rate [0-9]+k?/1s match udp dport 53 \
 from 192.0.2.0/24 shadow" 'the command to copy is one line, in the order of the manual'
-is "$(jq -c '[.at_least, .unit, .most]' "$scratch/found")" '[true,"packets",100]' \
+is "$(jq -c '[.at_least, .unit, .max]' "$scratch/found")" '[true,"packets",100]' \
 	'where a source fills the limit, the suggestion is the least, and JSON says so'
 found=$(ringfence suggest limit volume for 4s)
 stop TERM "$sender_pid"
@@ -261,7 +261,7 @@ build/tests/recorder "$RINGFENCE_HISTORY" eth0 93600 93600 full 60 || bail 'cann
 found=$(ringfence suggest since -26h)
 matches "$found" '400 sources, any 1s: .*left out: [^ ]* [0-9:]+-[0-9:]+ \(flood eth0-6561f\).*suggested [0-9]+k?/1s; first:  ringfence limit add any-2 rate .* shadow' \
 	'of a day with a flood the flood is left out, and a rate suggested'
-is "$(ringfence suggest since -26h --json | jq -c '[.enough, .left_out[0].id, (.hours >= 17 and .hours <= 20), (.most < 1000)]')" \
+is "$(ringfence suggest since -26h --json | jq -c '[.enough, .excluded[0].id, (.hours >= 17 and .hours <= 20), (.max < 1000)]')" \
 	'[true,"eth0-6561f",true,true]' 'its sources are not in the table'
 matches "$(ringfence suggest since -2h)" '.*so far .*, after less than 24 hours; .*' 'two hours give a rate so far'
 done_testing

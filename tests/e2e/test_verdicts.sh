@@ -134,7 +134,7 @@ rules <<-'END'
 	limit add any rate 100/1h fleet exact first 7 alone first
 END
 deliver 0 src=192.0.2.4,count=9
-is "$(ringfence show 192.0.2.4 --json | jq -c '.limits[0] | [.used, .rate, .room]')" '[7,100,7]' 'a source has used what its host may give, and not COUNT'
+is "$(ringfence show 192.0.2.4 --json | jq -c '.limits[0] | [.used, .rate, .remaining]')" '[7,100,7]' 'a source has used what its host may give, and not COUNT'
 agrees 'what a host may have of the fleet is used up' 192.0.2.4 'dropped limit'
 
 # ---- newcomers ----

@@ -286,7 +286,7 @@ static void a_ban_is_answered_once_the_fleet_has_it(void **state)
 	assert_int_equal(reply.ticket, 0);
 	take_reply(RF_BAN_DONE);
 	assert_int_equal(reply.ticket, 7);
-	assert_string_equal(reply.text, "{\"schema\":1}");
+	assert_string_equal(reply.text, "{\"schema\":2}");
 	assert_int_equal(bans.told, told + 1);
 	command(8, "ban 0 192.0.2.1"); /* its end */
 	take_reply(RF_BAN_DONE);
@@ -337,7 +337,7 @@ static void what_is_refused_for_now_is_sent_again(void **state)
 	rf_inquiries_turn(now);
 	assert_int_equal(sent.count, count + 1);
 	take_reply(RF_BAN_DONE);
-	assert_string_equal(reply.text, "{\"schema\":1}");
+	assert_string_equal(reply.text, "{\"schema\":2}");
 }
 
 static void but_not_forever(void **state)

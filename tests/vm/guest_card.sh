@@ -140,7 +140,7 @@ probe() {
 # "BYPASSED UNSUITABLE", each true or false.
 status() {
 	ringfence status --json dev "${port[wire]}" |
-		jq -r '.interfaces[0] | "\(.bypassed != null) \(.suits_mtu == false)"'
+		jq -r '.interfaces[0] | "\(.bypassed != null) \(.mtu_ok == false)"'
 }
 
 doctor() {

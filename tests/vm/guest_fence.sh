@@ -79,7 +79,7 @@ denied 50" "$name: each packet is counted under its reason"
 		$'any 480 370 0\ndns 80 80 0' "$name: each limit has counted its packets"
 	conserves "$wire" "$name: sent = passed + dropped, in packets and bytes"
 	is "$(ringfence show 192.0.2.1 --json dev "${port[$wire]}" |
-		jq -r '.limits[0] | "\(.used) \(.passed) \(.dropped) \(.passes_again_ms > 0)"')" \
+		jq -r '.limits[0] | "\(.used) \(.passed) \(.dropped) \(.retry_after_ms > 0)"')" \
 		'100 100 200 true' "$name: show says the same of one source"
 }
 

@@ -539,7 +539,7 @@ json_t *rf_status_error(const char *text)
 
 char *rf_status_text(json_t *answer)
 {
-	json_t *all = json_pack("{s:i}", "schema", 1);
+	json_t *all = json_pack("{s:i}", "schema", RF_JSON_SCHEMA);
 	char *text = NULL;
 
 	if (answer && !json_object_update(all, answer))

@@ -364,10 +364,7 @@ static const struct rf_field entry_fields[] = {
 	{},
 };
 
-#define LIST_SCHEMA 2 /* `owners` took the place of `of_fleet` */
-
 struct printed_list {
-	int schema;
 	const char *list;
 	json_t *prefixes;
 };
@@ -380,12 +377,6 @@ static const struct rf_field list_fields[] = {
 };
 
 RF_RECORD(list, list_fields);
-
-static const struct rf_field schema_fields[] = {
-	RF_FIELD("schema", struct printed_list, schema, ""),
-	RF_FIELDS_ALSO(list_fields),
-	{},
-};
 
 /* "192.0.2.1 for another 9m by fail2ban-sshd, by load" */
 static void print_entry(const struct rf_list_entry *entry)
@@ -412,8 +403,7 @@ static void print_entry(const struct rf_list_entry *entry)
 static int print_entries(const struct rf_fence_rules *rules, enum rf_list list, bool json,
 			 struct rf_error *error)
 {
-	struct printed_list printed = {.schema = LIST_SCHEMA,
-				       .list = rf_view_list_names[list],
+	struct printed_list printed = {.list = rf_view_list_names[list],
 				       .prefixes = json ? json_array() : NULL};
 	size_t count = 0;
 	int err = 0;
@@ -431,7 +421,7 @@ static int print_entries(const struct rf_fence_rules *rules, enum rf_list list, 
 			print_entry(&entry);
 	}
 	if (json)
-		err = rf_out_record(schema_fields, &printed, error);
+		err = rf_out_record(list_fields, &printed, error);
 	else if (!count)
 		rf_out("the %s list is empty\n", printed.list);
 	json_decref(printed.prefixes);

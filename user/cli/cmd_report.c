@@ -641,7 +641,7 @@ static const struct rf_field report_fields[] = {
 		 .or_null = true),
 	RF_FIELD_IN("own", struct subject, attack, own_fields, "of a source: its own packets",
 		    .has = is_of_source, .or_null = true),
-	RF_FIELD("over", struct subject, attack.is_over, "it has ended"),
+	RF_FIELD("ended", struct subject, attack.is_over, "it has ended"),
 	RF_FIELD_IN("peak", struct subject, peak, rf_recorded_most_fields,
 		    "of the fence: the second with the most drops"),
 	RF_FIELD_OBJECTS("sources", struct subject, sources.row, sources.count,

@@ -158,7 +158,7 @@ static bool is_bypassed(const void *of)
 
 static const struct rf_field bypass_fields[] = {
 	RF_FIELD("packets", struct rf_bypass, packets, "received in that time"),
-	RF_FIELD_OF_NS("for_ms", struct rf_bypass, for_ns, "since when none was counted"),
+	RF_FIELD_OF_NS("since_ms", struct rf_bypass, for_ns, "since when none was counted"),
 	{},
 };
 
@@ -168,7 +168,7 @@ static const struct rf_field interface_fields[] = {
 		      .has = knows_build, .or_null = true),
 	RF_FIELD_IN("bypassed", struct status_interface, bypass, bypass_fields,
 		    "packets do not meet the program", .has = is_bypassed, .or_null = true),
-	RF_FIELD_MADE("suits_mtu", RF_FIELD_BOOL, make_suits, "false: large frames are lost",
+	RF_FIELD_MADE("mtu_ok", RF_FIELD_BOOL, make_suits, "false: large frames are lost",
 		      .has = knows_mtu, .or_null = true),
 	{},
 };
@@ -371,17 +371,17 @@ static bool has_trial(const void *of)
 	return ((const struct status *)of)->state.rules.standing.state != RF_SETTLED;
 }
 
-static json_t *make_room(const void *of)
+static json_t *make_capacity(const void *of)
 {
 	(void)of;
 	return json_integer(RF_BANS_MAX);
 }
 
 static const struct rf_field bans_fields[] = {
-	RF_FIELD("standing", struct status, state.bans.count, "bans that go on"),
-	RF_FIELD_MADE("room", RF_FIELD_INT, make_room, "how many there may be"),
+	RF_FIELD("active", struct status, state.bans.count, "bans in force"),
+	RF_FIELD_MADE("capacity", RF_FIELD_INT, make_capacity, "the most bans"),
 	RF_FIELD("refused", struct status, state.totals.since.counters.bans_refused,
-		 "bans without room so far"),
+		 "bans refused because the table was full"),
 	{},
 };
 
@@ -421,7 +421,7 @@ static const struct rf_field status_fields[] = {
 	RF_FIELD_MADE("this_build", RF_FIELD_BOOL, make_builds,
 		      "the program on each interface is of this build", .has = knows_builds,
 		      .or_null = true),
-	RF_FIELD_MADE("enforced", RF_FIELD_BOOL, make_enforced, "some limit drops packets"),
+	RF_FIELD_MADE("enforced", RF_FIELD_BOOL, make_enforced, "at least one limit drops packets"),
 	RF_FIELD_OF_NS("paused_ms", struct status, state.rules.standing.paused_ns,
 		       "until a pause ends; 0: not paused"),
 	RF_FIELD_IN("trial", struct status, state.rules.standing, trial_fields,

@@ -492,7 +492,7 @@ static json_t *make_unit(const void *of)
 }
 
 static const struct rf_field quantile_fields[] = {
-	RF_FIELD("part", struct quantile, part, "of the sources"),
+	RF_FIELD("quantile", struct quantile, part, "of the sources"),
 	RF_FIELD("used", struct quantile, used, "they used no more in TIME"),
 	{},
 };
@@ -519,8 +519,8 @@ static const struct rf_field suggest_fields[] = {
 	RF_FIELD("sources", struct suggesting, found.sources, "that sent, estimated"),
 	RF_FIELD_OBJECTS("quantiles", struct suggesting, quantile, quantiles, quantile_fields,
 			 "0.5, 0.9, 0.99, 0.999"),
-	RF_FIELD("most", struct suggesting, found.most, "the most that a source used"),
-	RF_FIELD_OBJECTS("left_out", struct suggesting, flood, floods, flood_fields, "floods"),
+	RF_FIELD("max", struct suggesting, found.most, "the most that a source used"),
+	RF_FIELD_OBJECTS("excluded", struct suggesting, flood, floods, flood_fields, "floods"),
 	RF_FIELD_OBJECTS("rates", struct suggesting, found.row, rates, rate_fields,
 			 "below the suggested one, and that one"),
 	RF_FIELD("before_rounding", struct suggesting, found.before_rounding,

@@ -69,15 +69,15 @@ static const struct rf_field mistake_fields[] = {
 };
 
 static const struct rf_field mistakes_fields[] = {
-	RF_FIELD_OBJECTS("mistakes", struct rf_mistakes, mistake, count, mistake_fields,
+	RF_FIELD_OBJECTS("errors", struct rf_mistakes, mistake, count, mistake_fields,
 			 "in the order of its lines"),
-	RF_FIELD("mistakes_left_out", struct rf_mistakes, left_out,
+	RF_FIELD("errors_omitted", struct rf_mistakes, left_out,
 		 "beyond the first 100 of a file of prefixes"),
 	{},
 };
 
 static const struct rf_field refused_fields[] = {
-	RF_FIELD("file", struct refused, file, "the one that was read, with mistakes"),
+	RF_FIELD("file", struct refused, file, "the file with the errors"),
 	RF_FIELDS_VIA(struct refused, mistakes, mistakes_fields),
 	{},
 };

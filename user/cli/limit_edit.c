@@ -279,7 +279,7 @@ void rf_limit_changes_print(const struct rf_limit_changes *changes)
 }
 
 static const struct rf_field change_fields[] = {
-	RF_FIELD("what", struct rf_part_change, part, "rate, from, match, standing \\&..."),
+	RF_FIELD("option", struct rf_part_change, part, "rate, from, match, mode \\&..."),
 	RF_FIELD("before", struct rf_part_change, before, "in words"),
 	RF_FIELD("after", struct rf_part_change, after, "in words"),
 	{},

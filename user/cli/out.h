@@ -45,12 +45,6 @@ __attribute__((format(printf, 1, 2))) void rf_out_text(const char *format, ...);
 void rf_out_progress(size_t done, size_t total);
 
 /*
- * Raised when a key of JSON goes or changes its meaning; a new key does not raise it. An object
- * whose number was raised has its own, which json(5) lists.
- */
-#define RF_JSON_SCHEMA 1
-
-/*
  * Prints and frees an object, with `schema` as its first key; NULL is an error of jansson.
  * `compact`: on one line, for streams.
  */

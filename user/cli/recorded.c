@@ -479,8 +479,8 @@ struct checked {
 
 static const struct rf_field checked_fields[] = {
 	RF_FIELD("fence", struct checked, fence, "its name"),
-	RF_FIELD("fine", struct checked, is_fine, "no damage was found"),
-	RF_FIELD("complaint", struct checked, complaint, "the first damage found", .if_any = true,
+	RF_FIELD("ok", struct checked, is_fine, "no damage was found"),
+	RF_FIELD("damage", struct checked, complaint, "the first damage found", .if_any = true,
 		 .or_null = true),
 	{},
 };

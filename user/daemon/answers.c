@@ -129,7 +129,7 @@ static json_t *make_why(const void *of)
 static const struct rf_field gap_fields[] = {
 	RF_FIELD_OF_NS("from", struct rf_recorded_gap, start_ns, "since 1970"),
 	RF_FIELD_OF_NS("to", struct rf_recorded_gap, end_ns, "since 1970"),
-	RF_FIELD_MADE("why", RF_FIELD_TEXT, make_why, "for people"),
+	RF_FIELD_MADE("reason", RF_FIELD_TEXT, make_why, "for people"),
 	{},
 };
 
@@ -549,7 +549,7 @@ static void send_answer(struct rf_feed *feed, const struct rf_query *query, json
 	struct rf_answer_head head = {.query = *query, .status = status};
 	char *text, *all;
 
-	json_object_set_new(json, "schema", json_integer(1));
+	json_object_set_new(json, "schema", json_integer(RF_JSON_SCHEMA));
 	text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	all = text ? malloc(sizeof(head) + strlen(text)) : NULL;
 	if (all) {

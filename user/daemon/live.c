@@ -628,7 +628,7 @@ static void write_fence(FILE *out, const struct rf_watching *watching, struct rf
 		.is_up = live,
 		.is_scanning = !one->was_scanned,
 		.has_history = one->record->history,
-		.schema = 1,
+		.schema = RF_JSON_SCHEMA,
 		.fence = one->record->fence,
 		.interval_ns = interval_ns,
 	};

@@ -14,6 +14,12 @@
 
 struct rf_prefix;
 
+/*
+ * The key `schema` of every object. Raise it when a key or a value is renamed or removed, or
+ * changes its meaning; a new key does not raise it.
+ */
+#define RF_JSON_SCHEMA 2
+
 enum rf_field_kind {
 	RF_FIELD_BOOL,
 	RF_FIELD_INT,

@@ -20,7 +20,6 @@
 
 /* ---- export ---- */
 
-#define SCHEMA 1
 #define LINE_SIZE 512
 
 /* NULL: the source has no window. */
@@ -56,8 +55,8 @@ static int write_json(const struct rf_model *model, const char *fence, FILE *fil
 		rf_format_prefix(&row->key.source, source);
 		json_array_append_new(list, row_json(row, source));
 	}
-	root = json_pack("{s:i, s:o, s:s, s:o}", "schema", SCHEMA, "fence", rf_json_text(fence),
-			 "time", time, "sources", list);
+	root = json_pack("{s:i, s:o, s:s, s:o}", "schema", RF_JSON_SCHEMA, "fence",
+			 rf_json_text(fence), "time", time, "sources", list);
 	err = !root || json_dumpf(root, file, JSON_ENSURE_ASCII | RF_JSON_REALS | JSON_INDENT(2));
 	json_decref(root);
 	return err;

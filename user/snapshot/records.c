@@ -227,7 +227,7 @@ const struct rf_field rf_newcomers_fields[] = {
 	COUNTED("passed", reason[RF_NEWCOMER_PASS].packets, "over the rate, and passed"),
 	COUNTED("dropped", reason[RF_NEWCOMER_DROP].packets, "over the rate, and dropped"),
 	COUNTED("known", newcomers_known, "known by another window"),
-	COUNTED("unnoted", shadow_newcomers, "of shadow limits alone"),
+	COUNTED("shadow_only", shadow_newcomers, "of shadow limits only"),
 	{},
 };
 
@@ -570,14 +570,14 @@ static bool has_recent(const void *of)
 }
 
 static const struct rf_field over_fields[] = {
-	RF_FIELD("over_ms", struct rf_case, recent_ms, "about a second"),
+	RF_FIELD("interval_ms", struct rf_case, recent_ms, "about a second"),
 	{},
 };
 
 static const struct rf_field charged_fields[] = {
 	RF_FIELD("passed", struct rf_answer, recent.passed, "packets passed in the same time"),
 	RF_FIELD("dropped", struct rf_answer, recent.dropped,
-		 "packets dropped in the last over_ms"),
+		 "packets dropped in the last interval_ms"),
 	{},
 };
 
@@ -598,12 +598,13 @@ static const struct rf_field shown_limit_fields[] = {
 		      "passed by a shadow limit or a pause"),
 	RF_FIELD("used", struct rf_shown_limit, used, "of the rate, in unit"),
 	RF_FIELD_MADE("cells", RF_FIELD_LIST, make_cells, "used in each cell, the oldest first"),
-	RF_FIELD("room", struct rf_shown_limit, room, "of the fleet: what passes on this host",
-		 .has = has_room_of_fleet, .or_null = true),
+	RF_FIELD("remaining", struct rf_shown_limit, room,
+		 "of a fleet limit: what this host can still pass", .has = has_room_of_fleet,
+		 .or_null = true),
 	RF_FIELD_OF_NS("banned_ms", struct rf_shown_limit, banned_ns, "left of a ban; 0: none"),
-	RF_FIELD("passes_again_ms", struct rf_shown_limit, wait_ms, "until this limit has room",
+	RF_FIELD("retry_after_ms", struct rf_shown_limit, wait_ms, "until this limit has room",
 		 .has = passes_again, .or_null = true),
-	RF_FIELD("would_pass_again_ms", struct rf_shown_limit, passes_again_ms,
+	RF_FIELD("shadow_retry_after_ms", struct rf_shown_limit, passes_again_ms,
 		 "the same of a shadow limit", .has = would_pass_again, .or_null = true),
 	RF_FIELD_GROUP("recent", recent_fields, "where it dropped some, and a packet passes now",
 		       .has = has_recent, .or_null = true),
@@ -664,7 +665,7 @@ const struct rf_field rf_shown_fields[] = {
 		 "passes, dropped, partly or depends"),
 	RF_FIELD_IN("by", struct rf_shown, decision, by_fields, "what decides; null: no rule does",
 		    .has = is_decided, .or_null = true),
-	RF_FIELD("passes_again_ms", struct rf_shown, decision.wait_ms,
+	RF_FIELD("retry_after_ms", struct rf_shown, decision.wait_ms,
 		 "until a packet passes; 0: now", .has = has_wait, .or_null = true),
 	RF_FIELD_MADE("summary", RF_FIELD_TEXT, make_summary,
 		      "the verdict in words, in one line or several"),

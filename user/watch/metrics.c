@@ -535,7 +535,7 @@ static void take_counters(struct rf_metrics *metrics, const struct rf_fence_sums
 	told->newcomers_known = tell(metrics, "newcomers", "known", now->newcomers_known);
 	told->newcomers_aggregated =
 		tell(metrics, "newcomers", "aggregated", now->newcomers_aggregated);
-	told->shadow_newcomers = tell(metrics, "newcomers", "unnoted", now->shadow_newcomers);
+	told->shadow_newcomers = tell(metrics, "newcomers", "shadow_only", now->shadow_newcomers);
 	told->bans_refused = tell(metrics, "bans", "refused", now->bans_refused);
 }
 

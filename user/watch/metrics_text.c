@@ -187,7 +187,7 @@ static void newcomers(struct writer *writer, const struct rf_metrics *metrics)
 	value_of(writer, "passed", counters->reason[RF_NEWCOMER_PASS].packets);
 	value_of(writer, "dropped", counters->reason[RF_NEWCOMER_DROP].packets);
 	value_of(writer, "known", counters->newcomers_known);
-	value_of(writer, "unnoted", counters->shadow_newcomers);
+	value_of(writer, "shadow_only", counters->shadow_newcomers);
 }
 
 static void map_errors(struct writer *writer, const struct rf_metrics *metrics)

@@ -19,7 +19,7 @@ const struct rf_field rf_extent_fields[] = {
 const struct rf_field rf_recorded_gap_fields[] = {
 	RF_FIELD_OF_TIME("from", struct rf_recorded_gap, start_ns, "UTC"),
 	RF_FIELD_OF_TIME("until", struct rf_recorded_gap, end_ns, "UTC"),
-	RF_FIELD("why", struct rf_recorded_gap, why,
+	RF_FIELD("reason", struct rf_recorded_gap, why,
 		 "down, detached, slept, clock, stalled, disk \\&..."),
 	RF_FIELD("passed", struct rf_recorded_gap, passed, "packets counted in the gap"),
 	RF_FIELD("dropped", struct rf_recorded_gap, dropped, "packets counted in the gap"),

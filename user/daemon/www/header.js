@@ -101,7 +101,7 @@ function noticeText() {
 // What the plots cannot show.
 function showGaps() {
 	const from = model.gaps.length > GAPS_TOLD ? model.gaps.length - GAPS_TOLD : 0;
-	const told = model.gaps.slice(from).map((gap) => `${axisTime(gap.from, span())} to ${axisTime(gap.to, span())}, ${gap.why}`);
+	const told = model.gaps.slice(from).map((gap) => `${axisTime(gap.from, span())} to ${axisTime(gap.to, span())}, ${gap.reason}`);
 	const since = isLive() && model.isKnown && !model.recorded ? 'No history is recorded: the plots begin when this page was opened.' : '';
 
 	setText(byId('gaps'), told.length ? `Not recorded: ${from ? `${from} times before, ` : ''}${told.join('; ')}.` : since);

@@ -61,7 +61,7 @@ function cellBars(window) {
 }
 
 function again(limit) {
-	const wait = limit.shadow ? limit.would_pass_again_ms : limit.passes_again_ms;
+	const wait = limit.shadow ? limit.shadow_retry_after_ms : limit.retry_after_ms;
 	const verb = limit.shadow ? 'would pass' : 'passes';
 
 	return wait === null ? `never ${verb} again` : wait ? `${verb} again in ${wait < 1000 ? `${wait} ms` : duration(wait)}` : `${verb} now`;
