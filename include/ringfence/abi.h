@@ -464,8 +464,8 @@ struct rf_grouping {
 };
 
 enum rf_kin_state {
-	RF_KIN_IN_FORCE, /* or will be, should a trial fail */
-	RF_KIN_ON_TRIAL, /* of no rules but those on trial: over once these have fallen back */
+	RF_KIN_IN_FORCE, /* or will be, if rules are reverted */
+	RF_KIN_ON_TRIAL, /* of unconfirmed rules only: over once these are reverted */
 	RF_KIN_OVER,	 /* no longer in force: the slots of its windows may be taken */
 };
 

@@ -357,7 +357,7 @@ apply "$scratch/a"
 deliver 0 src=10.0.0.1,count=50 src=10.0.1.1,count=50 src=10.0.2.1,count=50
 is "$(came)" $'10.0.0.1 50\n10.0.2.1 50' 'the rules applied after killed applies hold'
 
-# ---- trials ----
+# ---- unconfirmed rules ----
 
 in_force() { # "PASSED": who of two passes
 	deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20 src=10.9.0.1,count=20
@@ -374,21 +374,21 @@ file b <<-'END'
 	deny add 10.0.0.0/24
 END
 came_back() { # after unconfirmed rules: only by reading
-	ringfence status | unwrapped | grep -q 'were not confirmed: the old rules came back'
+	ringfence status | unwrapped | grep -q 'were not confirmed: the old rules returned'
 }
 
 apply "$scratch/a"
 before=$(saved)
-does 'apply … confirm says that the rules are on trial' \
-	"in force: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; on trial for \
-1h: 'ringfence confirm' keeps it" ringfence apply "$scratch/b" confirm 1h
+does 'apply … confirm says that the rules are unconfirmed' \
+	"in force: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; unconfirmed: reverted in \
+1h unless 'ringfence confirm' runs" ringfence apply "$scratch/b" confirm 1h
 left='(1h|[0-9]+m( [0-9]+s)?)' # of an hour: however busy the machine is, the trial lasts
-matches "$(ringfence status | unwrapped | grep 'on trial')" "on trial: in $left the old rules are back, unless 'ringfence confirm' keeps the \
-new ones" 'apply … confirm returns before the trial ends, and status shows the trial and the time it has left'
-is "$(in_force)" '10.0.1.1 10.9.0.1 ' 'during a trial the new rules hold'
-trial_saved=$(saved)
-busy="ringfence: rules are on trial for another $left; 'ringfence confirm' keeps them, \
-'ringfence revert' brings the old ones back"
+matches "$(ringfence status | unwrapped | grep '^unconfirmed')" "unconfirmed: the old rules return in $left unless 'ringfence confirm' \
+runs" 'apply … confirm returns early, and status shows that the rules are unconfirmed, and for how long'
+is "$(in_force)" '10.0.1.1 10.9.0.1 ' 'while rules are unconfirmed the new rules hold'
+unconfirmed_saved=$(saved)
+busy="ringfence: rules are unconfirmed for another $left; 'ringfence confirm' keeps them, \
+'ringfence revert' restores the old ones"
 refusals=''
 for words in 'limit add more rate 1/1s' 'limit set any rate 1/1s' 'limit del any' \
 	'newcomers off' "apply $scratch/a" "apply $scratch/a confirm 5s"; do
@@ -396,27 +396,27 @@ for words in 'limit add more rate 1/1s' 'limit set any rate 1/1s' 'limit del any
 	out=$(ringfence $words 2>&1)
 	[[ "$? $out" =~ ^1\ $busy$ ]] || refusals+="$words: $out"$'\n'
 done
-is "$refusals" '' 'during a trial every change of limits is refused'
-is "$(saved)" "$trial_saved" 'a change that a trial refuses changes no rule'
+is "$refusals" '' 'while rules are unconfirmed every change of limits is refused'
+is "$(saved)" "$unconfirmed_saved" 'a change that a trial refuses changes no rule'
 confirmed=$(ringfence save confirmed | sed 1d)
-is "$(sed 1d <<<"$confirmed")" "$before" 'during a trial save confirmed prints the rules that return'
+is "$(sed 1d <<<"$confirmed")" "$before" 'while rules are unconfirmed save confirmed prints the rules that return'
 matches "$(head -n 1 <<<"$confirmed")" \
-	"# on trial for another $left: these are not the new rules, but those that return without 'confirm'" \
-	'during a trial save confirmed says which rules it prints'
+	"# unconfirmed for another $left: these are the previous rules, which return without 'confirm'" \
+	'while rules are unconfirmed save confirmed says which rules it prints'
 ringfence revert >"$scratch/log"
 is "$(saved)" "$before" 'revert ends a trial'
 
 apply "$scratch/b" confirm 1s
 check 'a trial ends without any process' eventually came_back
-is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'after a trial the old rules hold again, without any process'
-is "$(saved)" "$before" 'after a trial save prints all the old rules'
-is "$(ringfence save confirmed | sed '/^#/d')" "$before" 'after a trial save confirmed prints them, too'
-is "$(ringfence status | unwrapped | grep -c 'were not confirmed: the old rules came back')" 1 \
-	'status says that the rules on trial were not confirmed'
-matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules came back '\
-'[0-9]+ s ago; apply again' 'confirm after the trial is refused as too late'
-does 'after a trial a rule can be added' '' ringfence deny add 10.9.0.0/16
-is "$(in_force)" '10.0.0.1 ' 'a rule added after a trial holds beside the old rules'
+is "$(in_force)" '10.0.0.1 10.9.0.1 ' 'after a revert the old rules hold again, without any process'
+is "$(saved)" "$before" 'after a revert save prints all the old rules'
+is "$(ringfence save confirmed | sed '/^#/d')" "$before" 'after a revert save confirmed prints them, too'
+is "$(ringfence status | unwrapped | grep -c 'were not confirmed: the old rules returned')" 1 \
+	'status says that the rules unconfirmed were not confirmed'
+matches "$(describe ringfence confirm)" $'exit 1\n\nstderr: ringfence: too late: the old rules returned '\
+'[0-9]+ s ago; apply again' 'confirm after a revert is refused as too late'
+does 'after a revert a rule can be added' '' ringfence deny add 10.9.0.0/16
+is "$(in_force)" '10.0.0.1 ' 'a rule added after a revert holds beside the old rules'
 apply "$scratch/a"
 
 # confirmed_in_time SECONDS: unconfirmed rules with this deadline, a confirmation, and the wait
@@ -431,11 +431,11 @@ confirmed_in_time() {
 }
 
 confirmed_in_time 2 || confirmed_in_time 30 || confirmed_in_time 120
-is "$(<"$scratch/confirmed")" $'exit 0\nconfirmed: the rules in force stay\nstderr: ' 'confirm reports that the rules on trial stay'
+is "$(<"$scratch/confirmed")" $'exit 0\nconfirmed: the rules in force stay\nstderr: ' 'confirm reports that the rules unconfirmed stay'
 is "$(in_force)" '10.0.1.1 10.9.0.1 ' 'confirmed rules hold when the time of their trial is over'
-is "$(saved | sort)" "$(sort <<<"$trial_saved")" 'after confirm save prints all the new rules'
-fails 'a second confirm is refused: no rules are on trial' \
-	1 'ringfence: nothing to confirm: no rules are on trial' ringfence confirm
+is "$(saved | sort)" "$(sort <<<"$unconfirmed_saved")" 'after confirm save prints all the new rules'
+fails 'a second confirm is refused: no rules are unconfirmed' \
+	1 'ringfence: nothing to confirm: no rules are unconfirmed' ringfence confirm
 apply "$scratch/a"
 apply "$scratch/b" confirm 1h
 is "$(ringfence confirm --json | command jq -c 'del(.schema)')" '{"confirmed":true,"was_late":false}' \
@@ -449,11 +449,11 @@ done
 apply "$scratch/old"
 before=$(saved)
 fails 'a trial whose old and new limits together exceed 32 is refused' \
-	1 "ringfence: limit 'new13': no room for a trial: \
-the old and the new limits together are more than 32; apply without 'confirm'" \
+	1 "ringfence: limit 'new13': no room for 'confirm': \
+the old and the new limits together are more than 32; apply without it" \
 	ringfence apply "$scratch/new" confirm 10s
-is "$(saved)" "$before" 'a trial that is refused changes no rule'
-does 'apply without confirm accepts the limits that did not fit on trial' \
+is "$(saved)" "$before" 'an apply with confirm that is refused changes no rule'
+does 'apply without confirm accepts the limits that did not fit unconfirmed' \
 	'in force: 20 limits, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply "$scratch/new"
 
@@ -513,15 +513,15 @@ ringfence detach "${port[0]}" >"$scratch/log"
 
 use "$shipped"
 
-does 'attach … confirm says that the fence is on trial' "${port[0]}: attached in native mode, fence '${port[0]}'
-on trial: in 1h everything passes, unless 'ringfence confirm' keeps the fence" \
+does 'attach … confirm says that the fence is unconfirmed' "${port[0]}: attached in native mode, fence '${port[0]}'
+unconfirmed: everything passes in 1h unless 'ringfence confirm' runs" \
 	ringfence attach "${port[0]}" confirm 1h
-does 'a fence on trial accepts an entry of a list' '' ringfence deny add 10.0.0.0/24
-does 'a fence on trial accepts a limit' "$(steady any)" \
+does 'a fence unconfirmed accepts an entry of a list' '' ringfence deny add 10.0.0.0/24
+does 'a fence unconfirmed accepts a limit' "$(steady any)" \
 	ringfence limit add any rate 5/1h ban 1h exact
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
-is "$(came)" '10.0.1.1 5' 'a fence on trial enforces its rules'
-is "$(ringfence save confirmed | sed '/^#/d')" 'newcomers off' 'save confirmed prints no rule of a fence on trial'
+is "$(came)" '10.0.1.1 5' 'a fence unconfirmed enforces its rules'
+is "$(ringfence save confirmed | sed '/^#/d')" 'newcomers off' 'save confirmed prints no rule of a fence unconfirmed'
 ringfence detach "${port[0]}" >"$scratch/log"
 
 was_not_confirmed() {
@@ -555,7 +555,7 @@ for seconds in 3 30 120; do
 	grep -q late "$scratch/confirmed" || break
 	ringfence detach "${port[0]}" >"$scratch/log"
 done
-is "$(<"$scratch/confirmed")" $'exit 0\nconfirmed: the rules in force stay\nstderr: ' 'confirm in time keeps a fence on trial'
+is "$(<"$scratch/confirmed")" $'exit 0\nconfirmed: the rules in force stay\nstderr: ' 'confirm in time keeps a fence unconfirmed'
 ringfence deny add 10.0.0.0/24
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
 is "$(came)" '10.0.1.1 20' 'a fence that was confirmed in time enforces its rules afterwards'

@@ -248,12 +248,12 @@ of_lists() {
 		deny add 192.0.2.61
 	END
 }
-check 'on trial a batch of lists works' of_lists
-is "$(ringfence deny list | tr '\n' ' ')" '192.0.2.60 192.0.2.61 ' 'on trial a batch changes the list'
-is "$(ringfence batch - <<<'unban all' | sed 1d)" '0 bans ended' 'on trial a batch may end bans'
+check 'unconfirmed a batch of lists works' of_lists
+is "$(ringfence deny list | tr '\n' ' ')" '192.0.2.60 192.0.2.61 ' 'unconfirmed a batch changes the list'
+is "$(ringfence batch - <<<'unban all' | sed 1d)" '0 bans ended' 'unconfirmed a batch may end bans'
 ringfence batch - <<<'limit set any rate 8/1h' 2>"$scratch/log"
-matches "$(<"$scratch/log")" "ringfence: rules are on trial for another [0-9a-z ]+; .*" \
-	'on trial a batch of limits is refused'
+matches "$(<"$scratch/log")" "ringfence: rules are unconfirmed for another [0-9a-z ]+; .*" \
+	'unconfirmed a batch of limits is refused'
 ringfence confirm >"$scratch/log"
 
 # ---- rules that a newer version saved ----

@@ -48,21 +48,21 @@ is "$(ringfence limit shadow net net dns --json | command jq -c 'del(.schema)')"
 
 # ---- unconfirmed ----
 
-is "$(standing)" 'dns shadow, net shadow, syn force' 'before the trial two limits are shadows'
-does 'limit enforce … confirm puts limits on trial' "limit 'dns': shadow → enforced
+is "$(standing)" 'dns shadow, net shadow, syn force' 'before that two limits are shadows'
+does 'limit enforce … confirm puts limits unconfirmed' "limit 'dns': shadow → enforced
 limit 'net': shadow → enforced
-on trial for 1h: 'ringfence confirm' keeps it" ringfence limit enforce dns net confirm 1h
-is "$(standing)" 'dns force, net force, syn force' 'limits on trial are in force'
-is "$(ringfence limit enforce syn 2>&1 | sed 's/another [0-9a-z ]*;/another TIME;/')" "ringfence: rules are on trial for \
-another TIME; 'ringfence confirm' keeps them, 'ringfence revert' brings the old ones back" 'limits on trial are not changed'
+unconfirmed: reverted in 1h unless 'ringfence confirm' runs" ringfence limit enforce dns net confirm 1h
+is "$(standing)" 'dns force, net force, syn force' 'limits unconfirmed are in force'
+is "$(ringfence limit enforce syn 2>&1 | sed 's/another [0-9a-z ]*;/another TIME;/')" "ringfence: rules are unconfirmed for \
+another TIME; 'ringfence confirm' keeps them, 'ringfence revert' restores the old ones" 'limits unconfirmed are not changed'
 ringfence revert >"$scratch/log"
 stand_as_before() {
 	[ "$(standing)" = 'dns shadow, net shadow, syn force' ]
 }
 ringfence limit enforce dns net confirm 1s >"$scratch/log"
-check 'after a trial without confirm the limits are shadows again' eventually stand_as_before
+check 'after a revert without confirm the limits are shadows again' eventually stand_as_before
 is "$(ringfence limit enforce dns confirm 1h --json | command jq -c 'del(.schema)')" \
-	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"trial_ms":3600000,"warnings":[]}' \
+	'{"limits":[{"name":"dns","shadow":false,"changed":true}],"unconfirmed_ms":3600000,"warnings":[]}' \
 	'limit enforce … confirm --json has the trial'
 ringfence confirm >"$scratch/log"
 is "$(standing)" 'dns force, net shadow, syn force' 'a confirmed limit stays in force'
@@ -258,12 +258,12 @@ keeps 'limit change takes many parts at once' 'rate 10mbit burst 8k' no match no
 keeps 'limit change keeps the unit of a rate in bits' 'rate 200k/1s bytes burst 8k' rate 200k/1s
 is "$(ringfence limit change dns rate 100k/1s confirm 1s --json | command jq -c .)" '{"schema":2,"limit":"dns","changes":'\
 '[{"option":"rate","before":"200k/1s bytes","after":"100k/1s bytes"}],"windows_kept":true,'\
-'"trial_ms":1000,"warnings":[]}' \
+'"unconfirmed_ms":1000,"warnings":[]}' \
 	'limit change … confirm --json has the change and the trial'
 old_rate() {
 	ringfence limit list | grep -q 'rate 200k/1s'
 }
-check 'after its trial a changed limit is as before' eventually old_rate
+check 'once reverted a changed limit is as before' eventually old_rate
 fails 'limit change of a part that the rest of the limit excludes is refused' 2 "ringfence: 'burst': \
 'algorithm sliding' does not take it; only token and leaky have a burst; parts \
 that are not named stay, 'no PART' takes one away" ringfence limit change dns algorithm sliding
@@ -274,32 +274,32 @@ ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 >"$
 # ---- unconfirmed changes ----
 
 before=$(standing)
-does 'limit add … confirm puts the new limit on trial' "on trial for 1h: 'ringfence confirm' keeps it" \
+does 'limit add … confirm puts the new limit unconfirmed' "unconfirmed: reverted in 1h unless 'ringfence confirm' runs" \
 	ringfence limit add new rate 3/1h exact confirm 1h
-is "$(standing)" 'dns force, new force' 'a limit on trial is in force'
+is "$(standing)" 'dns force, new force' 'a limit unconfirmed is in force'
 ringfence revert >"$scratch/log"
 stand_as_before() {
 	[ "$(standing)" = "$before" ]
 }
 ringfence limit add new rate 3/1h exact confirm 1s >"$scratch/log"
-check 'after its trial a new limit is gone' eventually stand_as_before
+check 'once reverted a new limit is gone' eventually stand_as_before
 is "$(ringfence limit set dns rate 9/1h match udp per /24 algorithm token burst 7 confirm 2s --json |
 	command jq -c 'del(.schema)')" '{"limit":"dns","changes":[{"option":"rate","before":"1k/1m","after":"9/1h"}],'\
-'"windows_kept":false,"trial_ms":2000,"warnings":[]}' 'limit set … confirm --json has the trial'
+'"windows_kept":false,"unconfirmed_ms":2000,"warnings":[]}' 'limit set … confirm --json has the trial'
 old_rate() {
 	ringfence limit list | grep -q 'rate 1k/1m'
 }
-check 'after its trial a limit has its old definition' eventually old_rate
-does 'limit del … confirm puts the deletion on trial' "on trial for 1h: 'ringfence confirm' keeps it" \
+check 'once reverted a limit has its old definition' eventually old_rate
+does 'limit del … confirm puts the deletion unconfirmed' "unconfirmed: reverted in 1h unless 'ringfence confirm' runs" \
 	ringfence limit del dns confirm 1h
-is "$(standing)" '' 'a limit whose deletion is on trial is gone'
+is "$(standing)" '' 'a limit whose deletion is unconfirmed is gone'
 ringfence revert >"$scratch/log"
 ringfence limit del dns confirm 1s >"$scratch/log"
-check 'after its trial a deleted limit is back' eventually stand_as_before
+check 'once reverted a deleted limit is back' eventually stand_as_before
 ringfence limit del dns confirm 1h >"$scratch/log"
-does 'revert takes back what is on trial' 'taken back: the rules before the trial are in force' ringfence revert
-is "$(standing)" "$before" 'what was on trial is gone at once'
-fails 'a trial is taken back once' 1 'ringfence: nothing to take back: no rules are on trial' ringfence revert
+does 'revert takes back unconfirmed rules' 'reverted: the previous rules are in force' ringfence revert
+is "$(standing)" "$before" 'the unconfirmed limit is gone at once'
+fails 'a trial is taken back once' 1 'ringfence: nothing to revert: no rules are unconfirmed' ringfence revert
 fails 'a rule file has no limit add … confirm' 1 "ringfence: standard input:1: 'confirm': it is not for a \
 rule file; write 'ringfence apply FILE confirm TIME'
 ringfence: standard input: 1 mistake; nothing was changed" \

@@ -103,7 +103,7 @@ ringfence limit change any rate 1k/1m >"$scratch/out"
 check 'rules that change are told' eventually has '.detail == "changed any from 2k/1m to 1k/1m"'
 ringfence limit change any rate 3k/1m confirm 2s >"$scratch/out"
 # The previous rules remain active until the next change, early enough for each scan.
-check 'a trial that nobody confirms is told' eventually has '.type == "trial_reverted"'
+check 'a trial that nobody confirms is told' eventually has '.type == "confirmation_expired"'
 ringfence limit change any rate 100/1h >"$scratch/out" # which 150 sources exceed together, however slowly they send
 for _ in 1 2 3; do
 	flood src=10.0.0.0,sources=150,count=60000,proto=tcp

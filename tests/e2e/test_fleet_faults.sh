@@ -209,7 +209,7 @@ limit add any rate 300/1s fleet' >"$scratch/rules"
 		finish
 		[ $((back - storm_began)) -gt $((seconds * 1000000000 - 2000000000)) ] || break
 	done
-	verdict 'rules on trial fall back after 2 s' 300
+	verdict 'rules unconfirmed fall back after 2 s' 300
 	check 'a second later the bound holds' test "$(worst $((back + 1000000000)))" -le 598
 }
 

@@ -114,7 +114,7 @@ fails 'a number that makes a limit loose is refused' 1 \
 does 'and nothing has changed then' 'the fleet has 4 hosts' ringfence fleet hosts
 ringfence limit del more >"$scratch/log"
 
-# ---- trials ----
+# ---- unconfirmed rules ----
 
 sed 's/hosts 3/hosts 20/' "$scratch/saved" >"$scratch/twenty"
 ringfence apply "$scratch/twenty" confirm 1h >"$scratch/log"

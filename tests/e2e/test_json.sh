@@ -125,7 +125,7 @@ seen 'limit set' limit set udp rate 7/1h match udp exact confirm 1h
 ringfence confirm >>"$scratch/log"
 ringfence limit set udp rate 7/1h match udp exact confirm 1s >>"$scratch/log"
 fell_back() {
-	[ "$(ringfence status --json dev "${port[0]}" | jq -r .trial.state)" = fell_back ]
+	[ "$(ringfence status --json dev "${port[0]}" | jq -r .unconfirmed.state)" = reverted ]
 }
 check 'a trial runs out' eventually fell_back
 seen status

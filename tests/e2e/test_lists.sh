@@ -230,15 +230,15 @@ for end in confirm fallback; do
 		limit add any rate 500/1h exact
 		deny add 10.2.0.0/16
 	END
-	does "on trial deny add works ($end)" '' ringfence deny add 10.3.0.1
-	does "on trial deny add for a time works ($end)" '' ringfence deny add 10.3.0.2 for 1h
-	does "on trial deny del works ($end)" '' ringfence deny del 10.2.0.0/16
-	does "on trial allow flush works ($end)" '' ringfence allow flush
+	does "unconfirmed deny add works ($end)" '' ringfence deny add 10.3.0.1
+	does "unconfirmed deny add for a time works ($end)" '' ringfence deny add 10.3.0.2 for 1h
+	does "unconfirmed deny del works ($end)" '' ringfence deny del 10.2.0.0/16
+	does "unconfirmed allow flush works ($end)" '' ringfence allow flush
 	echo 10.3.1.0/24 >"$scratch/few"
-	check "on trial deny load works ($end)" loads deny "$scratch/few"
+	check "unconfirmed deny load works ($end)" loads deny "$scratch/few"
 	is "$(ringfence deny list | sed 's/ [0-9hms ]*$//' | tr '\n' ' ')" \
-		'10.3.0.1 10.3.0.2 for another 10.3.1.0/24 by load ' "on trial deny list is true ($end)"
-	is "$(ringfence save | grep -c '^deny')" 3 "on trial save is true ($end)"
+		'10.3.0.1 10.3.0.2 for another 10.3.1.0/24 by load ' "unconfirmed deny list is true ($end)"
+	is "$(ringfence save | grep -c '^deny')" 3 "unconfirmed save is true ($end)"
 	if [ $end = confirm ]; then
 		ringfence confirm >"$scratch/log"
 		wanted='10.3.0.1 10.3.0.2 10.3.1.0/24 by load '
@@ -247,11 +247,11 @@ for end in confirm fallback; do
 		wanted='10.1.0.0/16 10.3.0.1 10.3.0.2 10.3.1.0/24 by load '
 	fi
 	is "$(ringfence deny list | sed 's/ for.*//' | tr '\n' ' ')" "$wanted" \
-		"after a trial the list has what was changed meanwhile ($end)"
+		"after a revert the list has what was changed meanwhile ($end)"
 	is "$(ringfence allow list)" 'the allow list is empty' \
-		"after a trial the list lacks what was taken off ($end)"
+		"after a revert the list lacks what was taken off ($end)"
 	deliver 0 src=10.3.0.1,count=20 src=10.3.0.2,count=20 src=10.3.1.9,count=20
-	is "$(came)" '' "after a trial the changed list is in force ($end)"
+	is "$(came)" '' "after a revert the changed list is in force ($end)"
 	ringfence deny del 10.3.0.2
 	lasts=$((10 + 5 * (SECONDS - began)))s # longer than the second round takes
 done

@@ -180,11 +180,11 @@ is "$(denied)" '' 'none of these is denied'
 
 # ---- confirm ----
 
-does 'deny add confirm' "on trial for 1h: 'ringfence confirm' keeps it" ringfence deny add 198.51.100.7 confirm 1h
+does 'deny add confirm' "unconfirmed: reverted in 1h unless 'ringfence confirm' runs" ringfence deny add 198.51.100.7 confirm 1h
 is "$(denied)" 198.51.100.7 'it is denied'
 ringfence revert >"$scratch/log"
 is "$(denied)" '' 'it is undone'
-is "$(ringfence deny add 198.51.100.7 confirm 1h --json | command jq -c 'del(.schema)')" '{"list":"deny","trial_ms":3600000}' 'deny add confirm --json'
+is "$(ringfence deny add 198.51.100.7 confirm 1h --json | command jq -c 'del(.schema)')" '{"list":"deny","unconfirmed_ms":3600000}' 'deny add confirm --json'
 ringfence confirm >"$scratch/log"
 is "$(denied)" 198.51.100.7 'a confirmed deny stays'
 ringfence deny add 198.51.100.8 confirm 1s >"$scratch/log"
@@ -194,12 +194,12 @@ stands_as_before() {
 check 'without confirm the deny is undone in time' eventually stands_as_before
 printf '%s\n' 198.51.100.0/24 >"$scratch/list"
 matches "$(ringfence deny load "$scratch/list" confirm 1h)" "deny: 1 prefixes loaded in [0-9.]+ s; 2 are on the list
-on trial for 1h: 'ringfence confirm' keeps it" 'deny load confirm'
+unconfirmed: reverted in 1h unless 'ringfence confirm' runs" 'deny load confirm'
 ringfence revert >"$scratch/log"
 is "$(denied)" 198.51.100.7 'the load is undone'
 printf '%s\n' 'deny add 198.51.100.0/24' 'limit add a rate 10/1s' >"$scratch/batch"
 matches "$(ringfence batch "$scratch/batch" confirm 1h)" ".*: 2 commands done in [^ ]+
-on trial for 1h: 'ringfence confirm' keeps it" 'batch confirm'
+unconfirmed: reverted in 1h unless 'ringfence confirm' runs" 'batch confirm'
 is "$(denied) $(ringfence limit list --json | jq '.limits | length')" '198.51.100.0/24 198.51.100.7 1' 'the batch is made'
 ringfence revert >"$scratch/log"
 is "$(denied) $(ringfence limit list --json | jq '.limits | length')" '198.51.100.7 0' 'the batch is undone'

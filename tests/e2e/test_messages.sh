@@ -185,8 +185,8 @@ refused "$scratch/none: cannot read it: No such file or directory" apply "$scrat
 refused "$scratch/none: cannot read it: No such file or directory" check "$scratch/none"
 refused "$scratch/none: cannot read it: No such file or directory" \
 	limit add more rate 1/1s from file "$scratch/none"
-refused "nothing to confirm: no rules are on trial" confirm
-refused "nothing to take back: no rules are on trial" revert
+refused "nothing to confirm: no rules are unconfirmed" confirm
+refused "nothing to revert: no rules are unconfirmed" revert
 refused "${port[0]}: already attached in native mode; to change it, first run \
 'ringfence detach ${port[0]}'" attach "${port[0]}" mode generic
 refused "${port[0]}: already attached, to fence '${port[0]}'; first run 'ringfence detach ${port[0]}'" \
@@ -290,7 +290,7 @@ maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 wind
 of_newcomers='{then: "string", rate: "number", window_ms: "number", admitted: "number", aggregated: "number",
 	passed: "number", dropped: "number", shadow_only: "number", known: "number"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number",
-	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", mtu_ok: "boolean"}], enforced: "boolean", trial: "null",
+	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", mtu_ok: "boolean"}], enforced: "boolean", unconfirmed: "null",
 	limits: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",
 	length: "null", flags: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number", fleet: "number"},

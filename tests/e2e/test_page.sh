@@ -154,7 +154,7 @@ has_drops_of() { # a scan with the drops, and the source
 	return 1
 }
 check 'drops are in the next scan' eventually has_drops_of
-is "$(jq -r '.fence, .fences[], .told, .standing, .history' "$scratch/live")" "$eth"$'\n'"$eth"$'\nfull\nsettled\ntrue' 'it says which fence it is'
+is "$(jq -r '.fence, .fences[], .source_detail, .confirmation, .history' "$scratch/live")" "$eth"$'\n'"$eth"$'\nfull\nconfirmed\ntrue' 'it says which fence it is'
 is "$(jq -r '.limits[] | "\(.name) \(.rate_text) \(.shadow) \(.passed) \(.dropped) \(.would_drop)"' "$scratch/live")" \
 	"any 5/1h false 5 $((packets - 5)) 0"$'\ndns 5/1h true 5 0 0' 'it has each limit'
 is "$(jq '[.limits[].use | length] | unique[]' "$scratch/live")" 11 'with the use of it, in elevenths'

@@ -91,9 +91,9 @@ END
 send_all
 is "$(came)" "$all" 'a change of the rules keeps the pause'
 ringfence apply - dev "${port[0]}" confirm 1h <<<'deny add 192.0.2.1' >"$scratch/log"
-does 'rules on trial are paused' "$(says_paused 0)" ringfence pause "${port[0]}"
+does 'rules unconfirmed are paused' "$(says_paused 0)" ringfence pause "${port[0]}"
 send_all
-is "$(came)" "$all" 'rules on trial drop nothing'
+is "$(came)" "$all" 'rules unconfirmed drop nothing'
 ringfence revert dev "${port[0]}" >"$scratch/log"
 send_all
 is "$(came)" "$all" 'nor do the rules before them'

@@ -358,7 +358,7 @@ ringfence attach "${port[0]}" confirm 1s >"$scratch/log"
 ringfence deny add 203.0.113.0/24 >"$scratch/log" 2>&1
 sleep 1.2
 says 'an attach that was not confirmed' 203.0.113.1 '' passed \
-	'passes, as everything does: the attach was not confirmed' 'passes trial null null 0'
+	'passes, as everything does: the attach was not confirmed' 'passes unconfirmed null null 0'
 ringfence detach "${port[0]}" >"$scratch/log"
 
 done_testing

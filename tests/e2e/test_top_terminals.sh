@@ -145,32 +145,32 @@ sees 'limit add raise1 rate 200/1s from' '+ doubles it'
 press -
 sees 'limit add raise1 rate 100/1s from' '- halves it'
 press Enter
-sees 'ON TRIAL' 'the raised limit is on trial'
+sees 'UNCONFIRMED' 'the raised limit is unconfirmed'
 is "$(limits)" 1 'the raised limit is in force'
 press r
-sees 'raise: rules are on trial already, for another' 'r is refused while rules are on trial'
+sees 'raise: rules are unconfirmed for another' 'r is refused while rules are unconfirmed'
 press u
 sees 'ringfence revert dev' 'u asks to end the trial'
 press Enter
-sees '^done: ringfence revert' 'u takes back what is on trial'
-is "$(limits)" 0 'the limit on trial is gone'
-eventually has_not 'ON TRIAL'
-check 'no rules are on trial any longer' has_not 'ON TRIAL'
+sees '^done: ringfence revert' 'u takes back unconfirmed rules'
+is "$(limits)" 0 'the limit unconfirmed is gone'
+eventually has_not 'UNCONFIRMED'
+check 'no rules are unconfirmed any longer' has_not 'UNCONFIRMED'
 press u
 sees '^there is nothing to take back' 'it is taken back once'
 eventually has_not 'raise1'
 press r Enter
-sees 'ON TRIAL' 'the limit can be raised again'
+sees 'UNCONFIRMED' 'the limit can be raised again'
 ringfence revert dev "$dev" >"$scratch/log"
 press u
 sees "^limit 'raise1' is gone already: nothing to take back" 'a raise that ended is not taken back'
-eventually has_not 'ON TRIAL|raise1'
+eventually has_not 'UNCONFIRMED|raise1'
 press r Enter
-sees 'ON TRIAL' 'and raised once more'
+sees 'UNCONFIRMED' 'and raised once more'
 press c
 sees 'ringfence confirm dev' 'c asks'
 press Enter
-sees '^done: ringfence confirm' 'c keeps what is on trial'
+sees '^done: ringfence confirm' 'c keeps unconfirmed rules'
 press u
 sees 'ringfence limit del raise1 dev' 'u asks to delete the raised limit'
 press Enter

@@ -161,14 +161,14 @@ ringfence detach "$here" >"$scratch/log"
 ringfence attach "$here" confirm 1s >"$scratch/log" 2>&1
 ringfence deny add 203.0.113.0/24 >"$scratch/log" 2>&1
 fell_open() {
-	[ "$(ringfence show 203.0.113.1 --json | jq -r .by.kind)" = trial ]
+	[ "$(ringfence show 203.0.113.1 --json | jq -r .by.kind)" = unconfirmed ]
 }
 eventually fell_open
 is_seen_open() {
-	[ "$(ask 203.0.113.1 | jq -r .now.by.kind)" = trial ]
+	[ "$(ask 203.0.113.1 | jq -r .now.by.kind)" = unconfirmed ]
 }
 eventually is_seen_open
-agrees 'an attach that was not confirmed' 203.0.113.1 'passes trial'
+agrees 'an attach that was not confirmed' 203.0.113.1 'passes unconfirmed'
 ringfence detach "$here" >"$scratch/log"
 
 stop TERM "$daemon_pid"

@@ -30,7 +30,7 @@ fits() {
 make_network 2
 
 fits 'attach' attach "${port[0]}" "${port[1]}" fence "$fence" confirm 1h
-fits 'status of a fence on trial' status
+fits 'status of a fence unconfirmed' status
 matches "$(sed -n '/^fence/,/memory/p' "$scratch/fits")" "fence $fence: .*
     [^ ].* of memory" 'a line that goes on is indented'
 fits 'confirm' confirm
@@ -66,6 +66,6 @@ fits 'limit shadow' limit shadow "$network"
 ringfence save >"$scratch/rules"
 fits 'apply' apply "$scratch/rules" confirm 1h
 fits 'check' check "$scratch/rules"
-fits 'status of rules on trial' status
+fits 'status of rules unconfirmed' status
 fits 'detach' detach "${port[0]}"
 done_testing

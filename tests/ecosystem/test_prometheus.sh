@@ -109,7 +109,7 @@ is_raised() {
 }
 check 'the alert on drops comes' eventually is_raised RingfenceDropsBegin
 ringfence limit add more rate 10/1s confirm 5m >"$scratch/added"
-check 'so does that on a trial' eventually is_raised RingfenceTrialOpen
+check 'so does that of unconfirmed rules' eventually is_raised RingfenceAwaitsConfirmation
 ringfence confirm >"$scratch/added"
 
 # ---- counters that go on ----

@@ -537,7 +537,7 @@ static void cap_is_kept(void **state)
 {
 	struct rf_history *history;
 	char note[RF_HISTORY_NOTE_SIZE];
-	struct rf_event event = {.type = RF_EVENT_ACTION, .detail = "made up"};
+	struct rf_event event = {.type = RF_EVENT_CONFIRMED, .detail = "made up"};
 	struct rf_error error;
 	bool is_coarser = false;
 	struct made made;

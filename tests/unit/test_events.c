@@ -346,23 +346,23 @@ static void a_trial_ends_in_one_of_two_ways(void **state)
 	*standing = (struct rf_standing){RF_ON_TRIAL, RF_FALL_BACK, 60 * SECOND, 3, 3, 1, 0};
 	feed(watch);
 	assert_string_equal(made_last(&watch->got, RF_EVENT_RULES_CHANGED)->detail,
-			    "on trial, 1m left");
+			    "unconfirmed, 1m left");
 	*standing = (struct rf_standing){RF_FELL_BACK, RF_FALL_BACK, SECOND, 3, 2, 1, 0};
 	feed(watch);
 	feed(watch);
-	expect(watch, RF_EVENT_TRIAL_REVERTED, 1);
+	expect(watch, RF_EVENT_CONFIRMATION_EXPIRED, 1);
 	expect(watch, RF_EVENT_RULES_CHANGED, 1);
 	*standing = (struct rf_standing){RF_ON_TRIAL, RF_FALL_BACK, 60 * SECOND, 5, 5, 1, 0};
 	feed(watch);
 	*standing = (struct rf_standing){.active = 5, .in_force = 5};
 	feed(watch);
-	assert_string_equal(made_last(&watch->got, RF_EVENT_ACTION)->detail,
-			    "the rules on trial were confirmed");
+	assert_string_equal(made_last(&watch->got, RF_EVENT_CONFIRMED)->detail,
+			    "the rules were confirmed");
 	/* Set and reverted between two scans. */
 	*standing = (struct rf_standing){RF_FELL_BACK, RF_FALL_BACK, SECOND, 7, 6, 1, 0};
 	feed(watch);
 	expect(watch, RF_EVENT_RULES_CHANGED, 3);
-	expect(watch, RF_EVENT_TRIAL_REVERTED, 2);
+	expect(watch, RF_EVENT_CONFIRMATION_EXPIRED, 2);
 }
 
 static void a_fence_that_goes_ends_all(void **state)

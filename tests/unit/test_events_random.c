@@ -163,7 +163,7 @@ static void judge(void *context, const struct rf_event *event)
 	log->missing += event->seq - log->seq - 1;
 	log->seq = event->seq;
 	log->lines += event->type != RF_EVENT_SUPPRESSED;
-	log->reverted += event->type == RF_EVENT_TRIAL_REVERTED;
+	log->reverted += event->type == RF_EVENT_CONFIRMATION_EXPIRED;
 	if (event->type == RF_EVENT_SUPPRESSED)
 		judge_left_out(log, event);
 	if (is_start(event->type))

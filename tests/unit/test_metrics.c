@@ -164,7 +164,7 @@ static void everything_is_told(void **state)
 	IS("ringfence_newcomers_total{fence=eth0,outcome=admitted}", 11);
 	IS("ringfence_map_errors_total{fence=eth0,error=no_idle_slot}", 3);
 	IS("ringfence_list_entries{fence=eth0,list=deny}", 4);
-	IS("ringfence_trial_seconds{fence=eth0}", 2.5);
+	IS("ringfence_unconfirmed_seconds{fence=eth0}", 2.5);
 	IS("ringfence_pause_seconds{fence=eth0}", 3.5);
 	IS("ringfence_scan_age_seconds{fence=eth0}", 1);
 	IS("ringfence_scan_interval_seconds", 1);

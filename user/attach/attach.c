@@ -188,11 +188,11 @@ static int check_trial(const char *name, const struct rf_attach *attach,
 	if (!attach->confirm_ns ||
 	    (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_OPEN))
 		return 0;
-	return rf_error_failed(
-		error, -EBUSY,
-		"%s: it has a fence already, and only a new fence can be attached on trial; leave "
-		"out 'confirm', or use 'ringfence apply FILE confirm TIME'",
-		name);
+	return rf_error_failed(error, -EBUSY,
+			       "%s: it has a fence already, and 'confirm' is only for a new fence; "
+			       "leave it out, or "
+			       "use 'ringfence apply FILE confirm TIME'",
+			       name);
 }
 
 /* Fails where the request differs from the fence that is already attached. */

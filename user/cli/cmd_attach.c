@@ -174,8 +174,7 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 
 		rf_format_left(attach.confirm_ns, time);
 		rf_out_text(
-			"on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
-			"fence\n",
+			"unconfirmed: everything passes in %s unless 'ringfence confirm' runs\n",
 			time);
 	}
 	if (attach.mode == RF_GENERIC)

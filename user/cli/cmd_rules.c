@@ -280,7 +280,7 @@ int rf_cmd_revert(const struct rf_options *options, struct rf_words *words, stru
 		return err;
 	if (options->json)
 		return rf_out_record(reverted_fields, &(bool){true}, error);
-	rf_out_text("taken back: the rules before the trial are in force\n");
+	rf_out_text("reverted: the previous rules are in force\n");
 	return 0;
 }
 
@@ -333,27 +333,24 @@ static void save_list(const struct rf_fence_rules *rules, enum rf_list list)
 	}
 }
 
-/* What becomes of the rules in the file, where there are others as well, or none in force. */
+/* Which rules are printed, if others are in force or will be, or none. */
 static const char *trial_text(const struct rf_standing *standing, bool confirmed)
 {
 	const bool returns = standing->fallback == RF_FALL_BACK;
 
 	if (standing->state == RF_ON_TRIAL && confirmed)
-		return returns ? "on trial for another %s: these are not the new rules, but those "
-				 "that "
+		return returns ? "unconfirmed for another %s: these are the previous rules, which "
 				 "return without 'confirm'"
-			       : "the fence is on trial for another %s: without 'confirm' "
-				 "everything "
-				 "passes then, so there are no rules";
+			       : "the fence is unconfirmed for another %s: without 'confirm' "
+				 "everything passes then, so there are no rules";
 	if (standing->state == RF_ON_TRIAL)
-		return returns ? "on trial for another %s: these are the new rules, not those that "
-				 "return without 'confirm'"
-			       : "the fence is on trial for another %s: without 'confirm' "
-				 "everything "
-				 "passes then";
+		return returns ? "unconfirmed for another %s: these are the new rules, not those "
+				 "that return without 'confirm'"
+			       : "the fence is unconfirmed for another %s: without 'confirm' "
+				 "everything passes then";
 	if (standing->state == RF_FELL_BACK)
-		return "the rules on trial were not confirmed: these are the old rules, which came "
-		       "back %s ago";
+		return "the new rules were not confirmed: these are the old rules, which returned "
+		       "%s ago";
 	return confirmed
 		       ? "the attach was not confirmed: everything has passed for %s, so there are "
 			 "no rules"

@@ -358,11 +358,11 @@ static bool is_over(const void *of)
 }
 
 static const struct rf_field trial_fields[] = {
-	RF_FIELD_MADE("state", RF_FIELD_TEXT, make_trial_state, "on_trial, fell_back or fell_open"),
+	RF_FIELD_MADE("state", RF_FIELD_TEXT, make_trial_state, "pending, reverted or expired"),
 	RF_FIELD_MADE("of", RF_FIELD_TEXT, make_trial_of, "apply or attach"),
-	RF_FIELD_OF_NS("left_ms", struct rf_standing, trial_ns, "until the trial ends",
-		       .has = is_on_trial),
-	RF_FIELD_OF_NS("over_ms", struct rf_standing, trial_ns, "since it ended", .has = is_over),
+	RF_FIELD_OF_NS("left_ms", struct rf_standing, trial_ns,
+		       "until the old rules return, or everything passes", .has = is_on_trial),
+	RF_FIELD_OF_NS("since_ms", struct rf_standing, trial_ns, "since then", .has = is_over),
 	{},
 };
 
@@ -424,8 +424,9 @@ static const struct rf_field status_fields[] = {
 	RF_FIELD_MADE("enforced", RF_FIELD_BOOL, make_enforced, "at least one limit drops packets"),
 	RF_FIELD_OF_NS("paused_ms", struct status, state.rules.standing.paused_ns,
 		       "until a pause ends; 0: not paused"),
-	RF_FIELD_IN("trial", struct status, state.rules.standing, trial_fields,
-		    "null: none is running", .has = has_trial, .or_null = true),
+	RF_FIELD_IN("unconfirmed", struct status, state.rules.standing, trial_fields,
+		    "rules or an attach not yet confirmed; null: none", .has = has_trial,
+		    .or_null = true),
 	RF_FIELD_LIST_OF("interfaces", interface_at, interface_fields, "those attached"),
 	RF_FIELD_OBJECTS("limits", struct status, limit, limits, limit_fields, "the limits"),
 	RF_FIELD_GROUP("lists", list_fields, "entries of the lists"),
@@ -547,18 +548,15 @@ static void print_trial(const struct rf_standing *standing)
 	rf_format_left(standing->trial_ns, time);
 	if (standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_BACK)
 		rf_out_text(
-			"on trial: in %s the old rules are back, unless 'ringfence confirm' keeps "
-			"the new ones\n",
+			"unconfirmed: the old rules return in %s unless 'ringfence confirm' runs\n",
 			time);
 	else if (standing->state == RF_ON_TRIAL)
 		rf_out_text(
-			"on trial: in %s everything passes, unless 'ringfence confirm' keeps the "
-			"fence\n",
+			"unconfirmed: everything passes in %s unless 'ringfence confirm' runs\n",
 			time);
 	else if (standing->state == RF_FELL_BACK)
-		rf_out_text(
-			"the rules on trial were not confirmed: the old rules came back %s ago\n",
-			time);
+		rf_out_text("the new rules were not confirmed: the old rules returned %s ago\n",
+			    time);
 	else if (standing->state == RF_FELL_OPEN)
 		rf_out_text(
 			"the attach was not confirmed: everything has passed for %s; 'ringfence "

@@ -236,7 +236,7 @@ static json_t *make_warnings(const void *of)
 }
 
 const struct rf_field rf_trial_fields[] = {
-	RF_FIELD_OF_NS("trial_ms", struct rf_done, trial_ns, "length of the trial", .if_any = true),
+	RF_FIELD_OF_NS("unconfirmed_ms", struct rf_done, trial_ns, "time to confirm the change", .if_any = true),
 	{},
 };
 
@@ -258,7 +258,7 @@ void rf_done_print(const char *before, const struct rf_done *done)
 
 	rf_format_left(done->trial_ns, time);
 	if (done->trial_ns)
-		rf_out_text("%son trial for %s: 'ringfence confirm' keeps it\n", before, time);
+		rf_out_text("%sunconfirmed: reverted in %s unless 'ringfence confirm' runs\n", before, time);
 	if (done->rules)
 		warn_of_pairs(done, NULL);
 }

@@ -27,7 +27,7 @@ struct rf_transaction {
 /* Takes the lock, and opens the fence. End the transaction even if this fails. */
 int rf_transaction_open(struct rf_transaction *transaction, const struct rf_options *options,
 			struct rf_error *error);
-/* Reads the rules in force, without expired entries, also while rules are on trial. */
+/* Reads the rules in force, without expired entries, also while rules are unconfirmed. */
 int rf_transaction_read(struct rf_transaction *transaction, struct rf_error *error);
 /* Sets when the entries of lists end, from the time that each is to stay. */
 void rf_transaction_set_times(const struct rf_transaction *transaction,
@@ -44,7 +44,7 @@ int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_li
 				struct rf_error *error);
 /*
  * Takes the lock, opens the fence and reads its rules, without expired entries. Fails while rules
- * are on trial. End the transaction even if this fails.
+ * are unconfirmed. End the transaction even if this fails.
  */
 int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
 			 struct rf_error *error);

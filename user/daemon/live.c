@@ -533,10 +533,10 @@ static const struct rf_field snapshot_fields[] = {
 	RF_FIELD_OF_NS("awake", struct rf_snapshot, awake_ns,
 		       "the same moment, by a clock that does not step"),
 	RF_FIELD_OF_NS("since", struct rf_snapshot, since_ns, "since the scan before"),
-	RF_FIELD_MADE("standing", RF_FIELD_TEXT, make_standing,
-		      "settled, or as trial.state of status"),
-	RF_FIELD_OF_NS("trial_ms", struct rf_snapshot, standing.trial_ns,
-		       "until a trial ends, or since"),
+	RF_FIELD_MADE("confirmation", RF_FIELD_TEXT, make_standing,
+		      "confirmed, pending, reverted or expired"),
+	RF_FIELD_OF_NS("unconfirmed_ms", struct rf_snapshot, standing.trial_ns,
+		       "until unconfirmed rules are reverted, or since"),
 	RF_FIELD_OF_NS("paused_ms", struct rf_snapshot, standing.paused_ns, "until a pause ends"),
 	RF_FIELD("capacity", struct rf_snapshot, capacity, "windows of a family"),
 	RF_FIELD_MADE("residents", RF_FIELD_LIST, make_residents, "of IPv4 and IPv6"),
@@ -553,7 +553,7 @@ static const void *limit_at(const void *of, size_t i)
 
 static const struct rf_field live_fields[] = {
 	RF_FIELDS_VIA(struct live, snapshot, snapshot_fields),
-	RF_FIELD("told", struct live, told, "the setting of sources"),
+	RF_FIELD("source_detail", struct live, told, "the setting of sources"),
 	RF_FIELD_MADE("passed", RF_FIELD_NAMED, make_passed, "packets by reason"),
 	RF_FIELD_MADE("dropped", RF_FIELD_NAMED, make_dropped, "packets by reason"),
 	RF_FIELD_MADE("bytes", RF_FIELD_LIST, make_bytes, "passed and dropped"),

@@ -41,7 +41,7 @@ static int add_used(const struct rf_fence *fence, int bank, struct rf_owner_set 
 	return err;
 }
 
-/* Frees the names of owners without an entry in the rules in force or in those on trial. */
+/* Frees the names of owners without an entry in the rules in force or in unconfirmed ones. */
 static int sweep_owners(struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
@@ -178,7 +178,7 @@ static void free_idle_tries(const struct rf_fence *fence)
 	rf_tries_close(&idle);
 }
 
-/* ---- trials ---- */
+/* ---- unconfirmed rules ---- */
 
 int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 {
@@ -189,14 +189,14 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 		return 0;
 	rf_format_left(standing.trial_ns, left);
 	return rf_error_failed(error, -EBUSY,
-			       "rules are on trial for another %s; 'ringfence confirm' keeps them, "
-			       "'ringfence revert' brings the old ones back",
+			       "rules are unconfirmed for another %s; 'ringfence confirm' keeps "
+			       "them, 'ringfence revert' restores the old ones",
 			       left);
 }
 
 /*
- * A lease may still hold packets for a window of the trial. They must not be added to a window of
- * the old rules. So a slot in which the trial had another limit counts as new.
+ * A lease may still hold packets for a window of the unconfirmed rules. They must not be added to a
+ * window of the old rules. So a slot in which those had another limit counts as new.
  */
 static void forget_trial(struct rf_fence *fence, uint64_t active)
 {
@@ -208,7 +208,7 @@ static void forget_trial(struct rf_fence *fence, uint64_t active)
 			back->policy[slot].since_generation = active + 1;
 }
 
-/* After a trial that failed, makes the old rules, unchanged, the active ones. */
+/* If the new rules were not confirmed in time, makes the old rules, unchanged, the active ones. */
 static int settle(struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
@@ -226,11 +226,10 @@ static int check_trial(const struct commit *commit, struct rf_error *error)
 	if (!commit->trial || !commit->present.deadline)
 		return 0;
 	return rf_error_failed(error, -EBUSY,
-			       "the attach is still on trial; confirm that first: 'ringfence "
-			       "confirm'");
+			       "the attach is unconfirmed; run 'ringfence confirm' first");
 }
 
-/* An attach on trial stays on trial when its rules change. */
+/* An unconfirmed attach stays unconfirmed when its rules change. */
 static void set_deadline(const struct commit *commit)
 {
 	struct rf_bank *bank = &commit->ruleset->bank;
@@ -388,7 +387,7 @@ static int fail_in_force(int err, struct rf_error *error)
 }
 
 /*
- * A limit that stays takes its generation from the present bank. Settling a trial may have changed
+ * A limit that stays takes its generation from the present bank. Settling unconfirmed rules may have changed
  * it there after `ruleset` was read.
  */
 static void take_births(struct rf_bank *bank, const struct rf_bank *present)
@@ -477,7 +476,7 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 static int fail_late(const struct rf_standing *standing, struct rf_error *error)
 {
 	return rf_error_failed(error, -ETIME,
-			       "too late: the old rules came back %" PRIu64 " s ago; apply again",
+			       "too late: the old rules returned %" PRIu64 " s ago; apply again",
 			       (uint64_t)(standing->trial_ns / RF_NS_PER_S));
 }
 
@@ -487,7 +486,7 @@ int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct 
 
 	*before = rf_fence_standing(fence);
 	if (before->state == RF_SETTLED)
-		return rf_error_failed(error, -ENOENT, "nothing to confirm: no rules are on trial");
+		return rf_error_failed(error, -ENOENT, "nothing to confirm: no rules are unconfirmed");
 	if (before->state == RF_FELL_BACK)
 		return fail_late(before, error);
 	__atomic_store_n(&fence->config->bank[before->active & 1].deadline, 0, __ATOMIC_RELEASE);
@@ -505,11 +504,11 @@ int rf_fence_revert(struct rf_fence *fence, struct rf_error *error)
 
 	if (before.state != RF_ON_TRIAL)
 		return rf_error_failed(error, -ENOENT,
-				       "nothing to take back: no rules are on trial");
+				       "nothing to revert: no rules are unconfirmed");
 	if (before.fallback != RF_FALL_BACK)
 		return rf_error_failed(error, -ENOENT,
-				       "the attach is on trial, and no rules came before it; "
-				       "'ringfence detach %s' takes the fence off",
+				       "the attach is unconfirmed, and no rules came before it; "
+				       "'ringfence detach %s' removes the fence",
 				       fence->name);
 	__atomic_store_n(&fence->config->bank[before.active & 1].deadline, before.jiffies,
 			 __ATOMIC_RELEASE);

@@ -585,7 +585,7 @@ static int note_limits(const struct rf_fence *fence, const struct rf_bank *bank,
 }
 
 /*
- * Rules on trial and the rules before them have counters of their own: both are noted. The baseline
+ * Unconfirmed rules and the rules before them have counters of their own: both are noted. The baseline
  * in use stays whole, whenever this command is killed.
  */
 int rf_fence_reset(struct rf_fence *fence, struct rf_error *error)

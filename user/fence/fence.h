@@ -88,18 +88,18 @@ int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error);
 /* The same; `fence` then has the interfaces that it is on now. */
 int rf_fence_find_interfaces(struct rf_fence *fence, struct rf_error *error);
 
-/* Are the rules confirmed or on trial, or did a trial end without `confirm`? */
+/* Are the rules confirmed, can they still be, or were they not confirmed in time? */
 enum rf_trial_state {
-	RF_SETTLED, /* confirmed, or never on trial */
+	RF_SETTLED, /* confirmed, or applied without `confirm` */
 	RF_ON_TRIAL,
-	RF_FELL_BACK, /* the trial is over: the rules before it are in force */
+	RF_FELL_BACK, /* not confirmed in time: the previous rules are in force */
 	RF_FELL_OPEN, /* the attach was not confirmed in time: everything passes */
 };
 
 struct rf_standing {
 	enum rf_trial_state state;
-	enum rf_fallback fallback; /* of the rules on trial */
-	uint64_t trial_ns;	   /* until the trial ends, or since it ended */
+	enum rf_fallback fallback; /* of the unconfirmed rules */
+	uint64_t trial_ns;	   /* until unconfirmed rules are reverted, or since */
 	uint64_t active;	   /* rf_config.active, as it was read */
 	uint64_t in_force;	   /* the generation in force */
 	uint64_t jiffies;	   /* now; 0 where RF_SETTLED */
@@ -127,7 +127,7 @@ int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_
 int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 		     struct rf_error *error);
 /*
- * The same without rules on trial: those that apply once the trial has run out. Of a fence whose
+ * The same without unconfirmed rules: those that apply if no `confirm` comes. Of a fence whose
  * attach was not confirmed there are none: everything passes.
  */
 int rf_fence_ruleset_confirmed(const struct rf_fence *fence, struct rf_ruleset *ruleset,
@@ -395,7 +395,7 @@ int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error);
  * in the filter. Once for a fence.
  */
 int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error);
-/* An error while rules that may fall back are on trial: no rules may be changed then. */
+/* An error while unconfirmed rules can be reverted: no rules can be changed then. */
 int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error);
 /* Sets counters to 0. Neither the rules in force nor the rules before them use this index. */
 int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error);
@@ -420,14 +420,13 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		    const struct rf_trial *trial, const struct rf_progress *progress,
 		    struct rf_error *error);
 /*
- * Ends a trial, so that its rules stay in force. `before` gets the standing before that. An error
- * where there is no trial, or where the old rules are back already.
+ * Confirms rules, so that they stay in force. `before` gets the previous state. An error if no
+ * rules are unconfirmed, or if the old rules are back already.
  */
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error);
 /*
- * Ends a trial, so that the rules before it are in force at once, as if its time were over. An
- * error where there is no such trial; also where an attach is on trial, since no rules came before
- * it.
+ * Puts the previous rules in force immediately, as if the time to confirm were over. An error if
+ * no rules are unconfirmed, or if an attach is, since no rules came before it.
  */
 int rf_fence_revert(struct rf_fence *fence, struct rf_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes of the lists. What cannot be done in place is done by a commit. While rules are on trial
+ * Changes of the lists. What cannot be done in place is done by a commit. While rules are unconfirmed
  * a commit is impossible, since both banks are in use: then both get new tries under their limits.
  */
 #include <errno.h>
@@ -419,10 +419,10 @@ static int change_in_place(struct rf_fence *fence, const struct sides *sides,
 	return err;
 }
 
-/* ---- by a commit, or on trial ---- */
+/* ---- by a commit, or while rules are unconfirmed ---- */
 
 /*
- * Changes of the lists. What cannot be done in place is done by a commit. While rules are on trial
+ * Changes of the lists. What cannot be done in place is done by a commit. While rules are unconfirmed
  * a commit is impossible, since both banks are in use: then both get new tries under their limits.
  */
 
@@ -437,7 +437,7 @@ static int change_rules(const struct rf_fence *fence, const struct rf_list_chang
 
 /* ---- a commit ---- */
 
-/* Is no trial to settle, and no change that was killed to be finished? */
+/* Are no unconfirmed rules to settle, and no change that was killed to be finished? */
 static bool is_settled(const struct rf_fence *fence)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
@@ -469,7 +469,7 @@ static int commit(struct rf_fence *fence, const struct rf_list_changes *changes,
 	return err;
 }
 
-/* ---- on trial ---- */
+/* ---- while rules are unconfirmed ---- */
 
 /* The rules of one bank, and what they become. */
 struct side {
@@ -651,7 +651,7 @@ int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *change
 	*outcome = (struct rf_lists_outcome){};
 	if (err)
 		return err;
-	/* After a trial that failed, a commit settles it first. */
+	/* If rules were not confirmed in time, a commit settles that first. */
 	err = -EAGAIN;
 	if (standing.state != RF_FELL_BACK)
 		err = change_in_place(fence, &sides, changes, outcome, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Changes of the allow and deny lists. While rules are on trial, the lists belong to both sides: a
- * change goes to the rules on trial and to those that they fall back to.
+ * Changes of the allow and deny lists. While rules are unconfirmed, the lists belong to both sides: a
+ * change goes to the unconfirmed rules and to those that they are reverted to.
  */
 #ifndef RINGFENCE_LISTS_H
 #define RINGFENCE_LISTS_H

@@ -86,7 +86,7 @@ struct rf_attach {
 	bool mode_given;     /* otherwise an attached interface keeps its mode */
 	uint32_t sources;    /* windows per address family; 0: not given */
 	uint32_t leases;     /* of each CPU; RF_LEASES_NOT_GIVEN: not given */
-	uint64_t confirm_ns; /* 0: not on trial */
+	uint64_t confirm_ns; /* 0: needs no confirmation */
 	bool chain;	     /* run beside other programs, by libxdp's dispatcher */
 	bool replace;	     /* remove another program first */
 	bool fleet;	     /* windows have shares of limits that other hosts hold, too */

@@ -538,8 +538,8 @@ const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1] = {
 };
 
 #define CONFIRM_ATTACH                                                                       \
-	"puts a new fence on trial: unless 'ringfence confirm' runs within TIME, the fence " \
-	"stops dropping packets, whatever its rules are"
+	"unless 'ringfence confirm' runs within TIME, a new fence stops dropping packets, " \
+	"whatever its rules are"
 
 static const struct rf_option attach_options[] = {
 	{"dev", RF_KIND_INTERFACE, "IF",
@@ -727,9 +727,8 @@ static const struct rf_option flush_options[] = {
 #define CONFIRM_RULES                                                                            \
 	"confirm", RF_KIND_TIME, "TIME", TO_CONFIRM,                                             \
 		.summary =                                                                       \
-			"puts the rules on trial: unless 'ringfence confirm' runs within TIME, " \
-			"the old "                                                               \
-			"rules are back. The data path does this; no process has to run meanwhile"
+			"unless 'ringfence confirm' runs within TIME, the old rules return. The " \
+			"data path does this; no process has to run"
 
 static const struct rf_option trial_options[] = {
 	{CONFIRM_RULES, INTO_ALL(uint64_t)},
@@ -753,7 +752,7 @@ static const struct rf_option batch_options[] = {
 };
 
 static const struct rf_option save_options[] = {
-	{"confirmed", .summary = "without rules on trial: those that return without 'confirm'",
+	{"confirmed", .summary = "without unconfirmed rules: those that return without 'confirm'",
 	 .flags = RF_OPTION_NAMES, INTO_ALL(bool)},
 	{},
 };

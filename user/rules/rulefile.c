@@ -476,8 +476,8 @@ static int put_new(const struct rf_definition *definition, struct rf_rulefile_pl
 
 	if (slot < 0 || (place->on_trial && place->present->policy[slot].id))
 		return rf_error_failed(error, -ENOSPC,
-				       "limit '%s': no room for a trial: the old and the new "
-				       "limits together are more than %d; apply without 'confirm'",
+				       "limit '%s': no room for 'confirm': the old and the "
+				       "new limits together are more than %d; apply without it",
 				       definition->limit.name, RF_LIMITS_MAX);
 	return put_limit(definition, place, ruleset, slot, error);
 }

@@ -22,7 +22,7 @@ struct rf_act {
 	char warning[RF_ACT_TITLE_SIZE]; /* "": none */
 	char *command;			 /* without the word `ringfence` */
 	char *undo;			 /* the command that takes it back; NULL: none does */
-	char limit[RF_NAME_SIZE];	 /* of a raise: what it adds, on trial; else "" */
+	char limit[RF_NAME_SIZE];	 /* of a raise: the limit that it adds, unconfirmed; else "" */
 };
 
 void rf_act_free(struct rf_act *act);
@@ -33,7 +33,7 @@ void rf_act_free(struct rf_act *act);
  */
 int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *source,
 		const struct rf_list_answer *before, const char *dev, struct rf_error *error);
-/* A limit like the one in `slot`, from this source alone, of `times` its COUNT, on trial. */
+/* A limit like the one in `slot`, from this source alone, of `times` its COUNT, unconfirmed. */
 int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
 		 const struct rf_prefix *source, unsigned int times, const char *dev,
 		 struct rf_error *error);

@@ -377,7 +377,7 @@ static bool is_on_trial(struct rf_session *session, const char *what)
 	if (standing.state != RF_ON_TRIAL)
 		return false;
 	rf_format_left(standing.trial_ns, left);
-	rf_session_say(session, true, "%s: rules are on trial already, for another %s", what, left);
+	rf_session_say(session, true, "%s: rules are unconfirmed for another %s", what, left);
 	return true;
 }
 
@@ -443,11 +443,11 @@ void rf_change_confirm(struct rf_session *session)
 	if (!may_ask(session))
 		return;
 	if (rf_fence_standing(&session->own).state != RF_ON_TRIAL) {
-		rf_session_say(session, true, "no rules are on trial");
+		rf_session_say(session, true, "no rules are unconfirmed");
 		return;
 	}
 	rf_act_free(&session->act);
-	snprintf(session->act.title, sizeof(session->act.title), "Keep the rules on trial");
+	snprintf(session->act.title, sizeof(session->act.title), "Keep the unconfirmed rules");
 	if (asprintf(&session->act.command, "confirm dev %s", session->dev) < 0)
 		session->act.command = NULL;
 	session->is_asking = session->act.command;
@@ -474,7 +474,7 @@ static bool has_limit_in(const struct rf_session *session, const char *name,
 	return has;
 }
 
-/* While the raise is on trial its limit cannot be deleted: its trial is ended. */
+/* While the raise is unconfirmed its limit cannot be deleted: it is reverted. */
 static char *undo_command(const struct rf_session *session, const struct rf_undo *last)
 {
 	char *command;

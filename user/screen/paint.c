@@ -25,7 +25,7 @@ static void format_clock(uint64_t time_ns, char text[16])
 	strftime(text, 16, "%H:%M:%S", &tm);
 }
 
-/* "ON TRIAL 52s": that the fence is paused, what became of a trial, or "". */
+/* "UNCONFIRMED 52s", that the fence is paused, that the attach was not confirmed, or "". */
 static const char *standing_text(const struct rf_standing *standing, char text[64])
 {
 	char left[RF_DURATION_TEXT_SIZE];
@@ -35,7 +35,7 @@ static const char *standing_text(const struct rf_standing *standing, char text[6
 	if (standing->paused_ns)
 		snprintf(text, 64, "  FENCE PAUSED %.20s", left);
 	else if (standing->state == RF_ON_TRIAL)
-		snprintf(text, 64, "  ON TRIAL %.20s", left);
+		snprintf(text, 64, "  UNCONFIRMED %.20s", left);
 	else if (standing->state == RF_FELL_OPEN)
 		snprintf(text, 64, "  NOT CONFIRMED: all passes");
 	return text;

@@ -303,7 +303,7 @@ void rf_paint_help(struct rf_canvas *canvas, int skipped)
 		"up down     choose a source; Home goes on with the first row\n"
 		"Enter       its window, cell by cell, its lists and events\n"
 		"d a         deny or allow it for 1h\n"
-		"r           raise its limit for 60 s, on trial; c keeps what is on trial\n"
+		"r           raise its limit for 60 s; c confirms it\n"
 		"w           what a raised limit would have dropped\n"
 		"u           take the last change back\n"
 		"s           sort by drops, rate or use\n"

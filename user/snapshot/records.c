@@ -117,10 +117,10 @@ static bool is_apart(const void *of)
 const char *rf_trial_state_word(enum rf_trial_state state)
 {
 	static const char *const words[] = {
-		[RF_SETTLED] = "settled",
-		[RF_ON_TRIAL] = "on_trial",
-		[RF_FELL_BACK] = "fell_back",
-		[RF_FELL_OPEN] = "fell_open",
+		[RF_SETTLED] = "confirmed",
+		[RF_ON_TRIAL] = "pending",
+		[RF_FELL_BACK] = "reverted",
+		[RF_FELL_OPEN] = "expired",
 	};
 
 	return words[state];

@@ -25,7 +25,7 @@ extern const struct rf_field rf_shown_fields[];		 /* struct rf_shown: `show ADDR
 extern const struct rf_field rf_limit_name_fields[]; /* struct rf_limit, as the next */
 extern const struct rf_field rf_limit_rate_fields[];
 
-/* "settled", "on_trial", "fell_back", "fell_open" */
+/* "confirmed", "pending", "reverted", "expired" */
 const char *rf_trial_state_word(enum rf_trial_state state);
 /* "ringfence" or "ip" */
 const char *rf_attached_by(const struct rf_interface *interface);

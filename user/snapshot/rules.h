@@ -15,7 +15,7 @@ struct rf_fence_rules {
 
 #define RF_FENCE_RULES_NONE ((struct rf_fence_rules){.set = RF_RULESET_NONE})
 
-/* Which rules: the active ones, or the rules that apply if a trial runs out. */
+/* Which rules: the active ones, or the rules that apply if no `confirm` comes. */
 enum rf_rules_which {
 	RF_RULES_IN_FORCE,
 	RF_RULES_CONFIRMED,

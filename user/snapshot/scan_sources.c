@@ -602,7 +602,7 @@ static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		err = rf_source_rows_sort(&snapshot->sources);
 	if (!err && is_whole) {
 		scanner->whole_ns = snapshot->awake_ns;
-		/* Limits that come back when a trial ends still have their windows. */
+		/* Limits that return with the old rules still have their windows. */
 		if (snapshot->standing.state != RF_ON_TRIAL)
 			known_sweep(&scanner->known);
 	}

@@ -487,7 +487,7 @@ char *rf_verdict_text(const struct rf_case *its)
 static void decide(const struct rf_case *its, struct rf_decision *verdict)
 {
 	static const char *const outcomes[] = {"passes", "dropped", "partly", "depends"};
-	static const char *const kinds[] = {NULL,   "trial", "pause", "allow",
+	static const char *const kinds[] = {NULL, "unconfirmed", "pause", "allow",
 					    "deny", "ban",   "limit", "newcomers"};
 	const struct verdict found = judge_whole(its);
 

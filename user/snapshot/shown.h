@@ -44,7 +44,7 @@ struct rf_list_answer {
 
 struct rf_case {
 	const char *source;
-	bool is_unconfirmed; /* the attach on trial has run out: everything passes */
+	bool is_unconfirmed; /* the attach was not confirmed in time: everything passes */
 	uint64_t paused_ns;  /* so long everything passes by a pause; 0: the fence is not paused */
 	struct rf_list_answer list[RF_LIST_COUNT];
 	struct rf_answer answer[RF_LIMITS_MAX];
@@ -64,7 +64,8 @@ char *rf_verdict_text(const struct rf_case *its);
 bool rf_verdict_wants_recent(const struct rf_case *its);
 /* Did this limit? */
 bool rf_answer_has_dropped(const struct rf_answer *answer);
-/* Does something decide before any limit is asked: a list, a ban of all packets, a trial? */
+/* Does something decide before any limit is asked: a list, a ban of all packets, an
+ * attach that was not confirmed? */
 bool rf_verdict_is_early(const struct rf_case *its);
 /* The verdict for programs. */
 struct rf_decision {

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "watch/episodes.h"
 
-#define STATE_VERSION 1
+#define STATE_VERSION 2
 
 /* ---- what is remembered over a restart of the daemon, as JSON: writing ---- */
 
@@ -98,7 +98,7 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 		events->identity, "base", events->base, "number", (json_int_t)events->number, "seq",
 		(json_int_t)events->seq, "tokens", (json_int_t)events->tokens_ns, "has_rules",
 		(int)events->has_rules, "active", (json_int_t)events->rules.active, "in_force",
-		(json_int_t)events->rules.in_force, "trial", (int)events->rules.state, "bans_seen",
+		(json_int_t)events->rules.in_force, "confirmation", (int)events->rules.state, "bans_seen",
 		(json_int_t)events->bans_seen, "attached", write_episode(&events->attached),
 		"newcomers", write_episode(&events->newcomers), "flood",
 		write_episode(&events->flood), "full", write_episode(&events->full), "errors",
@@ -252,12 +252,12 @@ static bool read_all(json_t *json, struct rf_events *events)
 {
 	json_int_t number, seq, tokens, active, in_force, bans_seen;
 	const char *fence, *identity, *base;
-	int version, has_rules, trial;
+	int version, has_rules, confirmation;
 
 	if (json_unpack(json, "{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:i, s:I}",
 			"version", &version, "fence", &fence, "identity", &identity, "base", &base,
 			"number", &number, "seq", &seq, "tokens", &tokens, "has_rules", &has_rules,
-			"active", &active, "in_force", &in_force, "trial", &trial, "bans_seen",
+			"active", &active, "in_force", &in_force, "confirmation", &confirmation, "bans_seen",
 			&bans_seen) ||
 	    version != STATE_VERSION || seq < 0 || seq > RF_EVENT_SEQ_MAX)
 		return false;
@@ -266,7 +266,7 @@ static bool read_all(json_t *json, struct rf_events *events)
 	if (tokens < events->tokens_ns)
 		events->tokens_ns = tokens;
 	events->has_rules = has_rules;
-	events->rules = (struct rf_rules_seen){active, in_force, trial, -1, {{0}}, {{0}}};
+	events->rules = (struct rf_rules_seen){active, in_force, confirmation, -1, {{0}}, {{0}}};
 	events->bans_seen = bans_seen;
 	return copy_text(events->fence, sizeof(events->fence), fence) &&
 	       copy_text(events->identity, sizeof(events->identity), identity) &&

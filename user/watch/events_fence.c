@@ -19,7 +19,7 @@ static void end(struct rf_events *events, struct rf_episode *episode, enum rf_ev
 		rf_episode_end(events, episode, &event);
 }
 
-/* ---- rules: changed, on trial, confirmed, reverted ---- */
+/* ---- rules: changed, unconfirmed, confirmed, reverted ---- */
 
 static void see_rules(const struct rf_snapshot *snapshot, struct rf_rules_seen *seen)
 {
@@ -97,27 +97,27 @@ static void tell_changed(struct rf_events *events, const struct rf_snapshot *sna
 		describe_change(&event, &events->rules, new);
 	if (new->state == RF_ON_TRIAL) {
 		rf_format_left(snapshot->standing.trial_ns, left);
-		add_text(&event, "%son trial, %s left", *event.detail ? "; " : "", left);
+		add_text(&event, "%sunconfirmed, %s left", *event.detail ? "; " : "", left);
 	}
 	rf_events_tell(events, &event);
 }
 
 static void tell_reverted(struct rf_events *events, const struct rf_rules_seen *new)
 {
-	struct rf_event event = rf_event_of(events, RF_EVENT_TRIAL_REVERTED);
+	struct rf_event event = rf_event_of(events, RF_EVENT_CONFIRMATION_EXPIRED);
 
 	add_text(&event, "%s",
 		 new->state == RF_FELL_OPEN
-			 ? "nobody confirmed the attach in time: everything passes"
-			 : "nobody confirmed the rules in time: those before are back");
+			 ? "the attach was not confirmed in time: everything passes"
+			 : "the rules were not confirmed in time: the previous rules are in force");
 	rf_events_tell(events, &event);
 }
 
 static void tell_confirmed(struct rf_events *events)
 {
-	struct rf_event event = rf_event_of(events, RF_EVENT_ACTION);
+	struct rf_event event = rf_event_of(events, RF_EVENT_CONFIRMED);
 
-	add_text(&event, "the rules on trial were confirmed");
+	add_text(&event, "the rules were confirmed");
 	rf_events_tell(events, &event);
 }
 
@@ -130,7 +130,7 @@ static void feed_rules(struct rf_events *events, const struct rf_snapshot *snaps
 	see_rules(snapshot, &new);
 	is_other = new.active != old->active;
 	is_reverted = has_reverted(&new) && (is_other || old->state != new.state);
-	/* After a trial that ended, the rules before are in force under either number. */
+	/* After a revert, the previous rules are in force under either number. */
 	is_other = is_other && (is_reverted || new.in_force != old->in_force);
 	is_confirmed = !is_other && old->state == RF_ON_TRIAL && new.state == RF_SETTLED;
 	if (events->has_rules && is_other)

@@ -2,7 +2,7 @@
 // The header, and what is odd at present.
 
 const STALE_SCANS = 3; // a scan that old is said to be old
-const GAPS_TOLD = 3;
+const GAPS_SHOWN = 3;
 let failed = null; // the error of the last question
 let others = [];   // fences that are watched, where the one of the address is not
 
@@ -31,8 +31,8 @@ function stateText() {
 	return ['live', `LIVE ${clock(scan.time)}${scan.interval > 1000 ? `, each ${Math.round(scan.interval / 100) / 10} s` : ''}`];
 }
 
-const STANDINGS = {on_trial: 'Rules are on trial', fell_back: 'A trial ended: the rules before it are in force', fell_open: 'The attach was not confirmed: everything passes'};
-const TOLD = {none: 'No sources are shown.', prefix: 'Sources are shown as networks, /24 and /48.', full: 'Sources are shown in full.'};
+const CONFIRMATIONS = {pending: 'The rules are unconfirmed', reverted: 'The new rules were not confirmed: the old rules are in force', expired: 'The attach was not confirmed: everything passes'};
+const SOURCE_DETAIL = {none: 'No sources are shown.', prefix: 'Sources are shown as networks, /24 and /48.', full: 'Sources are shown in full.'};
 
 function showFences() {
 	const isLost = failed instanceof NoFence;
@@ -60,13 +60,13 @@ function failedText() {
 		"'ringfence history list' has what was recorded of earlier ones.";
 }
 
-function standingText(scan) {
+function confirmationText(scan) {
 	if (scan.paused_ms)
 		return `PAUSED: nothing is dropped, ${duration(scan.paused_ms)} left: 'ringfence resume' ends that.`;
 
-	const left = scan.standing === 'on_trial' ? `, ${duration(scan.trial_ms)} left: 'ringfence confirm' keeps them` : '';
+	const left = scan.confirmation === 'pending' ? `, ${duration(scan.unconfirmed_ms)} left: 'ringfence confirm' keeps them` : '';
 
-	return STANDINGS[scan.standing] ? `${STANDINGS[scan.standing]}${left}.` : '';
+	return CONFIRMATIONS[scan.confirmation] ? `${CONFIRMATIONS[scan.confirmation]}${left}.` : '';
 }
 
 function liveText(scan) {
@@ -74,7 +74,7 @@ function liveText(scan) {
 		return '';
 	if (scan.scanning)
 		return `The first scan of fence '${scan.fence}' is under way. With a million windows it takes some seconds.`;
-	return scan.up ? standingText(scan) : `Fence '${scan.fence}' is not attached now. It is shown again once it is.`;
+	return scan.up ? confirmationText(scan) : `Fence '${scan.fence}' is not attached now. It is shown again once it is.`;
 }
 
 function pastText() {
@@ -100,11 +100,11 @@ function noticeText() {
 
 // What the plots cannot show.
 function showGaps() {
-	const from = model.gaps.length > GAPS_TOLD ? model.gaps.length - GAPS_TOLD : 0;
-	const told = model.gaps.slice(from).map((gap) => `${axisTime(gap.from, span())} to ${axisTime(gap.to, span())}, ${gap.reason}`);
+	const from = model.gaps.length > GAPS_SHOWN ? model.gaps.length - GAPS_SHOWN : 0;
+	const gaps = model.gaps.slice(from).map((gap) => `${axisTime(gap.from, span())} to ${axisTime(gap.to, span())}, ${gap.reason}`);
 	const since = isLive() && model.isKnown && !model.recorded ? 'No history is recorded: the plots begin when this page was opened.' : '';
 
-	setText(byId('gaps'), told.length ? `Not recorded: ${from ? `${from} times before, ` : ''}${told.join('; ')}.` : since);
+	setText(byId('gaps'), gaps.length ? `Not recorded: ${from ? `${from} times before, ` : ''}${gaps.join('; ')}.` : since);
 	byId('gaps').hidden = !byId('gaps').textContent;
 }
 
@@ -127,6 +127,6 @@ function showHeader() {
 		return;
 	document.title = `ringfence ${scan.fence}`;
 	if (scan.up)
-		setText(byId('told'), TOLD[scan.told]);
+		setText(byId('source-detail'), SOURCE_DETAIL[scan.source_detail]);
 }
 

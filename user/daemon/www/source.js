@@ -23,7 +23,7 @@ function commands() {
 	];
 
 	if (limit && limit.unit === 'packets' && limit.rate)
-		list.push(['A limit of its own, twice as high, on trial for a minute',
+		list.push(['Add a separate limit, twice as high, for a minute unless confirmed',
 			`ringfence limit add raised rate ${2 * limit.rate}/${limit.rate_text.split('/')[1]} from ${view.source} confirm 60s dev ${fence}`]);
 	list.push(['What happens to its next packet', `ringfence show ${view.source} dev ${fence}`]);
 	return list;
@@ -120,8 +120,8 @@ function showSource() {
 }
 
 function noCells() {
-	if (live.scan && live.scan.told !== 'full')
-		return `Sources are told as networks here, which have no cells; ${withSetting('sources full')} shows those of single sources.`;
+	if (live.scan && live.scan.source_detail !== 'full')
+		return `Sources are shown as networks here, without cells; ${withSetting('sources full')} shows those of single sources.`;
 	if (!isLive())
 		return 'No cells of it were recorded then: the history keeps them for two hours.';
 	return sourceRows().some((row) => row.source === view.source && row.isNetwork)

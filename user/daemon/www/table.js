@@ -126,9 +126,9 @@ function keepFocus(element, change) {
 }
 
 function noSources() {
-	const told = live.scan ? live.scan.told : '';
+	const detail = live.scan ? live.scan.source_detail : '';
 
-	if (told === 'none')
+	if (detail === 'none')
 		return `Sources are hidden by the setting 'sources none'; ${withSetting('sources prefix')} shows their networks.`;
 	if (!isLive() && !past.recorded)
 		return 'No history is recorded.';
