@@ -112,7 +112,7 @@ static __always_inline int slot_holds(__u64 seat, const union key *key, int is_i
  */
 static __always_inline __u32 kin_is_over(const struct rf_kin *kin, const struct question *question)
 {
-	if (kin->state == RF_KIN_ON_TRIAL)
+	if (kin->state == RF_KIN_UNCONFIRMED)
 		return rf_rules_bank(question->who.rules) != (rf_load(&config.active) & 1);
 	return kin->state == RF_KIN_OVER;
 }

@@ -144,7 +144,7 @@ __noinline int flush_limit(const struct rf_lease *lease, __u32 bank_and_slot, __
 }
 
 /* Unconfirmed rules: the other bank still holds the previous rules. */
-static __always_inline int is_on_trial(__u32 generation)
+static __always_inline int is_unconfirmed(__u32 generation)
 {
 	const struct rf_bank *bank = &config.bank[generation & 1];
 
@@ -162,7 +162,7 @@ static __always_inline int is_of_other_bank(const struct rf_lease *lease, __u32 
 	if (rf_rules_bank(lease->rules) == (generation & 1) ||
 	    !rf_rules_are_since(lease->rules, other->since_generation))
 		return 0;
-	return is_on_trial(generation) ||
+	return is_unconfirmed(generation) ||
 	       rf_rules_are_of((generation + 1) << 9, (__u32)rf_load(&config.active));
 }
 

@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0xe46784e3afda9c89ULL
+#define RF_ABI_LAYOUT 0x0a72abfd2c773acbULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -464,9 +464,9 @@ struct rf_grouping {
 };
 
 enum rf_kin_state {
-	RF_KIN_IN_FORCE, /* or will be, if rules are reverted */
-	RF_KIN_ON_TRIAL, /* of unconfirmed rules only: over once these are reverted */
-	RF_KIN_OVER,	 /* no longer in force: the slots of its windows may be taken */
+	RF_KIN_IN_FORCE,    /* or will be, if rules are reverted */
+	RF_KIN_UNCONFIRMED, /* of unconfirmed rules only: over once these are reverted */
+	RF_KIN_OVER,	    /* no longer in force: the slots of its windows may be taken */
 };
 
 /*

@@ -24,8 +24,8 @@ complained() {
 
 is "$(complaints; echo $?)" 0 'the tree as it is has a row for each member'
 
-sed -i 's/\[RF_SETTLED\] = "settled",//' "$tree/user/snapshot/records.c"
-complained "table 'words' has no row for RF_SETTLED" 'a state without a word'
+sed -i 's/\[RF_CONFIRMED\] = "confirmed",//' "$tree/user/snapshot/records.c"
+complained "table 'words' has no row for RF_CONFIRMED" 'a state without a word'
 sed -i 's/, \[RF_TELL_FULL\] = "full"//' "$tree"/user/*/*.[ch]
 complained "has no row for RF_TELL_FULL" 'a macro of words without one'
 

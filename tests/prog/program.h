@@ -216,12 +216,12 @@ static inline void program_fix_key(struct program *program)
 /* ---- rules ---- */
 
 static inline void program_commit(struct program *program, struct rf_ruleset *rules,
-				  uint32_t next_id, const struct rf_trial *trial)
+				  uint32_t next_id, const struct rf_confirm *confirm)
 {
 	struct rf_error error = {};
 
 	program->config->next_limit_id = next_id;
-	assert_done(rf_fence_commit(&program->fence, rules, trial, NULL, &error), &error);
+	assert_done(rf_fence_commit(&program->fence, rules, confirm, NULL, &error), &error);
 	rf_ruleset_free(rules);
 }
 
@@ -268,14 +268,14 @@ static inline int program_read_no_file(const char *path, struct rf_prefixes *pre
 
 /* The contents of a rules file, in place of all rules; the caller commits or frees it. */
 static inline struct rf_ruleset program_rules_of(const struct program *program, const char *text,
-						 bool on_trial, uint32_t *next_id)
+						 bool unconfirmed, uint32_t *next_id)
 {
 	const struct rf_config *config = program->config;
 	struct rf_bank present = config->bank[config->active & 1];
 	struct rf_rulefile_place place = {
 		.present = &present,
 		.other = &config->bank[~config->active & 1],
-		.on_trial = on_trial,
+		.unconfirmed = unconfirmed,
 		.now = rf_fence_jiffies(&program->fence),
 		.tick_ns = config->tick_ns,
 		.next_id = program_next_id(program),
@@ -305,14 +305,14 @@ static inline void program_apply(struct program *program, const char *text)
 	program_commit(program, &rules, next_id, NULL);
 }
 
-static inline void program_apply_on_trial(struct program *program, const char *text,
-					  uint64_t time_ns)
+static inline void program_apply_unconfirmed(struct program *program, const char *text,
+					     uint64_t time_ns)
 {
-	const struct rf_trial trial = {time_ns};
+	const struct rf_confirm confirm = {time_ns};
 	uint32_t next_id;
 	struct rf_ruleset rules = program_rules_of(program, text, true, &next_id);
 
-	program_commit(program, &rules, next_id, &trial);
+	program_commit(program, &rules, next_id, &confirm);
 }
 
 static inline struct rf_limit limit_of(uint64_t rate, uint64_t window_ns)

@@ -115,7 +115,7 @@ static void a_ban_ends_with_its_limit(void **state)
 /*
  * Bans belong to both sides of unconfirmed rules: a lifted ban does not return with the old rules.
  */
-static void unban_on_trial_holds_after_it(void **state)
+static void unban_of_unconfirmed_holds_after_it(void **state)
 {
 	struct rf_unban all = {.prefix.version = 4};
 	struct program *program = *state;
@@ -124,14 +124,14 @@ static void unban_on_trial_holds_after_it(void **state)
 	program_apply(program, "limit add any rate 5/1s ban 1h\n");
 	assert_int_equal(burst(program, 1, 20), 5);
 	assert_int_equal(burst(program, 2, 20), 5);
-	program_apply_on_trial(program, "limit add new rate 9/1s ban 2h\n", 60 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add new rate 9/1s ban 2h\n", 60 * NS_PER_S);
 	assert_int_equal(burst(program, 3, 20), 9);
 	assert_done(rf_fence_unban(&program->fence, &all, 1, true, &error), &error);
 	assert_int_equal(all.bans, 3);
 	program_set_time(program, START_NS + 2 * NS_PER_S);
 	assert_int_equal(burst(program, 3, 3), 3);
 	program_set_time(program, START_NS + 70 * NS_PER_S);
-	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_REVERTED);
 	assert_int_equal(burst(program, 1, 3) + burst(program, 2, 3), 6);
 }
 
@@ -145,7 +145,7 @@ int main(void)
 		TEST(a_source_over_another_limit_is_not_banned),
 		TEST(an_aggregate_is_not_banned),
 		TEST(a_ban_ends_with_its_limit),
-		TEST(unban_on_trial_holds_after_it),
+		TEST(unban_of_unconfirmed_holds_after_it),
 	};
 
 	return cmocka_run_group_tests_name("ban ends", tests, NULL, NULL);

@@ -205,12 +205,12 @@ static void match_other_in_shadow_counts(void **state)
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 46)), 50); /* of 60 bytes each */
 }
 
-static void match_other_ends_with_its_trial(void **state)
+static void match_other_ends_with_its_revert(void **state)
 {
 	struct program *program = *state;
 
 	program_apply(program, "limit add link rate 1k/1h match other\n");
-	program_apply_on_trial(program, "limit add link rate 3/1m match other\n", 10 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add link rate 3/1m match other\n", 10 * NS_PER_S);
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), 3);
 	program_set_time(program, 1011 * NS_PER_S);
 	assert_int_equal(PASS(program, ETH, PAYLOAD(0x0806, 28)), SENT);
@@ -246,12 +246,12 @@ static void without_a_limit_in_force_nothing_is_dropped(void **state)
 }
 
 /* Under unconfirmed rules, and under the rules that are restored. */
-static void packets_of_unknown_class_pass_when_a_trial_ends(void **state)
+static void packets_of_unknown_class_pass_when_a_revert_ends(void **state)
 {
 	struct program *program = *state;
 
 	program_apply(program, "limit add any rate 1k/1h shadow\n");
-	program_apply_on_trial(program, "limit add any rate 1k/1h\n", 10 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add any rate 1k/1h\n", 10 * NS_PER_S);
 	assert_int_equal(PASS(program, ETH, EIGHT_TAGS, TAG_Q, IP4, UDP(53)), 0);
 	assert_int_equal(PASS(program, ETH, IP6, NINE_HEADERS, TCP(443, SYN)), 0);
 	program_set_time(program, 1011 * NS_PER_S);
@@ -271,9 +271,9 @@ int main(void)
 		TEST(malformed_frames_are_dropped),
 		TEST(match_other_limits_packets_without_source),
 		TEST(match_other_in_shadow_counts),
-		TEST(match_other_ends_with_its_trial),
+		TEST(match_other_ends_with_its_revert),
 		TEST(without_a_limit_in_force_nothing_is_dropped),
-		TEST(packets_of_unknown_class_pass_when_a_trial_ends),
+		TEST(packets_of_unknown_class_pass_when_a_revert_ends),
 	};
 
 	return cmocka_run_group_tests_name("classes", tests, NULL, NULL);

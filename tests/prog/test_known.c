@@ -30,8 +30,8 @@ static void run_for(uint64_t for_ns)
 
 struct change {
 	const char *name;
-	uint64_t flood_ns; /* before the change */
-	uint64_t trial_ns; /* 0: for good */
+	uint64_t flood_ns;   /* before the change */
+	uint64_t confirm_ns; /* 0: for good */
 	const char *before;
 	const char *after[CHANGES_MAX]; /* one after the other */
 };
@@ -44,7 +44,7 @@ struct change {
 			__VA_ARGS__          \
 		}                            \
 	}
-#define TRIAL(name, seconds, before, after)                   \
+#define UNCONFIRMED(name, seconds, before, after)             \
 	{                                                     \
 		name, FLOODED_NS, (seconds)*NS_PER_S, before, \
 		{                                             \
@@ -80,11 +80,12 @@ static const struct change changes[] = {
 	       ONE "newcomers rate 100/1s then aggregate\n", ONE GUARDED),
 	CHANGE("rules change again and again", ONE GUARDED, LONGER GUARDED, TWO GUARDED,
 	       LONGER GUARDED, ONE GUARDED, "limit add other rate 20k/10s\n" GUARDED, TWO GUARDED),
-	TRIAL("a trial of another TIME", 5, ONE GUARDED, LONGER GUARDED),
-	TRIAL("a trial of more limits", 5, ONE GUARDED, TWO GUARDED),
-	TRIAL("a trial outlasts the idle time of sources", 100, ONE GUARDED, LONGER GUARDED),
+	UNCONFIRMED("unconfirmed, of another TIME", 5, ONE GUARDED, LONGER GUARDED),
+	UNCONFIRMED("unconfirmed, of more limits", 5, ONE GUARDED, TWO GUARDED),
+	UNCONFIRMED("unconfirmed rules outlast the idle time of sources", 100, ONE GUARDED,
+		    LONGER GUARDED),
 	{"a limit is added while residents fill the room", FULL_NS, 0, ONE GUARDED, {TWO GUARDED}},
-	{"a trial begins while residents fill the room",
+	{"rules are applied with confirm while residents fill the room",
 	 FULL_NS,
 	 10 * NS_PER_S,
 	 ONE GUARDED,
@@ -112,8 +113,9 @@ static void assert_known_lost_nothing(const struct known *known, uint64_t since_
 static void change_rules(const struct change *change)
 {
 	for (int i = 0; i < CHANGES_MAX && change->after[i]; i++) {
-		if (change->trial_ns)
-			program_apply_on_trial(scene.program, change->after[i], change->trial_ns);
+		if (change->confirm_ns)
+			program_apply_unconfirmed(scene.program, change->after[i],
+						  change->confirm_ns);
 		else
 			program_apply(scene.program, change->after[i]);
 		run_for(3 * NS_PER_S);
@@ -134,7 +136,7 @@ static void costs_known_sources_nothing(void **state)
 	admitted = count_admitted();
 	run_for(change->flood_ns);
 	change_rules(change);
-	run_for(change->trial_ns + 20 * NS_PER_S);
+	run_for(change->confirm_ns + 20 * NS_PER_S);
 	assert_known_lost_nothing(&known, SETTLE_NS, count_admitted() - admitted);
 }
 

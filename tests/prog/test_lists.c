@@ -307,17 +307,17 @@ static void leases_end_with_the_rules_they_followed_from(void **state)
 /* ---- deadlines ---- */
 
 /* Pending counts go to the limits that they belong to, regardless of the active rules. */
-static void a_trial_falls_back_at_its_deadline(void **state)
+static void unconfirmed_rules_are_reverted_in_time(void **state)
 {
 	struct program *program = *state;
 	uint64_t deadline;
 
 	program_apply(program, "limit add any rate 10/1h\nlimit add udp rate 100/1h match udp\n");
 	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
-	program_apply_on_trial(program,
-			       "limit add any rate 20/1h\nlimit add other rate 1k/1h match udp\n"
-			       "deny add 192.0.2.9\n",
-			       60 * NS_PER_S);
+	program_apply_unconfirmed(program,
+				  "limit add any rate 20/1h\nlimit add other rate 1k/1h match udp\n"
+				  "deny add 192.0.2.9\n",
+				  60 * NS_PER_S);
 	deadline = program->config->bank[program->config->active & 1].deadline;
 	assert_int_equal(deadline, end_of(60));
 	assert_int_equal(burst(program, "192.0.2.1", 50), 16);
@@ -329,7 +329,7 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 39);
 	assert_int_equal(program_limit_counters_of(program, "other").passed.packets, 16);
 	program_set_time(program, deadline * TICK_NS);
-	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_REVERTED);
 	assert_int_equal(reason_for(program, "192.0.2.9"), RF_UNDER_LIMIT);
 	assert_int_equal(burst(program, "192.0.2.1", 5), 0); /* its window is retained */
 	assert_int_equal(program_limit_counters_of(program, "any").passed.packets, 23);
@@ -338,7 +338,7 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 0);
 	assert_int_equal(program_source(program, "any", "192.0.2.1").passed, 20);
 	assert_int_equal(program_packets(program), 4 + 50 + 3 + 3 + 5 + 3 + 5);
-	/* The next commit settles the trial, and changes none of these counts. */
+	/* The next commit settles the revert, and changes none of these counts. */
 	program_apply(program, "limit add any rate 10/1h\nlimit add udp rate 100/1h match udp\n");
 	assert_int_equal(program_limit_counters_of(program, "any").dropped.packets, 44);
 	assert_int_equal(program_limit_counters_of(program, "udp").passed.packets, 7);
@@ -346,14 +346,14 @@ static void a_trial_falls_back_at_its_deadline(void **state)
 }
 
 /* Credits of unconfirmed rules are void; packets that passed on them are not lost. */
-static void credits_end_at_the_deadline_of_a_trial(void **state)
+static void credits_end_at_the_deadline_of_a_revert(void **state)
 {
 	struct program *program = *state;
 	uint64_t deadline;
 
 	program_apply(program, "limit add any rate 100k/1s\n");
-	program_apply_on_trial(program, "limit add any rate 100k/1s\nlimit add two rate 1M/1s\n",
-			       10 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add any rate 100k/1s\nlimit add two rate 1M/1s\n",
+				  10 * NS_PER_S);
 	deadline = program->config->bank[program->config->active & 1].deadline;
 	program_set_time(program, (deadline - 1) * TICK_NS);
 	assert_int_equal(burst(program, "192.0.2.1", 5000), 5000);
@@ -368,14 +368,14 @@ static void credits_end_at_the_deadline_of_a_trial(void **state)
 /*
  * Under unconfirmed rules the limit has other windows; their refusals do not reach the old windows.
  */
-static void windows_of_a_trial_leave_the_old_ones_alone(void **state)
+static void windows_of_a_revert_leave_the_old_ones_alone(void **state)
 {
 	struct program *program = *state;
 	uint64_t deadline;
 
 	program_apply(program, "limit add any rate 10/1h\n");
 	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
-	program_apply_on_trial(program, "limit add any rate 20/2h\n", 60 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add any rate 20/2h\n", 60 * NS_PER_S);
 	deadline = program->config->bank[program->config->active & 1].deadline;
 	assert_int_equal(burst(program, "192.0.2.1", 50), 20);
 	assert_int_equal(program_source(program, "any", "192.0.2.1").dropped, 30);
@@ -395,14 +395,14 @@ static uint64_t deadline_of(const struct program *program)
 	return program->config->bank[program->config->active & 1].deadline * TICK_NS;
 }
 
-/* The same after the next command has settled the trial. */
-static void windows_of_a_trial_are_not_used_by_later_rules(void **state)
+/* The same after the next command has settled the revert. */
+static void windows_of_a_revert_are_not_used_by_later_rules(void **state)
 {
 	struct program *program = *state;
 
 	program_apply(program, "limit add any rate 10/1h\n");
 	assert_int_equal(burst(program, "192.0.2.1", 4), 4);
-	program_apply_on_trial(program, "limit add any rate 20/2h\n", 60 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add any rate 20/2h\n", 60 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 50), 20);
 	program_set_time(program, deadline_of(program));
 	program_apply(program, "limit add any rate 10/1h\n");
@@ -410,13 +410,13 @@ static void windows_of_a_trial_are_not_used_by_later_rules(void **state)
 }
 
 /* The pending counts of an unconfirmed shadow share a word with the ban of the restored limit. */
-static void a_trial_does_not_prolong_a_ban(void **state)
+static void unconfirmed_rules_do_not_prolong_a_ban(void **state)
 {
 	struct program *program = *state;
 
 	program_apply(program, "limit add any rate 3/1s ban 10s\n");
 	assert_int_equal(burst(program, "192.0.2.1", 5), 3);
-	program_apply_on_trial(program, "limit add any rate 3/1m shadow\n", 2 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add any rate 3/1m shadow\n", 2 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 3000), 3000);
 	program_set_time(program, deadline_of(program));
 	program_apply(program, "limit add any rate 3/1s ban 10s\n");
@@ -426,45 +426,45 @@ static void a_trial_does_not_prolong_a_ban(void **state)
 	}
 }
 
-static void a_limit_that_a_trial_lacks_keeps_its_pending_counts(void **state)
+static void a_limit_that_a_revert_lacks_keeps_its_pending_counts(void **state)
 {
 	struct program *program = *state;
 
 	program_apply(program, "limit add any rate 1k/1h\nlimit add udp rate 10/1h match udp\n");
 	assert_int_equal(burst(program, "192.0.2.1", 50), 10);
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 40);
-	program_apply_on_trial(program, "limit add any rate 1k/1h\n", 2 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add any rate 1k/1h\n", 2 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 1), 1);
 	program_set_time(program, deadline_of(program));
 	assert_int_equal(program_limit_counters_of(program, "udp").dropped.packets, 40);
 }
 
-static void a_confirmed_trial_stays(void **state)
+static void confirmed_rules_stay(void **state)
 {
 	struct program *program = *state;
 	struct rf_standing before;
 	struct rf_error error = {};
 
 	program_apply(program, "limit add any rate 10/1h\n");
-	program_apply_on_trial(program, "limit add any rate 5/1h\n", 10 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add any rate 5/1h\n", 10 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
 	assert_done(rf_fence_confirm(&program->fence, &before, &error), &error);
-	assert_int_equal(before.state, RF_ON_TRIAL);
+	assert_int_equal(before.state, RF_PENDING);
 	program_set_time(program, START_NS + 100 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 20), 0);
 }
 
-static void a_trial_that_is_taken_back_ends_at_once(void **state)
+static void a_revert_takes_effect_immediately(void **state)
 {
 	struct program *program = *state;
 	struct rf_error error = {};
 
 	program_apply(program, "limit add any rate 10/1h\n");
 	assert_int_equal(rf_fence_revert(&program->fence, &error), -ENOENT);
-	program_apply_on_trial(program, "limit add any rate 5/1h\n", 10 * NS_PER_S);
+	program_apply_unconfirmed(program, "limit add any rate 5/1h\n", 10 * NS_PER_S);
 	assert_int_equal(burst(program, "192.0.2.1", 20), 5);
 	assert_done(rf_fence_revert(&program->fence, &error), &error);
-	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_REVERTED);
 	assert_int_equal(burst(program, "192.0.2.2", 20), 10);
 	assert_int_equal(rf_fence_revert(&program->fence, &error), -ENOENT);
 	program_apply(program, "limit add any rate 7/1h\n");
@@ -491,7 +491,7 @@ static void an_attach_that_is_not_confirmed_passes_everything(void **state)
 	assert_int_equal(reason_for(program, "192.0.2.1"), RF_UNCONFIRMED);
 	assert_int_equal(reason_for(program, "192.0.2.2"), RF_UNCONFIRMED);
 	assert_int_equal(reason_for(program, "2001:db8::1"), RF_UNCONFIRMED);
-	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_OPEN);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_EXPIRED);
 	assert_int_equal(program_limit_counters(program).dropped.packets, 35);
 	assert_int_equal(program_limit_counters(program).passed.packets, 5);
 	assert_int_equal(reason_of(program, RF_OVER_LIMIT), 35);
@@ -514,14 +514,14 @@ int main(void)
 		TEST(the_limit_with_the_longest_from_applies),
 		TEST(a_limit_applies_to_ten_thousand_prefixes),
 		TEST(leases_end_with_the_rules_they_followed_from),
-		TEST(a_trial_falls_back_at_its_deadline),
-		TEST(credits_end_at_the_deadline_of_a_trial),
-		TEST(windows_of_a_trial_leave_the_old_ones_alone),
-		TEST(windows_of_a_trial_are_not_used_by_later_rules),
-		TEST(a_trial_does_not_prolong_a_ban),
-		TEST(a_limit_that_a_trial_lacks_keeps_its_pending_counts),
-		TEST(a_confirmed_trial_stays),
-		TEST(a_trial_that_is_taken_back_ends_at_once),
+		TEST(unconfirmed_rules_are_reverted_in_time),
+		TEST(credits_end_at_the_deadline_of_a_revert),
+		TEST(windows_of_a_revert_leave_the_old_ones_alone),
+		TEST(windows_of_a_revert_are_not_used_by_later_rules),
+		TEST(unconfirmed_rules_do_not_prolong_a_ban),
+		TEST(a_limit_that_a_revert_lacks_keeps_its_pending_counts),
+		TEST(confirmed_rules_stay),
+		TEST(a_revert_takes_effect_immediately),
 		TEST(an_attach_that_is_not_confirmed_passes_everything),
 	};
 

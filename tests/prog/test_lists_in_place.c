@@ -178,7 +178,7 @@ static void a_commit_leaves_no_old_tries(void **state)
 
 	program_apply(program, "deny add 10.0.0.1\nallow add 2001:db8::/32\n");
 	program_apply(program, "deny add 10.0.0.2\n");
-	program_apply_on_trial(program, "deny add 10.0.0.3\n", 60 * NS_PER_S);
+	program_apply_unconfirmed(program, "deny add 10.0.0.3\n", 60 * NS_PER_S);
 	for (int confirmed = 0; confirmed < 2; confirmed++) {
 		assert_done(rf_tries_open(&program->fence, ~program->config->active & 1, &tries,
 					  &error),

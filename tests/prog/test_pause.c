@@ -285,16 +285,16 @@ static void a_change_of_the_rules_keeps_it(void **state)
 }
 
 /* Nor does the rollback of unconfirmed rules end it, for any active rules after that. */
-static void rules_on_trial_drop_nothing(void **state)
+static void unconfirmed_rules_drop_nothing(void **state)
 {
 	struct program *program = *state;
 
 	program_apply(program, "deny add 192.0.2.1\n");
-	program_apply_on_trial(program, "deny add 192.0.2.2\n", NS_PER_S);
+	program_apply_unconfirmed(program, "deny add 192.0.2.2\n", NS_PER_S);
 	begin(program);
 	assert_int_equal(burst(program, "192.0.2.2", 20), 20);
 	program_set_time(program, START_NS + 2 * NS_PER_S);
-	assert_int_equal(rf_fence_standing(&program->fence).state, RF_FELL_BACK);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_REVERTED);
 	assert_int_equal(burst(program, SOURCE, 20), 20);
 	end(program);
 	assert_int_equal(burst(program, SOURCE, 20), 0);
@@ -425,7 +425,7 @@ int main(void)
 		TEST(it_ends_by_itself),
 		TEST(another_one_replaces_it),
 		TEST(a_change_of_the_rules_keeps_it),
-		TEST(rules_on_trial_drop_nothing),
+		TEST(unconfirmed_rules_drop_nothing),
 		TEST(it_needs_no_rules),
 		TEST(counters_of_a_limit_agree_at_its_edges),
 		TEST(counters_of_several_limits_agree_at_its_edges),

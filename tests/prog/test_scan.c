@@ -262,7 +262,7 @@ static void a_state_has_every_section(void **state)
 	assert_ptr_equal(read.fence, &program->fence);
 	assert_int_equal(rf_bank_count(&read.rules.set.bank), 1);
 	assert_int_equal(read.rules.set.bank.newcomers.rate, 7);
-	assert_int_equal(read.rules.standing.state, RF_SETTLED);
+	assert_int_equal(read.rules.standing.state, RF_CONFIRMED);
 	assert_int_equal(read.totals.since.passed.packets, 4);
 	assert_int_equal(read.totals.since.residents_max, SOURCES - SOURCES / 8);
 	assert_int_equal(rf_bank_count(&read.bans.rules), 1);

@@ -338,28 +338,28 @@ static void a_pause_is_told_until_it_is_over(void **state)
 	assert_string_equal(made_last(&watch->got, RF_EVENT_RESUMED)->id, id);
 }
 
-static void a_trial_ends_in_one_of_two_ways(void **state)
+static void unconfirmed_rules_are_confirmed_or_reverted(void **state)
 {
 	struct watch *watch = *state;
 	struct rf_standing *standing = &watch->scan.standing;
 
-	*standing = (struct rf_standing){RF_ON_TRIAL, RF_FALL_BACK, 60 * SECOND, 3, 3, 1, 0};
+	*standing = (struct rf_standing){RF_PENDING, RF_FALL_BACK, 60 * SECOND, 3, 3, 1, 0};
 	feed(watch);
 	assert_string_equal(made_last(&watch->got, RF_EVENT_RULES_CHANGED)->detail,
 			    "unconfirmed, 1m left");
-	*standing = (struct rf_standing){RF_FELL_BACK, RF_FALL_BACK, SECOND, 3, 2, 1, 0};
+	*standing = (struct rf_standing){RF_REVERTED, RF_FALL_BACK, SECOND, 3, 2, 1, 0};
 	feed(watch);
 	feed(watch);
 	expect(watch, RF_EVENT_CONFIRMATION_EXPIRED, 1);
 	expect(watch, RF_EVENT_RULES_CHANGED, 1);
-	*standing = (struct rf_standing){RF_ON_TRIAL, RF_FALL_BACK, 60 * SECOND, 5, 5, 1, 0};
+	*standing = (struct rf_standing){RF_PENDING, RF_FALL_BACK, 60 * SECOND, 5, 5, 1, 0};
 	feed(watch);
 	*standing = (struct rf_standing){.active = 5, .in_force = 5};
 	feed(watch);
 	assert_string_equal(made_last(&watch->got, RF_EVENT_CONFIRMED)->detail,
 			    "the rules were confirmed");
 	/* Set and reverted between two scans. */
-	*standing = (struct rf_standing){RF_FELL_BACK, RF_FALL_BACK, SECOND, 7, 6, 1, 0};
+	*standing = (struct rf_standing){RF_REVERTED, RF_FALL_BACK, SECOND, 7, 6, 1, 0};
 	feed(watch);
 	expect(watch, RF_EVENT_RULES_CHANGED, 3);
 	expect(watch, RF_EVENT_CONFIRMATION_EXPIRED, 2);
@@ -499,7 +499,7 @@ int main(void)
 		ROW(packets_that_bypass_the_program_are_told_until_it_counts),
 		ROW(rules_that_change_are_described),
 		ROW(a_pause_is_told_until_it_is_over),
-		ROW(a_trial_ends_in_one_of_two_ways),
+		ROW(unconfirmed_rules_are_confirmed_or_reverted),
 		ROW(a_fence_that_goes_ends_all),
 		ROW(a_fence_made_anew_is_another_one),
 		ROW(a_restart_goes_on),

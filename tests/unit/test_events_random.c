@@ -37,7 +37,7 @@ struct world {
 	struct rf_source_row row[ROWS];
 	struct rf_ban_row ban[ROWS];
 	struct log log;
-	int made, trials_reverted;
+	int made, rules_reverted;
 	enum rf_told told;
 	int storm; /* of ten sources, this many lose packets */
 };
@@ -226,15 +226,15 @@ static void move_rules(struct world *world)
 
 	if (chance(world, 50))
 		standing->paused_ns = standing->paused_ns ? 0 : 600 * RF_NS_PER_S;
-	if (standing->state == RF_ON_TRIAL && chance(world, 5)) {
+	if (standing->state == RF_PENDING && chance(world, 5)) {
 		const bool reverts = chance(world, 2);
 
-		world->trials_reverted += reverts;
-		standing->state = reverts ? RF_FELL_BACK : RF_SETTLED;
+		world->rules_reverted += reverts;
+		standing->state = reverts ? RF_REVERTED : RF_CONFIRMED;
 		standing->in_force = standing->active - reverts;
-	} else if (standing->state != RF_ON_TRIAL && chance(world, 40)) {
+	} else if (standing->state != RF_PENDING && chance(world, 40)) {
 		standing->active = standing->in_force = standing->active + 2;
-		standing->state = chance(world, 2) ? RF_ON_TRIAL : RF_SETTLED;
+		standing->state = chance(world, 2) ? RF_PENDING : RF_CONFIRMED;
 	}
 }
 
@@ -358,7 +358,7 @@ static void run(struct world *world)
 		rf_events_feed(world->events, &world->scan, judge, world);
 	}
 	go(world);
-	assert_true(world->log.reverted <= world->trials_reverted);
+	assert_true(world->log.reverted <= world->rules_reverted);
 	rf_events_close(world->events);
 }
 

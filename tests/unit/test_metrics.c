@@ -139,8 +139,8 @@ static void everything_is_told(void **state)
 	now->sums.counters.newcomers_admitted = 11;
 	now->sums.limit[0].dropped = (struct rf_count){5, 500};
 	now->bans.rules.listed[RF_DENY] = 4;
-	now->standing.state = RF_ON_TRIAL;
-	now->standing.trial_ns = 2500 * MS;
+	now->standing.state = RF_PENDING;
+	now->standing.confirm_ns = 2500 * MS;
 	now->standing.paused_ns = 3500 * MS;
 	scan(fence);
 	rf_metrics_count_event(fence->metrics, RF_EVENT_FLOOD_STARTED);

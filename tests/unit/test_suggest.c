@@ -129,9 +129,9 @@ static void test_nothing(void **state)
 #define WALL (1700000000 * SECOND)
 #define CELL_NS 33367187 /* of 31 cells in 1 s, at 1000 Hz */
 
-static struct rf_trial_run run_of(uint64_t rate)
+static struct rf_try_run run_of(uint64_t rate)
 {
-	struct rf_trial_run run = {
+	struct rf_try_run run = {
 		.recorded = {.name = "any",
 			     .rate = 50000,
 			     .flags = RF_EXACT,
@@ -149,7 +149,7 @@ static struct rf_trial_run run_of(uint64_t rate)
 }
 
 /* Ten seconds of `each` packets a cell. */
-static void send(struct rf_trial_run *run, uint32_t source, uint64_t each)
+static void send(struct rf_try_run *run, uint32_t source, uint64_t each)
 {
 	struct rf_cells_row row = {.source = source_of(source), .cell_ns = CELL_NS, .count = 31};
 	struct rf_error error = {};
@@ -158,50 +158,50 @@ static void send(struct rf_trial_run *run, uint32_t source, uint64_t each)
 		row.cell[i] = each;
 	for (int i = 0; i < 10; i++) {
 		row.first_ns = WALL + i * 31ULL * CELL_NS;
-		assert_int_equal(rf_trial_run_row(run, &row, &error), 0);
+		assert_int_equal(rf_try_run_row(run, &row, &error), 0);
 	}
 }
 
 static void test_sources(void **state)
 {
-	struct rf_trial_run run = run_of(62);
-	struct rf_trial_result result;
+	struct rf_try_run run = run_of(62);
+	struct rf_try_result result;
 
 	(void)state;
 	send(&run, 1, 1);
 	send(&run, 2, 3);
 	send(&run, 300, 2);
-	rf_trial_run_end(&run, &result);
+	rf_try_run_end(&run, &result);
 	assert_true(result.is_exact && !result.is_estimate);
 	assert_int_equal(result.sources, 3);
 	assert_int_equal(result.charged, 310 * 6);
 	assert_int_equal(result.over_most, 1);
 	assert_int_equal(result.least, 310);
 	assert_int_equal(result.most, 310);
-	rf_trial_run_free(&run);
+	rf_try_run_free(&run);
 }
 
 static void test_grouped(void **state)
 {
-	struct rf_trial_run run = run_of(62);
-	struct rf_trial_result result;
+	struct rf_try_run run = run_of(62);
+	struct rf_try_result result;
 
 	(void)state;
 	run.limit.per4 = 16;
 	send(&run, 1, 1);
 	send(&run, 1 | 1 << 8, 1);
 	send(&run, 2 | 1 << 8, 1);
-	rf_trial_run_end(&run, &result);
+	rf_try_run_end(&run, &result);
 	assert_int_equal(result.sources, 2);
 	assert_int_equal(result.charged, 930);
 	assert_true(result.most == 0);
-	rf_trial_run_free(&run);
+	rf_try_run_free(&run);
 }
 
 /*
  * A second of `count` networks of two sources each, which report their cells in turn or in rounds.
  */
-static void send_networks(struct rf_trial_run *run, uint32_t count, bool in_turn)
+static void send_networks(struct rf_try_run *run, uint32_t count, bool in_turn)
 {
 	struct rf_cells_row row = {.cell_ns = CELL_NS, .first_ns = WALL, .count = 31};
 	struct rf_error error = {};
@@ -213,7 +213,7 @@ static void send_networks(struct rf_trial_run *run, uint32_t count, bool in_turn
 		const uint32_t host = in_turn ? i % 2 : i / count;
 
 		row.source = host_of(network, host);
-		assert_int_equal(rf_trial_run_row(run, &row, &error), 0);
+		assert_int_equal(rf_try_run_row(run, &row, &error), 0);
 	}
 }
 
@@ -228,20 +228,20 @@ static void test_networks(void **state)
 	(void)state;
 	for (int late = 0; late < 2; late++) {
 		for (size_t i = 0; i < UNIT_ARRAY_SIZE(counts); i++) {
-			struct rf_trial_run run = run_of(31);
-			struct rf_trial_result result;
+			struct rf_try_run run = run_of(31);
+			struct rf_try_result result;
 
 			run.limit.per4 = 24;
 			send_networks(&run, counts[i], !late);
 			assert_true(run.summed_count <= RF_SUMMED_MAX);
-			rf_trial_run_end(&run, &result);
+			rf_try_run_end(&run, &result);
 			assert_int_equal(result.sources, counts[i]);
 			assert_int_equal(result.charged, counts[i] * 62);
 			assert_int_equal(result.is_estimate, late && counts[i] > RF_SUMMED_MAX);
 			if (!result.is_estimate)
 				assert_true(result.least == counts[i] * 31 &&
 					    result.most == result.least);
-			rf_trial_run_free(&run);
+			rf_try_run_free(&run);
 		}
 	}
 }
@@ -249,8 +249,8 @@ static void test_networks(void **state)
 /* An endless stream of sources: those without room are counted, and cost no memory. */
 static void test_too_many(void **state)
 {
-	struct rf_trial_run run = run_of(31);
-	struct rf_trial_result result;
+	struct rf_try_run run = run_of(31);
+	struct rf_try_result result;
 
 	(void)state;
 	run.limit.per4 = 24;
@@ -260,16 +260,16 @@ static void test_too_many(void **state)
 		struct rf_prefix source = host_of(0x100000 + i, 0);
 
 		source.length = 24;
-		assert_int_equal(rf_trial_run_other(&run, &source, 1, 0, 1, SECOND), 0);
+		assert_int_equal(rf_try_run_other(&run, &source, 1, 0, 1, SECOND), 0);
 	}
 	assert_int_equal(run.skipped, 300);
-	rf_trial_run_end(&run, &result);
+	rf_try_run_end(&run, &result);
 	assert_true(result.sources == RF_TRIED_MAX && result.others == RF_OTHERS_MAX);
-	rf_trial_run_free(&run);
+	rf_try_run_free(&run);
 }
 
 /* `hosts` of one reported network, each of which sends `each` packets a cell in turn. */
-static void send_of(struct rf_trial_run *run, unsigned int hosts, bool has_who, uint64_t each)
+static void send_of(struct rf_try_run *run, unsigned int hosts, bool has_who, uint64_t each)
 {
 	struct rf_cells_row row = {.source = source_of(1), .cell_ns = CELL_NS, .count = 31};
 	struct rf_error error = {};
@@ -281,7 +281,7 @@ static void send_of(struct rf_trial_run *run, unsigned int hosts, bool has_who, 
 	for (unsigned int i = 0; i < 10 * hosts; i++) {
 		row.first_ns = WALL + i / hosts * 31ULL * CELL_NS;
 		row.who = has_who ? 1 + i % hosts : 0;
-		assert_int_equal(rf_trial_run_row(run, &row, &error), 0);
+		assert_int_equal(rf_try_run_row(run, &row, &error), 0);
 	}
 }
 
@@ -300,74 +300,74 @@ static void test_who(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
-		struct rf_trial_run run = run_of(62);
-		struct rf_trial_result result;
+		struct rf_try_run run = run_of(62);
+		struct rf_try_result result;
 
 		run.limit.per4 = rows[i].per4;
 		send_of(&run, 3, rows[i].has_who, 1);
-		rf_trial_run_end(&run, &result);
+		rf_try_run_end(&run, &result);
 		assert_int_equal(result.sources, rows[i].sources);
 		assert_int_equal(result.is_estimate, rows[i].is_estimate);
 		assert_int_equal(result.charged, 930);
 		if (!rows[i].is_estimate)
 			assert_int_equal(result.least, rows[i].least);
-		rf_trial_run_free(&run);
+		rf_try_run_free(&run);
 	}
 }
 
 /* The sample has no more of a network whose cells are recorded, for any source. */
 static void test_who_else(void **state)
 {
-	struct rf_trial_run run = run_of(62);
-	struct rf_trial_result result;
+	struct rf_try_run run = run_of(62);
+	struct rf_try_result result;
 	struct rf_prefix told = source_of(1);
 
 	(void)state;
 	told.length = 24;
 	told.word[0] &= rf_prefix_mask(24, 0);
 	send_of(&run, 3, true, 1);
-	assert_int_equal(rf_trial_run_other(&run, &told, 8, 1000, 1000, SECOND), 0);
-	rf_trial_run_end(&run, &result);
+	assert_int_equal(rf_try_run_other(&run, &told, 8, 1000, 1000, SECOND), 0);
+	rf_try_run_end(&run, &result);
 	assert_true(result.others == 0);
-	rf_trial_run_free(&run);
+	rf_try_run_free(&run);
 }
 
 static void test_from(void **state)
 {
 	struct rf_prefix ten = {.version = 4, .length = 32, .word = {10 | 2 << 8}};
 	struct rf_prefixes from = {.prefix = &ten, .count = 1, .capacity = 1};
-	struct rf_trial_run run = run_of(31);
-	struct rf_trial_result result;
+	struct rf_try_run run = run_of(31);
+	struct rf_try_result result;
 
 	(void)state;
 	run.from = &from;
 	send(&run, 1, 5);
 	send(&run, 2, 2);
-	rf_trial_run_end(&run, &result);
+	rf_try_run_end(&run, &result);
 	assert_int_equal(result.charged, 620);
 	assert_int_equal(result.least, 310);
-	rf_trial_run_free(&run);
+	rf_try_run_free(&run);
 }
 
 static void test_others(void **state)
 {
-	struct rf_trial_run run = run_of(100);
-	struct rf_trial_result result;
+	struct rf_try_run run = run_of(100);
+	struct rf_try_result result;
 	struct rf_prefix source;
 
 	(void)state;
 	send(&run, 1, 1);
 	for (uint32_t i = 0; i < 50; i++) {
 		source = source_of(1 + i); /* the first one has cells */
-		assert_int_equal(rf_trial_run_other(&run, &source, 4, 20, 200, 10 * SECOND), 0);
+		assert_int_equal(rf_try_run_other(&run, &source, 4, 20, 200, 10 * SECOND), 0);
 	}
 	source = source_of(900);
-	assert_int_equal(rf_trial_run_other(&run, &source, 4, 400, 2000, 10 * SECOND), 0);
-	rf_trial_run_end(&run, &result);
+	assert_int_equal(rf_try_run_other(&run, &source, 4, 400, 2000, 10 * SECOND), 0);
+	rf_try_run_end(&run, &result);
 	assert_true(result.others == 200 && result.others_over == 4);
 	assert_true(result.others_dropped == 4000); /* 2000 but for 100 a second, four times */
 	assert_true(result.others_error > 3463 && result.others_error < 3465);
-	rf_trial_run_free(&run);
+	rf_try_run_free(&run);
 }
 
 int main(void)

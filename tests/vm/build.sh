@@ -61,7 +61,7 @@ if [[ " ${*:3} " = *' units '* ]]; then
 	done
 fi
 if [[ " ${*:3} " = *' lists '* ]]; then
-	targets+=(build/tests/prog/test_lists{,_in_place,_on_trial})
+	targets+=(build/tests/prog/test_lists{,_in_place,_unconfirmed})
 fi
 if [[ " ${*:3} " = *' shares '* ]]; then
 	targets+=(build/tests/prog/test_shares{,_race})

@@ -59,7 +59,7 @@ beside() { # COUNT
 		test "$(ringfence deny list | wc -l)" = $(($1 + 21))
 }
 
-for test in build/tests/prog/test_lists{,_in_place,_on_trial}; do
+for test in build/tests/prog/test_lists{,_in_place,_unconfirmed}; do
 	program "$test"
 done
 RF_PRIVATE_MOUNTS=made program tests/e2e/test_batch.sh

@@ -92,7 +92,7 @@ put_tree() {
 	units) cp -r "$tree/build/tests/unit" "$to/build/tests" ;;
 	lists)
 		mkdir "$to/build/tests/prog"
-		cp "$tree"/build/tests/prog/test_lists{,_in_place,_on_trial} "$to/build/tests/prog"
+		cp "$tree"/build/tests/prog/test_lists{,_in_place,_unconfirmed} "$to/build/tests/prog"
 		;;
 	shares)
 		mkdir "$to/build/tests/prog"

@@ -180,13 +180,13 @@ static void foreign_forget(const struct rf_interface *interface)
 /* ---- does a fence that exists already suit the request? ---- */
 
 /* The first of several interfaces creates the fence; the others join it before it is confirmed. */
-static int check_trial(const char *name, const struct rf_attach *attach,
-		       const struct rf_fence *fence, struct rf_error *error)
+static int check_confirm(const char *name, const struct rf_attach *attach,
+			 const struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
 
 	if (!attach->confirm_ns ||
-	    (standing.state == RF_ON_TRIAL && standing.fallback == RF_FALL_OPEN))
+	    (standing.state == RF_PENDING && standing.fallback == RF_FALL_OPEN))
 		return 0;
 	return rf_error_failed(error, -EBUSY,
 			       "%s: it has a fence already, and 'confirm' is only for a new fence; "
@@ -236,7 +236,7 @@ static int check_occupied(const struct rf_interface *interface, const struct rf_
 			"%s: its fence was attached without 'fleet'; to attach it with, first run "
 			"'ringfence detach %s', which loses its windows",
 			name, name);
-	return check_trial(name, attach, fence, error);
+	return check_confirm(name, attach, fence, error);
 }
 
 /* May the interface join the pinned fence, and does the fence suit the request? */
@@ -265,7 +265,7 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 		return rf_error_failed(
 			error, -EBUSY,
 			"fence '%s': it was attached without 'fleet'; leave 'fleet' out", name);
-	return check_trial(name, attach, fence, error);
+	return check_confirm(name, attach, fence, error);
 }
 
 /* ---- attaching ---- */

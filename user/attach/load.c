@@ -388,8 +388,8 @@ static int check_sources(const struct rf_attach *attach, struct rf_error *error)
 }
 
 /* All limits are off after the time in `attach`, unless the attach is confirmed. */
-static int set_trial(struct rf_config *config, const struct rf_attach *attach,
-		     struct rf_error *error)
+static int set_confirm(struct rf_config *config, const struct rf_attach *attach,
+		       struct rf_error *error)
 {
 	struct rf_fence fence = {.config = config};
 	struct rf_clock_reading base = {};
@@ -430,7 +430,7 @@ static int configure(const struct rf_loaded *loaded, const char *name,
 {
 	struct rf_config config = {.next_limit_id = 1};
 	__u32 key = 0;
-	int err = attach->confirm_ns ? set_trial(&config, attach, error) : 0;
+	int err = attach->confirm_ns ? set_confirm(&config, attach, error) : 0;
 
 	if (err)
 		return err;

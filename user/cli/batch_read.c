@@ -235,9 +235,9 @@ static int read_unban(struct rf_batch *batch, enum rf_command_id command, size_t
 
 /* ---- limits and newcomers ---- */
 
-static int check_no_trial(uint64_t trial_ns, struct rf_error *error)
+static int check_no_confirm(uint64_t confirm_ns, struct rf_error *error)
 {
-	if (!trial_ns)
+	if (!confirm_ns)
 		return 0;
 	return rf_error_failed(error, -EINVAL,
 			       "'confirm': it is not for a line of a file; write 'ringfence batch "
@@ -251,7 +251,7 @@ static int read_definition(struct rf_batch *batch, struct rf_step *step, struct 
 	int err = rf_parse_limit(words, definition, error);
 
 	if (!err)
-		err = check_no_trial(definition->trial_ns, error);
+		err = check_no_confirm(definition->confirm_ns, error);
 	step->force = definition->force;
 	if (!err)
 		rf_rules_note_definition(definition);
@@ -265,7 +265,7 @@ static int read_names(struct rf_batch *batch, struct rf_step *step, struct rf_wo
 		      struct rf_error *error)
 {
 	struct rf_enforce_text text = {};
-	void *filled = step->command == RF_CMD_LIMIT_DEL ? (void *)&text.trial_ns : &text;
+	void *filled = step->command == RF_CMD_LIMIT_DEL ? (void *)&text.confirm_ns : &text;
 	int err = rf_parse_names(step->command, words, &step->names, error);
 
 	(void)batch;
@@ -275,7 +275,7 @@ static int read_names(struct rf_batch *batch, struct rf_step *step, struct rf_wo
 	if (!err)
 		err = rf_parse_arguments(step->command, words, filled, error);
 	step->force = text.force;
-	return err ? err : check_no_trial(text.trial_ns, error);
+	return err ? err : check_no_confirm(text.confirm_ns, error);
 }
 
 static int read_change(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,
@@ -285,9 +285,9 @@ static int read_change(struct rf_batch *batch, struct rf_step *step, struct rf_w
 
 	(void)batch;
 	step->force = step->change.parts >> RF_OPT_FORCE & 1;
-	if (err || !(step->change.parts >> RF_OPT_TRIAL & 1))
+	if (err || !(step->change.parts >> RF_OPT_CONFIRM & 1))
 		return err;
-	return check_no_trial(1, error);
+	return check_no_confirm(1, error);
 }
 
 static int read_hosts(struct rf_batch *batch, struct rf_step *step, struct rf_words *words,

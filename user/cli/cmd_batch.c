@@ -330,7 +330,7 @@ static int end_bans(struct rf_batch *batch, const struct rf_transaction *transac
 /* Must the rules be read? Else few changes can be made in the lists in force. */
 static bool is_of_rules(const struct rf_batch *batch)
 {
-	return batch->steps || batch->options.trial_ns;
+	return batch->steps || batch->options.confirm_ns;
 }
 
 /* Makes all changes in the rules of the transaction, and notes every mistake. */
@@ -356,9 +356,9 @@ static int edit_rules(struct rf_batch *batch, struct rf_transaction *transaction
 static int commit_rules(struct rf_batch *batch, struct rf_transaction *transaction,
 			struct rf_error *error)
 {
-	const struct rf_trial trial = {.time_ns = batch->options.trial_ns};
+	const struct rf_confirm confirm = {.time_ns = batch->options.confirm_ns};
 	struct rf_error failed = {}, ignored;
-	int err = rf_transaction_commit(transaction, trial.time_ns ? &trial : NULL, &failed);
+	int err = rf_transaction_commit(transaction, confirm.time_ns ? &confirm : NULL, &failed);
 
 	/* Most failures are limits that do not go together. */
 	if (err)
@@ -413,7 +413,7 @@ static int run(struct rf_batch *batch, struct rf_transaction *transaction,
 	/* Where there is no fence, what is wrong with the lines is said all the same. */
 	if (batch->mistakes.count)
 		return rf_rules_refuse(batch->path, &batch->mistakes, RF_RULES_UNCHANGED, error);
-	if (!err && batch->steps && !batch->options.trial_ns)
+	if (!err && batch->steps && !batch->options.confirm_ns)
 		rf_own_check_note(transaction, unforced_slots(batch, &transaction->rules.bank));
 	return err ? err : end_bans(batch, transaction, error);
 }
@@ -482,7 +482,7 @@ static int report(const struct rf_batch *batch, const struct rf_ruleset *rules, 
 		.took_ns = took_ns,
 		.lifted = count_bans(batch),
 		.has_unbans = batch->unbans,
-		.done = {batch->options.trial_ns, batch->steps ? rules : NULL,
+		.done = {batch->options.confirm_ns, batch->steps ? rules : NULL,
 			 slots_of(batch, &rules->bank)},
 	};
 

@@ -523,7 +523,7 @@ static int read_before(const struct rf_fence *fence, struct diff *diff, struct r
 		return err;
 	diff->clock.now = seen.now;
 	diff->clock.tick_ns = seen.tick_ns ?: RF_NOMINAL_TICK_NS;
-	if (seen.standing.state == RF_ON_TRIAL)
+	if (seen.standing.state == RF_PENDING)
 		rf_out_note("the rules in force are unconfirmed; the file is compared with them");
 	return 0;
 }

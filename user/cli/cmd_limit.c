@@ -47,15 +47,15 @@ RF_RECORD(limit_set, set_limit_fields);
 static int put_limit(struct rf_transaction *transaction, int slot,
 		     const struct rf_definition *definition, struct rf_error *error)
 {
-	const struct rf_trial trial = {.time_ns = definition->trial_ns};
+	const struct rf_confirm confirm = {.time_ns = definition->confirm_ns};
 	const uint32_t bit = 1U << slot, before = rf_own_check_limits(transaction, bit);
 	int err = rf_limit_edit_put(transaction, slot, definition, error);
 
 	if (!err && !definition->force)
 		err = rf_own_check_new_limits(transaction, bit, before, error);
 	if (!err)
-		err = rf_transaction_commit(transaction, trial.time_ns ? &trial : NULL, error);
-	if (!err && !trial.time_ns && !definition->force)
+		err = rf_transaction_commit(transaction, confirm.time_ns ? &confirm : NULL, error);
+	if (!err && !confirm.time_ns && !definition->force)
 		rf_own_check_note(transaction, bit);
 	return err;
 }
@@ -79,7 +79,7 @@ static int add_limit(struct rf_transaction *transaction, const struct rf_definit
 	const int slot = rf_limit_edit_slot(transaction, name, true, error);
 	const int err = slot < 0 ? slot : put_limit(transaction, slot, definition, error);
 	const struct one_limit added = {
-		name, {definition->trial_ns, &transaction->rules, 1U << (slot & 31)}};
+		name, {definition->confirm_ns, &transaction->rules, 1U << (slot & 31)}};
 
 	if (err)
 		return err;
@@ -107,7 +107,7 @@ static int set_limit(struct rf_transaction *transaction, const struct rf_definit
 		return err;
 	rf_limit_parts_read(&transaction->rules, slot, &set.changes.after);
 	rf_limit_parts_compare(&set.changes);
-	set.done = (struct rf_done){definition->trial_ns, &transaction->rules, 1U << slot};
+	set.done = (struct rf_done){definition->confirm_ns, &transaction->rules, 1U << slot};
 	if (json)
 		return rf_out_record(set_limit_fields, &set, error);
 	rf_limit_changes_print(&set.changes);
@@ -167,27 +167,27 @@ int rf_cmd_limit_change(const struct rf_options *options, struct rf_words *words
 	return err;
 }
 
-static int del_limit(struct rf_transaction *transaction, const char *name, uint64_t trial_ns,
+static int del_limit(struct rf_transaction *transaction, const char *name, uint64_t confirm_ns,
 		     struct rf_error *error)
 {
-	const struct rf_trial trial = {.time_ns = trial_ns};
+	const struct rf_confirm confirm = {.time_ns = confirm_ns};
 	const int err = rf_limit_edit_del(transaction, name, error);
 
-	return err ? err : rf_transaction_commit(transaction, trial_ns ? &trial : NULL, error);
+	return err ? err : rf_transaction_commit(transaction, confirm_ns ? &confirm : NULL, error);
 }
 
 static const struct rf_field deleted_fields[] = {
 	RF_FIELD("limit", struct one_limit, limit, "its name"),
-	RF_FIELDS_OF(struct one_limit, done, rf_trial_fields),
+	RF_FIELDS_OF(struct one_limit, done, rf_unconfirmed_fields),
 	{},
 };
 
 RF_RECORD(limit_del, deleted_fields);
 
-static int print_deleted(const struct rf_options *options, const char *name, uint64_t trial_ns,
+static int print_deleted(const struct rf_options *options, const char *name, uint64_t confirm_ns,
 			 struct rf_error *error)
 {
-	const struct one_limit deleted = {name, {.trial_ns = trial_ns}};
+	const struct one_limit deleted = {name, {.confirm_ns = confirm_ns}};
 
 	if (options->json)
 		return rf_out_record(deleted_fields, &deleted, error);
@@ -200,15 +200,15 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 {
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	const char *name = rf_take_operand(RF_CMD_LIMIT_DEL, words, error);
-	uint64_t trial_ns = 0;
-	int err = name ? rf_parse_arguments(RF_CMD_LIMIT_DEL, words, &trial_ns, error) : -EINVAL;
+	uint64_t confirm_ns = 0;
+	int err = name ? rf_parse_arguments(RF_CMD_LIMIT_DEL, words, &confirm_ns, error) : -EINVAL;
 
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = del_limit(&transaction, name, trial_ns, error);
+		err = del_limit(&transaction, name, confirm_ns, error);
 	if (!err)
-		err = print_deleted(options, name, trial_ns, error);
+		err = print_deleted(options, name, confirm_ns, error);
 	rf_transaction_end(&transaction);
 	return err;
 }
@@ -456,7 +456,7 @@ struct enforced {
 struct enforcing {
 	bool to_shadow;
 	uint32_t chosen, changed; /* bit sets of slots */
-	uint64_t trial_ns;
+	uint64_t confirm_ns;
 	bool force;
 	struct enforced limit[RF_LIMITS_MAX];
 	int limits;
@@ -489,7 +489,7 @@ static void finish_enforcing(const struct rf_ruleset *rules, struct enforcing *e
 			enforcing->limit[enforcing->limits++] = (struct enforced){
 				rules->bank.limit[slots[i]].name, enforcing->to_shadow,
 				enforcing->changed >> slots[i] & 1};
-	enforcing->done = (struct rf_done){enforcing->changed ? enforcing->trial_ns : 0, rules,
+	enforcing->done = (struct rf_done){enforcing->changed ? enforcing->confirm_ns : 0, rules,
 					   enforcing->chosen};
 }
 
@@ -511,7 +511,7 @@ static void print_enforcing(const struct enforcing *enforcing)
 static int run(const struct rf_options *options, const struct rf_names *names,
 	       struct enforcing *enforcing, struct rf_error *error)
 {
-	const struct rf_trial trial = {.time_ns = enforcing->trial_ns};
+	const struct rf_confirm confirm = {.time_ns = enforcing->confirm_ns};
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	int err = rf_transaction_begin(&transaction, options, error);
 
@@ -521,9 +521,9 @@ static int run(const struct rf_options *options, const struct rf_names *names,
 	if (!err && enforcing->changed && !enforcing->force)
 		err = rf_own_check_new_limits(&transaction, enforcing->changed, 0, error);
 	if (!err && enforcing->changed)
-		err = rf_transaction_commit(&transaction, enforcing->trial_ns ? &trial : NULL,
+		err = rf_transaction_commit(&transaction, enforcing->confirm_ns ? &confirm : NULL,
 					    error);
-	if (!err && !enforcing->trial_ns && !enforcing->force)
+	if (!err && !enforcing->confirm_ns && !enforcing->force)
 		rf_own_check_note(&transaction, enforcing->changed);
 	if (!err)
 		finish_enforcing(&transaction.rules, enforcing);
@@ -546,7 +546,7 @@ int rf_cmd_limit_enforce(const struct rf_options *options, struct rf_words *word
 	if (!err)
 		err = rf_parse_arguments(RF_CMD_LIMIT_ENFORCE, words, &text, error);
 	if (!err) {
-		enforcing.trial_ns = text.trial_ns;
+		enforcing.confirm_ns = text.confirm_ns;
 		enforcing.force = text.force;
 	}
 	return err ? err : run(options, &names, &enforcing, error);

@@ -32,8 +32,8 @@ static int parse_prefix(struct rf_words *words, enum rf_command_id command,
 struct changing {
 	struct rf_list_changes changes;
 	struct rf_left_out left_out;
-	bool in_fleet;	   /* the change is reported to the fleet */
-	uint64_t trial_ns; /* 0: for good */
+	bool in_fleet;	     /* the change is reported to the fleet */
+	uint64_t confirm_ns; /* 0: for good */
 	struct rf_lists_outcome outcome;
 };
 
@@ -81,7 +81,7 @@ static int make_changes(struct rf_transaction *transaction, struct changing *cha
 	}
 	if (!err)
 		err = rf_transaction_change_lists(transaction, &changing->changes,
-						  changing->trial_ns, &changing->outcome, error);
+						  changing->confirm_ns, &changing->outcome, error);
 	return err && told ? fail_after_fleet(err, error) : err;
 }
 
@@ -90,8 +90,8 @@ static int change_lists(const struct rf_options *options, struct changing *chang
 			struct rf_error *error)
 {
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
-	int err = changing->trial_ns ? rf_transaction_begin(&transaction, options, error)
-				     : rf_transaction_open(&transaction, options, error);
+	int err = changing->confirm_ns ? rf_transaction_begin(&transaction, options, error)
+				       : rf_transaction_open(&transaction, options, error);
 
 	if (!err)
 		err = make_changes(&transaction, changing, error);
@@ -109,7 +109,7 @@ static enum rf_on_own on_own_of(const struct rf_list_text *text)
 static int change_one(const struct rf_options *options, struct rf_list_change *change,
 		      const struct rf_list_text *text, uint8_t by_default, struct rf_error *error)
 {
-	struct changing changing = {.in_fleet = text->in_fleet, .trial_ns = text->trial_ns};
+	struct changing changing = {.in_fleet = text->in_fleet, .confirm_ns = text->confirm_ns};
 	int err =
 		rf_list_changes_by(&changing.changes, text->by, by_default, &change->owner, error);
 
@@ -119,27 +119,28 @@ static int change_one(const struct rf_options *options, struct rf_list_change *c
 	return err ? err : change_lists(options, &changing, error);
 }
 
-struct on_trial {
+struct unconfirmed {
 	const char *list;
 	struct rf_done done;
 };
 
-static const struct rf_field on_trial_fields[] = {
-	RF_FIELD("list", struct on_trial, list, "deny"),
-	RF_FIELDS_OF(struct on_trial, done, rf_trial_fields),
+static const struct rf_field unconfirmed_fields[] = {
+	RF_FIELD("list", struct unconfirmed, list, "deny"),
+	RF_FIELDS_OF(struct unconfirmed, done, rf_unconfirmed_fields),
 	{},
 };
 
-RF_RECORD(deny_add, on_trial_fields);
+RF_RECORD(deny_add, unconfirmed_fields);
 
-static int print_trial(const struct rf_options *options, enum rf_list list, uint64_t trial_ns,
-		       struct rf_error *error)
+static int print_unconfirmed(const struct rf_options *options, enum rf_list list,
+			     uint64_t confirm_ns, struct rf_error *error)
 {
-	const struct on_trial on_trial = {rf_view_list_names[list], {.trial_ns = trial_ns}};
+	const struct unconfirmed unconfirmed = {rf_view_list_names[list],
+						{.confirm_ns = confirm_ns}};
 
-	if (trial_ns && options->json)
-		return rf_out_record(on_trial_fields, &on_trial, error);
-	rf_done_print("", &on_trial.done);
+	if (confirm_ns && options->json)
+		return rf_out_record(unconfirmed_fields, &unconfirmed, error);
+	rf_done_print("", &unconfirmed.done);
 	return 0;
 }
 
@@ -158,7 +159,7 @@ static int add_prefix(const struct rf_options *options, struct rf_words *words, 
 		err = rf_check_fleet_ban(&change.prefix, change.time_ns, error);
 	if (!err)
 		err = change_one(options, &change, &text, RF_OWNER_MANUAL, error);
-	return err ? err : print_trial(options, list, text.trial_ns, error);
+	return err ? err : print_unconfirmed(options, list, text.confirm_ns, error);
 }
 
 /* Does another host of the fleet deny the prefix? */
@@ -243,7 +244,7 @@ static const struct rf_field loaded_fields[] = {
 		 "prefixes that were skipped, since they cover own networks"),
 	RF_FIELD("prefixes", struct loaded, all, "prefixes on the list now"),
 	RF_FIELD_IN_SECONDS("seconds", struct loaded, took_ns, "that the command took"),
-	RF_FIELDS_OF(struct loaded, done, rf_trial_fields),
+	RF_FIELDS_OF(struct loaded, done, rf_unconfirmed_fields),
 	{},
 };
 
@@ -311,7 +312,7 @@ static int read_load(const char *path, enum rf_list list, const struct rf_list_t
 		err = read_prefixes(path, change, text->skip_invalid ? &loaded->skipped : NULL,
 				    changes, error);
 	changing->left_out.name = rf_file_name(path);
-	changing->trial_ns = loaded->done.trial_ns = text->trial_ns;
+	changing->confirm_ns = loaded->done.confirm_ns = text->confirm_ns;
 	return err;
 }
 

@@ -57,7 +57,7 @@ static size_t count_both(const struct rf_ruleset *rules)
 	return count;
 }
 
-static struct counts count_rules(const struct rf_ruleset *rules, uint64_t trial_ns)
+static struct counts count_rules(const struct rf_ruleset *rules, uint64_t confirm_ns)
 {
 	return (struct counts){
 		.limits = rf_bank_count(&rules->bank),
@@ -65,7 +65,7 @@ static struct counts count_rules(const struct rf_ruleset *rules, uint64_t trial_
 		.denied = rf_ruleset_count_listed(rules, RF_DENY, &RF_OWNERS_LOCAL),
 		.both = count_both(rules),
 		.newcomers = rf_newcomers_then_name(rules->bank.newcomers.then),
-		.done = {trial_ns, rules, RF_ALL_SLOTS},
+		.done = {confirm_ns, rules, RF_ALL_SLOTS},
 	};
 }
 
@@ -129,16 +129,16 @@ int rf_cmd_check(const struct rf_options *options, struct rf_words *words, struc
 
 /* ---- apply ---- */
 
-static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool json,
+static int print_applied(const struct rf_ruleset *rules, uint64_t confirm_ns, bool json,
 			 struct rf_error *error)
 {
-	const struct counts counts = count_rules(rules, trial_ns);
+	const struct counts counts = count_rules(rules, confirm_ns);
 
 	if (json)
 		return rf_out_record(applied_fields, &counts, error);
 	rf_out_text("in force: ");
 	print_counts(&counts);
-	if (!trial_ns)
+	if (!confirm_ns)
 		rf_out_text("\n");
 	rf_done_print("; ", &counts.done);
 	return 0;
@@ -149,11 +149,11 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t trial_ns, bool
  * checked for all its mistakes; another failure keeps its message.
  */
 static int commit_file(struct rf_transaction *transaction, const char *path,
-		       struct rf_rulefile *file, const struct rf_trial *trial,
+		       struct rf_rulefile *file, const struct rf_confirm *confirm,
 		       struct rf_error *error)
 {
 	struct rf_error failed = {};
-	int err = rf_transaction_commit(transaction, trial, &failed);
+	int err = rf_transaction_commit(transaction, confirm, &failed);
 	int checked = err ? rf_rules_check(path, file, RF_RULES_UNCHANGED, error) : 0;
 
 	if (err && !checked)
@@ -162,13 +162,13 @@ static int commit_file(struct rf_transaction *transaction, const char *path,
 }
 
 static int apply_file(struct rf_transaction *transaction, const char *path,
-		      struct rf_rulefile *file, const struct rf_trial *trial,
+		      struct rf_rulefile *file, const struct rf_confirm *confirm,
 		      struct rf_error *error)
 {
 	struct rf_rulefile_place place = {
 		.present = &transaction->present,
 		.other = &transaction->before,
-		.on_trial = trial != NULL,
+		.unconfirmed = confirm != NULL,
 		.now = transaction->now,
 		.tick_ns = rf_fence_tick_ns(&transaction->fence),
 		.next_id = transaction->next_id,
@@ -182,13 +182,13 @@ static int apply_file(struct rf_transaction *transaction, const char *path,
 		err = rf_ruleset_keep_fleet(&transaction->rules, &before, error);
 	rf_ruleset_free(&before);
 	transaction->next_id = place.next_id;
-	return err ? err : commit_file(transaction, path, file, trial, error);
+	return err ? err : commit_file(transaction, path, file, confirm, error);
 }
 
-static int apply_rules(const struct rf_options *options, const char *path, uint64_t trial_ns,
+static int apply_rules(const struct rf_options *options, const char *path, uint64_t confirm_ns,
 		       struct rf_error *error)
 {
-	const struct rf_trial trial = {.time_ns = trial_ns};
+	const struct rf_confirm confirm = {.time_ns = confirm_ns};
 	struct rf_transaction transaction = RF_TRANSACTION_NONE;
 	struct rf_rulefile file = {};
 	int err = rf_rules_read(path, &file, error);
@@ -198,11 +198,11 @@ static int apply_rules(const struct rf_options *options, const char *path, uint6
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err)
-		err = apply_file(&transaction, path, &file, trial_ns ? &trial : NULL, error);
-	if (!err && !trial_ns)
+		err = apply_file(&transaction, path, &file, confirm_ns ? &confirm : NULL, error);
+	if (!err && !confirm_ns)
 		rf_own_check_note_rules(&transaction);
 	if (!err)
-		err = print_applied(&transaction.rules, trial_ns, options->json, error);
+		err = print_applied(&transaction.rules, confirm_ns, options->json, error);
 	rf_rulefile_free(&file);
 	rf_transaction_end(&transaction);
 	return err;
@@ -211,12 +211,12 @@ static int apply_rules(const struct rf_options *options, const char *path, uint6
 int rf_cmd_apply(const struct rf_options *options, struct rf_words *words, struct rf_error *error)
 {
 	const char *path = rf_take_operand(RF_CMD_APPLY, words, error);
-	uint64_t trial_ns = 0;
-	int err = path ? rf_parse_arguments(RF_CMD_APPLY, words, &trial_ns, error) : -EINVAL;
+	uint64_t confirm_ns = 0;
+	int err = path ? rf_parse_arguments(RF_CMD_APPLY, words, &confirm_ns, error) : -EINVAL;
 
 	if (err)
 		return err;
-	err = apply_rules(options, path, trial_ns, error);
+	err = apply_rules(options, path, confirm_ns, error);
 	error->usage = false; /* the file's words were wrong, not the command's */
 	return err;
 }
@@ -250,7 +250,7 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 	rf_fence_close(&fence);
 	if (err)
 		return err;
-	confirmed.was_late = before.state == RF_FELL_OPEN;
+	confirmed.was_late = before.state == RF_EXPIRED;
 	if (options->json)
 		return rf_out_record(confirmed_fields, &confirmed, error);
 	rf_out_text(confirmed.was_late ? "confirmed late: until now everything passed; from "
@@ -334,21 +334,21 @@ static void save_list(const struct rf_fence_rules *rules, enum rf_list list)
 }
 
 /* Which rules are printed, if others are in force or will be, or none. */
-static const char *trial_text(const struct rf_standing *standing, bool confirmed)
+static const char *confirm_text(const struct rf_standing *standing, bool confirmed)
 {
 	const bool returns = standing->fallback == RF_FALL_BACK;
 
-	if (standing->state == RF_ON_TRIAL && confirmed)
+	if (standing->state == RF_PENDING && confirmed)
 		return returns ? "unconfirmed for another %s: these are the previous rules, which "
 				 "return without 'confirm'"
 			       : "the fence is unconfirmed for another %s: without 'confirm' "
 				 "everything passes then, so there are no rules";
-	if (standing->state == RF_ON_TRIAL)
+	if (standing->state == RF_PENDING)
 		return returns ? "unconfirmed for another %s: these are the new rules, not those "
 				 "that return without 'confirm'"
 			       : "the fence is unconfirmed for another %s: without 'confirm' "
 				 "everything passes then";
-	if (standing->state == RF_FELL_BACK)
+	if (standing->state == RF_REVERTED)
 		return "the new rules were not confirmed: these are the old rules, which returned "
 		       "%s ago";
 	return confirmed
@@ -358,14 +358,14 @@ static const char *trial_text(const struct rf_standing *standing, bool confirmed
 			 "rules are not in force";
 }
 
-static void save_trial(const struct rf_standing *standing, bool confirmed)
+static void save_confirm_state(const struct rf_standing *standing, bool confirmed)
 {
 	char time[RF_DURATION_TEXT_SIZE], text[160];
 
-	if (standing->state == RF_SETTLED)
+	if (standing->state == RF_CONFIRMED)
 		return;
-	rf_format_left(standing->trial_ns, time);
-	snprintf(text, sizeof(text), trial_text(standing, confirmed), time);
+	rf_format_left(standing->confirm_ns, time);
+	snprintf(text, sizeof(text), confirm_text(standing, confirmed), time);
 	rf_out("# %s\n", text);
 }
 
@@ -380,7 +380,7 @@ static int save_rules(const struct rf_view *view, bool confirmed, struct rf_erro
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", localtime(&wall));
 	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
 	       view->fence.name, date);
-	save_trial(&view->rules.standing, confirmed);
+	save_confirm_state(&view->rules.standing, confirmed);
 	if (set->bank.hosts)
 		rf_out("fleet hosts %" PRIu32 "\n", set->bank.hosts);
 	err = newcomers ? save_limits(set) : -ENOMEM;

@@ -121,7 +121,7 @@ static void take_rules(struct status *status)
 /* Was the attach not confirmed in time? */
 static bool is_unconfirmed(const struct status *status)
 {
-	return status->state.rules.standing.state == RF_FELL_OPEN;
+	return status->state.rules.standing.state == RF_EXPIRED;
 }
 
 /* ---- JSON ---- */
@@ -335,40 +335,40 @@ static const struct rf_field list_fields[] = {
 	{},
 };
 
-static json_t *make_trial_state(const void *of)
+static json_t *make_confirm_state(const void *of)
 {
-	return json_string(rf_trial_state_word(((const struct rf_standing *)of)->state));
+	return json_string(rf_confirm_state_word(((const struct rf_standing *)of)->state));
 }
 
-static json_t *make_trial_of(const void *of)
+static json_t *make_confirm_of(const void *of)
 {
 	const struct rf_standing *standing = of;
 
 	return json_string(standing->fallback == RF_FALL_BACK ? "apply" : "attach");
 }
 
-static bool is_on_trial(const void *of)
+static bool is_pending(const void *of)
 {
-	return ((const struct rf_standing *)of)->state == RF_ON_TRIAL;
+	return ((const struct rf_standing *)of)->state == RF_PENDING;
 }
 
 static bool is_over(const void *of)
 {
-	return !is_on_trial(of);
+	return !is_pending(of);
 }
 
-static const struct rf_field trial_fields[] = {
-	RF_FIELD_MADE("state", RF_FIELD_TEXT, make_trial_state, "pending, reverted or expired"),
-	RF_FIELD_MADE("of", RF_FIELD_TEXT, make_trial_of, "apply or attach"),
-	RF_FIELD_OF_NS("left_ms", struct rf_standing, trial_ns,
-		       "until the old rules return, or everything passes", .has = is_on_trial),
-	RF_FIELD_OF_NS("since_ms", struct rf_standing, trial_ns, "since then", .has = is_over),
+static const struct rf_field unconfirmed_fields[] = {
+	RF_FIELD_MADE("state", RF_FIELD_TEXT, make_confirm_state, "pending, reverted or expired"),
+	RF_FIELD_MADE("of", RF_FIELD_TEXT, make_confirm_of, "apply or attach"),
+	RF_FIELD_OF_NS("left_ms", struct rf_standing, confirm_ns,
+		       "until the old rules return, or everything passes", .has = is_pending),
+	RF_FIELD_OF_NS("since_ms", struct rf_standing, confirm_ns, "since then", .has = is_over),
 	{},
 };
 
-static bool has_trial(const void *of)
+static bool has_unconfirmed(const void *of)
 {
-	return ((const struct status *)of)->state.rules.standing.state != RF_SETTLED;
+	return ((const struct status *)of)->state.rules.standing.state != RF_CONFIRMED;
 }
 
 static json_t *make_capacity(const void *of)
@@ -424,8 +424,8 @@ static const struct rf_field status_fields[] = {
 	RF_FIELD_MADE("enforced", RF_FIELD_BOOL, make_enforced, "at least one limit drops packets"),
 	RF_FIELD_OF_NS("paused_ms", struct status, state.rules.standing.paused_ns,
 		       "until a pause ends; 0: not paused"),
-	RF_FIELD_IN("unconfirmed", struct status, state.rules.standing, trial_fields,
-		    "rules or an attach not yet confirmed; null: none", .has = has_trial,
+	RF_FIELD_IN("unconfirmed", struct status, state.rules.standing, unconfirmed_fields,
+		    "rules or an attach not yet confirmed; null: none", .has = has_unconfirmed,
 		    .or_null = true),
 	RF_FIELD_LIST_OF("interfaces", interface_at, interface_fields, "those attached"),
 	RF_FIELD_OBJECTS("limits", struct status, limit, limits, limit_fields, "the limits"),
@@ -541,23 +541,23 @@ static void print_pause(const struct status *status)
 			    passed);
 }
 
-static void print_trial(const struct rf_standing *standing)
+static void print_unconfirmed(const struct rf_standing *standing)
 {
 	char time[RF_DURATION_TEXT_SIZE];
 
-	rf_format_left(standing->trial_ns, time);
-	if (standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_BACK)
+	rf_format_left(standing->confirm_ns, time);
+	if (standing->state == RF_PENDING && standing->fallback == RF_FALL_BACK)
 		rf_out_text(
 			"unconfirmed: the old rules return in %s unless 'ringfence confirm' runs\n",
 			time);
-	else if (standing->state == RF_ON_TRIAL)
+	else if (standing->state == RF_PENDING)
 		rf_out_text(
 			"unconfirmed: everything passes in %s unless 'ringfence confirm' runs\n",
 			time);
-	else if (standing->state == RF_FELL_BACK)
+	else if (standing->state == RF_REVERTED)
 		rf_out_text("the new rules were not confirmed: the old rules returned %s ago\n",
 			    time);
-	else if (standing->state == RF_FELL_OPEN)
+	else if (standing->state == RF_EXPIRED)
 		rf_out_text(
 			"the attach was not confirmed: everything has passed for %s; 'ringfence "
 			"confirm' puts the rules in force\n",
@@ -746,7 +746,7 @@ static void print_status(const struct status *status)
 
 	print_interfaces(status);
 	print_pause(status);
-	print_trial(&status->state.rules.standing);
+	print_unconfirmed(&status->state.rules.standing);
 	if (!status->limits)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
 			    "'ringfence limit add any rate 20k/1s' adds one\n",

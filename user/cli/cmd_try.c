@@ -21,8 +21,8 @@ struct trying {
 	const char *fence;
 	struct rf_ruleset rules;
 	struct rf_definition recorded, tried;
-	struct rf_trial_run run;
-	struct rf_trial_result result;
+	struct rf_try_run run;
+	struct rf_try_result result;
 	uint64_t rules_since_ns;
 	uint64_t dropped; /* by the recorded limit itself */
 	double length;	  /* of a packet of the limit on average, in its unit */
@@ -32,7 +32,7 @@ struct trying {
 
 static void free_trying(struct trying *trying)
 {
-	rf_trial_run_free(&trying->run);
+	rf_try_run_free(&trying->run);
 	rf_definition_free(&trying->recorded);
 	rf_definition_free(&trying->tried);
 	rf_ruleset_free(&trying->rules);
@@ -128,7 +128,7 @@ static int read_limits(struct rf_reader *reader, const struct rf_try *asked, str
 		return fail_not_recorded(trying, "a limit of rate 0 has no windows", error);
 	if (!is_derived(&trying->tried, &trying->recorded))
 		return fail_not_recorded(trying, "", error);
-	trying->run = (struct rf_trial_run){
+	trying->run = (struct rf_try_run){
 		.limit = trying->tried.limit,
 		.recorded = trying->recorded.limit,
 		.from = trying->tried.limit.has_from ? &trying->tried.from : NULL,
@@ -142,7 +142,7 @@ static int read_limits(struct rf_reader *reader, const struct rf_try *asked, str
 static int check_rules(struct rf_reader *reader, const char *name, struct trying *trying,
 		       struct rf_error *error)
 {
-	struct rf_trial_run *run = &trying->run;
+	struct rf_try_run *run = &trying->run;
 	const int slot = rf_bank_find(&trying->rules.bank, name);
 	struct rf_ruleset before = RF_RULESET_NONE;
 	uint64_t since_ns;
@@ -173,7 +173,7 @@ static int visit_row(void *context, const struct rf_cells_row *row)
 {
 	struct trying *trying = context;
 
-	return rf_trial_run_row(&trying->run, row, trying->error);
+	return rf_try_run_row(&trying->run, row, trying->error);
 }
 
 static int visit_peak(void *context, const struct rf_recorded_peak *peak)
@@ -182,8 +182,8 @@ static int visit_peak(void *context, const struct rf_recorded_peak *peak)
 	const struct rf_limit *limit = &trying->recorded.limit;
 	const uint64_t all = rf_has_burst(limit) ? limit->burst : limit->rate;
 
-	return rf_trial_run_other(&trying->run, &peak->source, peak->share, peak->used * all,
-				  peak->packets * trying->length, INTERVAL_NS);
+	return rf_try_run_other(&trying->run, &peak->source, peak->share, peak->used * all,
+				peak->packets * trying->length, INTERVAL_NS);
 }
 
 static int note_any(void *context, const struct rf_recorded_peak *peak)
@@ -193,7 +193,7 @@ static int note_any(void *context, const struct rf_recorded_peak *peak)
 	return 1;
 }
 
-static bool has_sources(struct rf_reader *reader, const struct rf_trial_run *run, const char *name)
+static bool has_sources(struct rf_reader *reader, const struct rf_try_run *run, const char *name)
 {
 	struct rf_error unused;
 	bool has_any = false;
@@ -206,7 +206,7 @@ static bool has_sources(struct rf_reader *reader, const struct rf_trial_run *run
 static int read_cells(struct rf_reader *reader, const char *fence, struct trying *trying,
 		      struct rf_error *error)
 {
-	const struct rf_trial_run *run = &trying->run;
+	const struct rf_try_run *run = &trying->run;
 	const char *name = trying->recorded.limit.name;
 	struct rf_error reason = {};
 	char since[RF_TIME_TEXT_SIZE];
@@ -236,7 +236,7 @@ static int read_cells(struct rf_reader *reader, const char *fence, struct trying
 
 static int read_others(struct rf_reader *reader, struct trying *trying, struct rf_error *error)
 {
-	const struct rf_trial_run *run = &trying->run;
+	const struct rf_try_run *run = &trying->run;
 
 	return rf_reader_each_peak(reader, trying->recorded.limit.name, run->since_ns,
 				   run->until_ns, visit_peak, trying, error);
@@ -295,7 +295,7 @@ static void format_range(uint64_t least, uint64_t most, char text[2 * RF_GROUPED
 
 static void print_recorded(const struct trying *trying)
 {
-	const struct rf_trial_result *result = &trying->result;
+	const struct rf_try_result *result = &trying->result;
 	char dropped[2 * RF_GROUPED_TEXT_SIZE + 8], over[2 * RF_GROUPED_TEXT_SIZE + 8];
 	const char *about = result->is_estimate ? "~" : "";
 	char all[RF_GROUPED_TEXT_SIZE], sources[RF_GROUPED_TEXT_SIZE];
@@ -319,7 +319,7 @@ static void print_recorded(const struct trying *trying)
 
 static void print_others(const struct trying *trying)
 {
-	const struct rf_trial_result *result = &trying->result;
+	const struct rf_try_result *result = &trying->result;
 	char others[RF_GROUPED_TEXT_SIZE], over[RF_GROUPED_TEXT_SIZE];
 	char dropped[RF_GROUPED_TEXT_SIZE], error[RF_GROUPED_TEXT_SIZE];
 
@@ -363,32 +363,32 @@ static json_t *make_unit(const void *of)
 
 static json_t *make_exact(const void *of)
 {
-	const struct rf_trial_result *result = of;
+	const struct rf_try_result *result = of;
 
 	return json_boolean(result->is_exact && !result->is_estimate);
 }
 
 static const struct rf_field others_fields[] = {
-	RF_FIELD("sources", struct rf_trial_result, others, "without recorded cells, estimated"),
-	RF_FIELD("over", struct rf_trial_result, others_over, "sources over the limit, estimated"),
-	RF_FIELD("dropped", struct rf_trial_result, others_dropped, "estimated"),
-	RF_FIELD("dropped_error", struct rf_trial_result, others_error, "standard error of it"),
+	RF_FIELD("sources", struct rf_try_result, others, "without recorded cells, estimated"),
+	RF_FIELD("over", struct rf_try_result, others_over, "sources over the limit, estimated"),
+	RF_FIELD("dropped", struct rf_try_result, others_dropped, "estimated"),
+	RF_FIELD("dropped_error", struct rf_try_result, others_error, "standard error of it"),
 	{},
 };
 
 static const struct rf_field result_fields[] = {
-	RF_FIELD("charged", struct rf_trial_result, charged,
+	RF_FIELD("charged", struct rf_try_result, charged,
 		 "packets of the recorded sources, or bytes"),
-	RF_FIELD("dropped_min", struct rf_trial_result, least,
+	RF_FIELD("dropped_min", struct rf_try_result, least,
 		 "the least that would have been dropped"),
-	RF_FIELD("dropped_max", struct rf_trial_result, most, "at most this many"),
+	RF_FIELD("dropped_max", struct rf_try_result, most, "at most this many"),
 	RF_FIELD_MADE("exact", RF_FIELD_BOOL, make_exact, "both are the true number"),
-	RF_FIELD("estimate", struct rf_trial_result, is_estimate, "the interval is not proven"),
-	RF_FIELD("sources", struct rf_trial_result, sources, "with recorded cells"),
-	RF_FIELD("sources_incomplete", struct rf_trial_result, incomplete,
+	RF_FIELD("estimate", struct rf_try_result, is_estimate, "the interval is not proven"),
+	RF_FIELD("sources", struct rf_try_result, sources, "with recorded cells"),
+	RF_FIELD("sources_incomplete", struct rf_try_result, incomplete,
 		 "recorded, with missing cells"),
-	RF_FIELD("sources_min", struct rf_trial_result, over_least, "over the limit, at least"),
-	RF_FIELD("sources_max", struct rf_trial_result, over_most, "over the limit, at most"),
+	RF_FIELD("sources_min", struct rf_try_result, over_least, "over the limit, at least"),
+	RF_FIELD("sources_max", struct rf_try_result, over_most, "over the limit, at most"),
 	RF_FIELD_GROUP("others", others_fields, "from the sample"),
 	{},
 };
@@ -426,7 +426,7 @@ static int try_limit(struct rf_reader *reader, const char *fence, const struct r
 	if (!err)
 		err = read_others(reader, &trying, error);
 	if (!err)
-		rf_trial_run_end(&trying.run, &trying.result);
+		rf_try_run_end(&trying.run, &trying.result);
 	if (!err && json)
 		err = rf_out_record(try_fields, &trying, error);
 	else if (!err)

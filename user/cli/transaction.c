@@ -56,7 +56,7 @@ static void report(void *context, size_t done, size_t total)
 
 static void note_open(const struct rf_fence *fence)
 {
-	if (rf_fence_standing(fence).state == RF_FELL_OPEN)
+	if (rf_fence_standing(fence).state == RF_EXPIRED)
 		rf_out_note("the attach was not confirmed, so everything passes; 'ringfence "
 			    "confirm' puts the rules in force");
 }
@@ -81,9 +81,10 @@ int rf_transaction_check_lists(struct rf_transaction *transaction, struct rf_lis
 }
 
 static int commit_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
-			uint64_t trial_ns, struct rf_lists_outcome *outcome, struct rf_error *error)
+			uint64_t confirm_ns, struct rf_lists_outcome *outcome,
+			struct rf_error *error)
 {
-	const struct rf_trial trial = {.time_ns = trial_ns};
+	const struct rf_confirm confirm = {.time_ns = confirm_ns};
 	struct rf_list_refused refused;
 	size_t first;
 	int err = rf_fence_join_changes(&transaction->fence, changes, error);
@@ -94,7 +95,7 @@ static int commit_lists(struct rf_transaction *transaction, struct rf_list_chang
 	if (!err && first < changes->count)
 		err = rf_list_fail(&changes->change[first], &refused, &changes->owners, error);
 	if (!err)
-		err = rf_transaction_commit(transaction, &trial, error);
+		err = rf_transaction_commit(transaction, &confirm, error);
 	*outcome = (struct rf_lists_outcome){};
 	for (int list = 0; list < RF_LIST_COUNT; list++)
 		outcome->listed[list] = transaction->rules.bank.listed[list];
@@ -102,21 +103,21 @@ static int commit_lists(struct rf_transaction *transaction, struct rf_list_chang
 }
 
 int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
-				uint64_t trial_ns, struct rf_lists_outcome *outcome,
+				uint64_t confirm_ns, struct rf_lists_outcome *outcome,
 				struct rf_error *error)
 {
 	const struct rf_progress progress = {.report = report};
 	int err;
 
-	if (trial_ns)
-		return commit_lists(transaction, changes, trial_ns, outcome, error);
+	if (confirm_ns)
+		return commit_lists(transaction, changes, confirm_ns, outcome, error);
 	err = rf_fence_change_lists(&transaction->fence, changes, &progress, outcome, error);
 	if (!err)
 		note_open(&transaction->fence);
 	return err;
 }
 
-int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
+int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_confirm *confirm,
 			  struct rf_error *error)
 {
 	const struct rf_progress progress = {.report = report};
@@ -124,7 +125,7 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_tr
 
 	/* Stored first, so that no id is given twice, even if this process is killed here. */
 	rf_fence_keep_limit_id(&transaction->fence, transaction->next_id);
-	err = rf_fence_commit(&transaction->fence, &transaction->rules, trial, &progress, error);
+	err = rf_fence_commit(&transaction->fence, &transaction->rules, confirm, &progress, error);
 	if (!err)
 		note_open(&transaction->fence);
 	return err;
@@ -235,8 +236,9 @@ static json_t *make_warnings(const void *of)
 	return list;
 }
 
-const struct rf_field rf_trial_fields[] = {
-	RF_FIELD_OF_NS("unconfirmed_ms", struct rf_done, trial_ns, "time to confirm the change", .if_any = true),
+const struct rf_field rf_unconfirmed_fields[] = {
+	RF_FIELD_OF_NS("unconfirmed_ms", struct rf_done, confirm_ns, "time to confirm the change",
+		       .if_any = true),
 	{},
 };
 
@@ -247,7 +249,7 @@ const struct rf_field rf_warnings_fields[] = {
 };
 
 const struct rf_field rf_done_fields[] = {
-	RF_FIELDS_ALSO(rf_trial_fields),
+	RF_FIELDS_ALSO(rf_unconfirmed_fields),
 	RF_FIELDS_ALSO(rf_warnings_fields),
 	{},
 };
@@ -256,9 +258,10 @@ void rf_done_print(const char *before, const struct rf_done *done)
 {
 	char time[RF_DURATION_TEXT_SIZE];
 
-	rf_format_left(done->trial_ns, time);
-	if (done->trial_ns)
-		rf_out_text("%sunconfirmed: reverted in %s unless 'ringfence confirm' runs\n", before, time);
+	rf_format_left(done->confirm_ns, time);
+	if (done->confirm_ns)
+		rf_out_text("%sunconfirmed: reverted in %s unless 'ringfence confirm' runs\n",
+			    before, time);
 	if (done->rules)
 		warn_of_pairs(done, NULL);
 }

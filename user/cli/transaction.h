@@ -36,11 +36,11 @@ void rf_transaction_set_times(const struct rf_transaction *transaction,
 int rf_transaction_check_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
 			       struct rf_list_refused *refused, struct rf_error *error);
 /*
- * Changes lists only, after rf_transaction_set_times(). `trial_ns` 0: for good, also while rules
- * are on trial, and no rules need to be read; else they must be.
+ * Changes lists only, after rf_transaction_set_times(). `confirm_ns` 0: for good, also while rules
+ * are unconfirmed, and no rules need to be read; else they must be.
  */
 int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
-				uint64_t trial_ns, struct rf_lists_outcome *outcome,
+				uint64_t confirm_ns, struct rf_lists_outcome *outcome,
 				struct rf_error *error);
 /*
  * Takes the lock, opens the fence and reads its rules, without expired entries. Fails while rules
@@ -48,8 +48,8 @@ int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_li
  */
 int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
 			 struct rf_error *error);
-/* Puts `rules` in force. `trial` may be NULL. Shows its progress on a terminal. */
-int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_trial *trial,
+/* Puts `rules` in force. `confirm` can be NULL. Shows its progress on a terminal. */
+int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_confirm *confirm,
 			  struct rf_error *error);
 void rf_transaction_end(struct rf_transaction *transaction);
 
@@ -97,16 +97,16 @@ void rf_own_check_note_rules(struct rf_transaction *transaction);
 #define RF_ALL_SLOTS UINT32_MAX
 
 struct rf_done {
-	uint64_t trial_ns;		/* until the new rules are taken back; 0: they are not */
+	uint64_t confirm_ns;		/* until the new rules are taken back; 0: they are not */
 	const struct rf_ruleset *rules; /* NULL: no limit was changed */
 	uint32_t slots;			/* warnings are about these limits */
 };
 
-extern const struct rf_field rf_trial_fields[]; /* "trial_ms" */
+extern const struct rf_field rf_unconfirmed_fields[]; /* "unconfirmed_ms" */
 /* "warnings": of shadows whose sources a wider limit of their group has, or lost */
 extern const struct rf_field rf_warnings_fields[];
 extern const struct rf_field rf_done_fields[]; /* both */
-/* Prints `before` and the trial, if there is one, and the warnings on standard error. */
+/* Prints `before` and the time to confirm, if given, and the warnings on standard error. */
 void rf_done_print(const char *before, const struct rf_done *done);
 
 #endif /* RINGFENCE_TRANSACTION_H */

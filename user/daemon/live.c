@@ -517,7 +517,7 @@ static json_t *make_bytes(const void *of)
 
 static json_t *make_standing(const void *of)
 {
-	return json_string(rf_trial_state_word(((const struct rf_snapshot *)of)->standing.state));
+	return json_string(rf_confirm_state_word(((const struct rf_snapshot *)of)->standing.state));
 }
 
 static json_t *make_residents(const void *of)
@@ -535,7 +535,7 @@ static const struct rf_field snapshot_fields[] = {
 	RF_FIELD_OF_NS("since", struct rf_snapshot, since_ns, "since the scan before"),
 	RF_FIELD_MADE("confirmation", RF_FIELD_TEXT, make_standing,
 		      "confirmed, pending, reverted or expired"),
-	RF_FIELD_OF_NS("unconfirmed_ms", struct rf_snapshot, standing.trial_ns,
+	RF_FIELD_OF_NS("unconfirmed_ms", struct rf_snapshot, standing.confirm_ns,
 		       "until unconfirmed rules are reverted, or since"),
 	RF_FIELD_OF_NS("paused_ms", struct rf_snapshot, standing.paused_ns, "until a pause ends"),
 	RF_FIELD("capacity", struct rf_snapshot, capacity, "windows of a family"),

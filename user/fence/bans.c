@@ -140,7 +140,7 @@ static int read_sides(const struct rf_fence *fence, struct rf_bank side[2], int 
 	int err = rf_fence_bank(fence, &side[0], error);
 
 	*sides = 1;
-	if (err || standing.state != RF_ON_TRIAL || standing.fallback != RF_FALL_BACK)
+	if (err || standing.state != RF_PENDING || standing.fallback != RF_FALL_BACK)
 		return err;
 	rf_fence_other_bank(fence, standing.in_force, &side[1]);
 	*sides = 2;
@@ -216,7 +216,7 @@ int rf_fail_not_banned(const struct rf_unban *unban, struct rf_error *error)
 
 void rf_bans_reclaim(const struct rf_fence *fence)
 {
-	const bool settled = rf_fence_standing(fence).state == RF_SETTLED;
+	const bool settled = rf_fence_standing(fence).state == RF_CONFIRMED;
 	struct rf_error ignored;
 	struct rf_bank bank;
 	struct rf_bans bans;

@@ -49,7 +49,7 @@ static int sweep_owners(struct rf_fence *fence, struct rf_error *error)
 	struct rf_owner_set used = {};
 	int err = add_used(fence, in_force, &used, error);
 
-	if (!err && standing.state == RF_ON_TRIAL)
+	if (!err && standing.state == RF_PENDING)
 		err = add_used(fence, !in_force, &used, error);
 	for (int owner = RF_OWNERS_FIXED; owner < RF_OWNERS_MAX && !err; owner++)
 		if (!rf_owner_set_has(&used, owner))
@@ -94,8 +94,8 @@ struct commit {
 	struct rf_tries tries;
 	struct rf_bank present;
 	struct rf_tries present_tries;
-	const struct rf_trial *trial; /* NULL: none */
-	bool is_in_force;	      /* true after the switch, even if a later step fails */
+	const struct rf_confirm *confirm; /* NULL: none */
+	bool is_in_force;		  /* true after the switch, even if a later step fails */
 };
 
 /* ---- the switch ---- */
@@ -185,9 +185,9 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 	const struct rf_standing standing = rf_fence_standing(fence);
 	char left[RF_DURATION_TEXT_SIZE];
 
-	if (standing.state != RF_ON_TRIAL || standing.fallback != RF_FALL_BACK)
+	if (standing.state != RF_PENDING || standing.fallback != RF_FALL_BACK)
 		return 0;
-	rf_format_left(standing.trial_ns, left);
+	rf_format_left(standing.confirm_ns, left);
 	return rf_error_failed(error, -EBUSY,
 			       "rules are unconfirmed for another %s; 'ringfence confirm' keeps "
 			       "them, 'ringfence revert' restores the old ones",
@@ -198,13 +198,13 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
  * A lease may still hold packets for a window of the unconfirmed rules. They must not be added to a
  * window of the old rules. So a slot in which those had another limit counts as new.
  */
-static void forget_trial(struct rf_fence *fence, uint64_t active)
+static void forget_unconfirmed(struct rf_fence *fence, uint64_t active)
 {
 	struct rf_bank *back = &fence->config->bank[~active & 1];
-	const struct rf_bank *trial = &fence->config->bank[active & 1];
+	const struct rf_bank *reverted = &fence->config->bank[active & 1];
 
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
-		if (back->policy[slot].id != trial->policy[slot].id)
+		if (back->policy[slot].id != reverted->policy[slot].id)
 			back->policy[slot].since_generation = active + 1;
 }
 
@@ -213,17 +213,17 @@ static int settle(struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
 
-	if (standing.state != RF_FELL_BACK)
+	if (standing.state != RF_REVERTED)
 		return 0;
-	forget_trial(fence, standing.active);
+	forget_unconfirmed(fence, standing.active);
 	/* The next generation has the parity of the bank in force. */
 	set_active(fence, standing.active + 1);
 	return rf_wait_for_programs(error);
 }
 
-static int check_trial(const struct commit *commit, struct rf_error *error)
+static int check_confirm(const struct commit *commit, struct rf_error *error)
 {
-	if (!commit->trial || !commit->present.deadline)
+	if (!commit->confirm || !commit->present.deadline)
 		return 0;
 	return rf_error_failed(error, -EBUSY,
 			       "the attach is unconfirmed; run 'ringfence confirm' first");
@@ -236,11 +236,11 @@ static void set_deadline(const struct commit *commit)
 
 	bank->deadline = commit->present.deadline;
 	bank->fallback = commit->present.fallback;
-	if (!commit->trial)
+	if (!commit->confirm)
 		return;
 	bank->fallback = RF_FALL_BACK;
 	bank->deadline = rf_fence_deadline(commit->fence, rf_fence_jiffies(commit->fence),
-					   commit->trial->time_ns);
+					   commit->confirm->time_ns);
 }
 
 /* ---- tries ---- */
@@ -340,7 +340,7 @@ static int switch_both(struct commit *commit, struct rf_error *error)
 		.ports = flags & RF_BANK_PORTS ? &fence->ports[bank] : NULL,
 		.tables = flags & RF_BANK_SHAPES ? &fence->config->shape_tables[bank] : NULL,
 	};
-	const struct rf_bank *fallback = commit->trial ? &commit->present : NULL;
+	const struct rf_bank *fallback = commit->confirm ? &commit->present : NULL;
 	uint64_t before;
 	int err = 0;
 
@@ -387,8 +387,8 @@ static int fail_in_force(int err, struct rf_error *error)
 }
 
 /*
- * A limit that stays takes its generation from the present bank. Settling unconfirmed rules may have changed
- * it there after `ruleset` was read.
+ * A limit that stays takes its generation from the present bank. Settling unconfirmed rules may
+ * have changed it there after `ruleset` was read.
  */
 static void take_births(struct rf_bank *bank, const struct rf_bank *present)
 {
@@ -430,7 +430,7 @@ static int define_fleet(struct commit *commit, struct rf_error *error)
 }
 
 int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
-		    const struct rf_trial *trial, const struct rf_progress *progress,
+		    const struct rf_confirm *confirm, const struct rf_progress *progress,
 		    struct rf_error *error)
 {
 	struct commit commit = {
@@ -438,7 +438,7 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		.ruleset = ruleset,
 		.tries = RF_TRIES_NONE,
 		.present_tries = RF_TRIES_NONE,
-		.trial = trial,
+		.confirm = confirm,
 	};
 	int err = rf_fence_check_settled(fence, error);
 
@@ -452,7 +452,7 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		return err;
 	take_births(&ruleset->bank, &commit.present);
 	rf_ruleset_expire(ruleset, rf_fence_jiffies(fence));
-	err = check_trial(&commit, error);
+	err = check_confirm(&commit, error);
 	if (!err)
 		err = join_owners(fence, ruleset, error);
 	if (!err)
@@ -467,7 +467,7 @@ int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		err = switch_both(&commit, error);
 	if (!err)
 		rf_bans_reclaim(fence);
-	if (!err && !trial)
+	if (!err && !confirm)
 		free_idle_tries(fence);
 	end_commit(&commit);
 	return err && commit.is_in_force ? fail_in_force(err, error) : err;
@@ -477,7 +477,7 @@ static int fail_late(const struct rf_standing *standing, struct rf_error *error)
 {
 	return rf_error_failed(error, -ETIME,
 			       "too late: the old rules returned %" PRIu64 " s ago; apply again",
-			       (uint64_t)(standing->trial_ns / RF_NS_PER_S));
+			       (uint64_t)(standing->confirm_ns / RF_NS_PER_S));
 }
 
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error)
@@ -485,9 +485,10 @@ int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct 
 	int err;
 
 	*before = rf_fence_standing(fence);
-	if (before->state == RF_SETTLED)
-		return rf_error_failed(error, -ENOENT, "nothing to confirm: no rules are unconfirmed");
-	if (before->state == RF_FELL_BACK)
+	if (before->state == RF_CONFIRMED)
+		return rf_error_failed(error, -ENOENT,
+				       "nothing to confirm: no rules are unconfirmed");
+	if (before->state == RF_REVERTED)
 		return fail_late(before, error);
 	__atomic_store_n(&fence->config->bank[before->active & 1].deadline, 0, __ATOMIC_RELEASE);
 	err = rf_wait_for_programs(error); /* the other bank is idle only then */
@@ -502,7 +503,7 @@ int rf_fence_revert(struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing before = rf_fence_standing(fence);
 
-	if (before.state != RF_ON_TRIAL)
+	if (before.state != RF_PENDING)
 		return rf_error_failed(error, -ENOENT,
 				       "nothing to revert: no rules are unconfirmed");
 	if (before.fallback != RF_FALL_BACK)

@@ -324,13 +324,13 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence)
 		return standing;
 	standing.jiffies = rf_fence_jiffies(fence);
 	if (standing.jiffies < deadline) {
-		standing.state = RF_ON_TRIAL;
-		standing.trial_ns = rf_fence_left_ns(fence, standing.jiffies, deadline);
+		standing.state = RF_PENDING;
+		standing.confirm_ns = rf_fence_left_ns(fence, standing.jiffies, deadline);
 		return standing;
 	}
-	standing.trial_ns = rf_fence_left_ns(fence, deadline, standing.jiffies);
-	standing.state = standing.fallback == RF_FALL_BACK ? RF_FELL_BACK : RF_FELL_OPEN;
-	standing.in_force = standing.state == RF_FELL_BACK ? standing.active - 1 : standing.active;
+	standing.confirm_ns = rf_fence_left_ns(fence, deadline, standing.jiffies);
+	standing.state = standing.fallback == RF_FALL_BACK ? RF_REVERTED : RF_EXPIRED;
+	standing.in_force = standing.state == RF_REVERTED ? standing.active - 1 : standing.active;
 	return standing;
 }
 

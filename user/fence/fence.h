@@ -89,20 +89,20 @@ int rf_fence_is_attached(const struct rf_fence *fence, struct rf_error *error);
 int rf_fence_find_interfaces(struct rf_fence *fence, struct rf_error *error);
 
 /* Are the rules confirmed, can they still be, or were they not confirmed in time? */
-enum rf_trial_state {
-	RF_SETTLED, /* confirmed, or applied without `confirm` */
-	RF_ON_TRIAL,
-	RF_FELL_BACK, /* not confirmed in time: the previous rules are in force */
-	RF_FELL_OPEN, /* the attach was not confirmed in time: everything passes */
+enum rf_confirm_state {
+	RF_CONFIRMED, /* confirmed, or applied without `confirm` */
+	RF_PENDING,
+	RF_REVERTED, /* not confirmed in time: the previous rules are in force */
+	RF_EXPIRED,  /* the attach was not confirmed in time: everything passes */
 };
 
 struct rf_standing {
-	enum rf_trial_state state;
+	enum rf_confirm_state state;
 	enum rf_fallback fallback; /* of the unconfirmed rules */
-	uint64_t trial_ns;	   /* until unconfirmed rules are reverted, or since */
+	uint64_t confirm_ns;	   /* until unconfirmed rules are reverted, or since */
 	uint64_t active;	   /* rf_config.active, as it was read */
 	uint64_t in_force;	   /* the generation in force */
-	uint64_t jiffies;	   /* now; 0 where RF_SETTLED */
+	uint64_t jiffies;	   /* now; 0 where RF_CONFIRMED */
 	uint64_t paused_ns;	   /* how long nothing is dropped yet; 0: the fence is not paused */
 };
 
@@ -116,7 +116,7 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence);
 void rf_fence_pause(const struct rf_fence *fence, uint64_t time_ns);
 
 /*
- * Copies the bank in force. After RF_FELL_OPEN, copies the bank that a confirmation would put in
+ * Copies the bank in force. After RF_EXPIRED, copies the bank that a confirmation would put in
  * force. An error where no ringfence can have written the bank.
  */
 int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_error *error);
@@ -401,7 +401,7 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error);
 
 /* How long new rules stay in force unless they are confirmed. */
-struct rf_trial {
+struct rf_confirm {
 	uint64_t time_ns;
 };
 
@@ -413,11 +413,11 @@ struct rf_progress {
 
 /*
  * Compiles `ruleset` and puts it in force, all at once. Of its newcomers, the caller sets rate,
- * window and `then`. `trial` and `progress` may be NULL. Only with the lock held, the clock
+ * window and `then`. `confirm` and `progress` may be NULL. Only with the lock held, the clock
  * measured and the leases made.
  */
 int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
-		    const struct rf_trial *trial, const struct rf_progress *progress,
+		    const struct rf_confirm *confirm, const struct rf_progress *progress,
 		    struct rf_error *error);
 /*
  * Confirms rules, so that they stay in force. `before` gets the previous state. An error if no

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes of the lists. What cannot be done in place is done by a commit. While rules are unconfirmed
- * a commit is impossible, since both banks are in use: then both get new tries under their limits.
+ * Changes of the lists. What cannot be done in place is done by a commit. While rules are
+ * unconfirmed a commit is impossible, since both banks are in use: then both get new tries under
+ * their limits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -422,8 +423,9 @@ static int change_in_place(struct rf_fence *fence, const struct sides *sides,
 /* ---- by a commit, or while rules are unconfirmed ---- */
 
 /*
- * Changes of the lists. What cannot be done in place is done by a commit. While rules are unconfirmed
- * a commit is impossible, since both banks are in use: then both get new tries under their limits.
+ * Changes of the lists. What cannot be done in place is done by a commit. While rules are
+ * unconfirmed a commit is impossible, since both banks are in use: then both get new tries under
+ * their limits.
  */
 
 /* Changes the rules of a bank, without those that have expired. */
@@ -443,7 +445,7 @@ static bool is_settled(const struct rf_fence *fence)
 	const struct rf_standing standing = rf_fence_standing(fence);
 	const struct rf_bank *bank = &fence->config->bank[standing.active & 1];
 
-	return standing.state != RF_FELL_BACK && !(bank->flags & RF_BANK_IN_DOUBT);
+	return standing.state != RF_REVERTED && !(bank->flags & RF_BANK_IN_DOUBT);
 }
 
 /*
@@ -594,16 +596,16 @@ static int change_sides(struct rf_fence *fence, const struct sides *sides,
 
 /* ---- all of it ---- */
 
-static bool is_on_trial(const struct rf_standing *standing)
+static bool is_unconfirmed(const struct rf_standing *standing)
 {
-	return standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_BACK;
+	return standing->state == RF_PENDING && standing->fallback == RF_FALL_BACK;
 }
 
 static struct sides sides_of(const struct rf_standing *standing)
 {
 	return (struct sides){
 		.bank = {standing->in_force & 1, ~standing->in_force & 1},
-		.count = is_on_trial(standing) ? 2 : 1,
+		.count = is_unconfirmed(standing) ? 2 : 1,
 	};
 }
 
@@ -644,7 +646,7 @@ int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *change
 			  struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
-	const bool both = is_on_trial(&standing);
+	const bool both = is_unconfirmed(&standing);
 	struct sides sides = sides_of(&standing);
 	int err = rf_fence_join_changes(fence, changes, error);
 
@@ -653,7 +655,7 @@ int rf_fence_change_lists(struct rf_fence *fence, struct rf_list_changes *change
 		return err;
 	/* If rules were not confirmed in time, a commit settles that first. */
 	err = -EAGAIN;
-	if (standing.state != RF_FELL_BACK)
+	if (standing.state != RF_REVERTED)
 		err = change_in_place(fence, &sides, changes, outcome, error);
 	if (err == -EAGAIN && both)
 		err = change_sides(fence, &sides, changes, outcome->in_place, progress, error);

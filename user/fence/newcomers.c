@@ -206,7 +206,7 @@ void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *ba
 		const bool comes_back = is_in_force(fallback, kin->limit_id, &is_shadow);
 
 		kin->state = comes_back || (stays && !fallback) ? RF_KIN_IN_FORCE
-			     : stays				? RF_KIN_ON_TRIAL
+			     : stays				? RF_KIN_UNCONFIRMED
 								: RF_KIN_OVER;
 		if (kin->until <= now)
 			set_until(kin, 0);

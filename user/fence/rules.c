@@ -179,10 +179,10 @@ static bool in_doubt(const struct rf_fence *fence, int bank)
 /* The bank of either; -1: there are no rules. */
 static int standing_bank(const struct rf_standing *standing, bool confirmed)
 {
-	if (confirmed && (standing->state == RF_FELL_OPEN ||
-			  (standing->state == RF_ON_TRIAL && standing->fallback == RF_FALL_OPEN)))
+	if (confirmed && (standing->state == RF_EXPIRED ||
+			  (standing->state == RF_PENDING && standing->fallback == RF_FALL_OPEN)))
 		return -1;
-	return (standing->in_force ^ (confirmed && standing->state == RF_ON_TRIAL)) & 1;
+	return (standing->in_force ^ (confirmed && standing->state == RF_PENDING)) & 1;
 }
 
 static int read_ruleset(const struct rf_fence *fence, bool confirmed, struct rf_ruleset *ruleset,

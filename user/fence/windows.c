@@ -346,20 +346,20 @@ static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *bank
 }
 
 /*
- * The bank of a failed trial, if the lease was made under the trial's rules; else NULL. The trial
- * has later generations than the rules in force, but may have had other windows.
+ * The bank of rules that were reverted, if the lease was made under them; else NULL. They have
+ * later generations than the rules in force, but can have had other windows.
  */
 static const struct rf_bank *fallen_rules(const struct rf_fence *fence,
 					  const struct rf_standing *standing,
 					  const struct rf_lease *lease)
 {
-	const struct rf_bank *trial = &fence->config->bank[standing->active & 1];
+	const struct rf_bank *reverted = &fence->config->bank[standing->active & 1];
 
-	if (standing->state != RF_FELL_BACK ||
+	if (standing->state != RF_REVERTED ||
 	    rf_rules_bank(lease->rules) != (standing->active & 1) ||
-	    !rf_rules_are_since(lease->rules, trial->since_generation))
+	    !rf_rules_are_since(lease->rules, reverted->since_generation))
 		return NULL;
-	return trial;
+	return reverted;
 }
 
 static bool is_of_windows(const struct rf_lease *lease, const struct rf_bank *bank,

@@ -58,7 +58,7 @@ struct rf_definition {
 	struct rf_prefixes to;	 /* where limit.has_to */
 	struct rf_prefixes from; /* where limit.has_from, and not from a file */
 	const char *from_file;	 /* one of the words; NULL: none. The caller adds its prefixes */
-	uint64_t trial_ns;	 /* of the change; 0: none. Never in a rule file */
+	uint64_t confirm_ns;	 /* of the change; 0: none. Never in a rule file */
 	bool force;		 /* also if it cuts off an own network. Never in a rule file */
 };
 
@@ -261,7 +261,7 @@ struct rf_list_text {
 	bool replace;
 	bool skip_invalid;	/* loads the other lines where some are wrong */
 	bool force;		/* also if it cuts off an own network */
-	uint64_t trial_ns;	/* of `confirm`; 0: not given */
+	uint64_t confirm_ns;	/* of `confirm`; 0: not given */
 	char by[RF_OWNER_SIZE]; /* empty: not given */
 };
 
@@ -274,14 +274,14 @@ int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 		   struct rf_error *error);
 /* [confirm TIME] [force], after `limit enforce NAME…`. */
 struct rf_enforce_text {
-	uint64_t trial_ns; /* 0: not given */
+	uint64_t confirm_ns; /* 0: not given */
 	bool force;
 };
 
 /* [skip-refused] [confirm TIME], after `batch FILE`. */
 struct rf_batch_text {
 	bool skip_refused;
-	uint64_t trial_ns; /* 0: not given */
+	uint64_t confirm_ns; /* 0: not given */
 };
 
 /*

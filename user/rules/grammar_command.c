@@ -15,7 +15,7 @@ int rf_list_text_check_line(const struct rf_list_text *text, bool is_batch, stru
 	if (text->in_fleet)
 		return rf_error_usage(error, "'fleet': only the command 'ringfence deny add' takes "
 					     "it; leave it out here");
-	if (text->trial_ns)
+	if (text->confirm_ns)
 		return rf_error_usage(error,
 				      "'confirm': it is not for a line of a file; write 'ringfence "
 				      "%s FILE confirm TIME'",

@@ -465,7 +465,7 @@ int rf_parse_change(struct rf_words *words, struct rf_change *change, struct rf_
 		return rf_error_usage(
 			error, "'no %s': '%s' is given as well; leave out one of them", word, word);
 	}
-	if (change->parts & ~(1U << RF_OPT_TRIAL | 1U << RF_OPT_FORCE | 1U << RF_OPT_NO))
+	if (change->parts & ~(1U << RF_OPT_CONFIRM | 1U << RF_OPT_FORCE | 1U << RF_OPT_NO))
 		return 0;
 	return rf_error_usage(error,
 			      "'%s': nothing to change; name a part, like 'rate 200/1s' or 'no "

@@ -537,7 +537,7 @@ const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1] = {
 	{},
 };
 
-#define CONFIRM_ATTACH                                                                       \
+#define CONFIRM_ATTACH                                                                      \
 	"unless 'ringfence confirm' runs within TIME, a new fence stops dropping packets, " \
 	"whatever its rules are"
 
@@ -666,7 +666,7 @@ static const struct rf_option deny_options[] = {
 	 .summary = "also if the prefix covers the peer of your SSH connection, or a subnet or "
 		    "the gateway of an interface",
 	 .flags = RF_OPTION_NAMES | RF_OPTION_SHOWN, INTO(struct rf_list_text, force)},
-	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN, INTO(struct rf_list_text, trial_ns)},
+	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN, INTO(struct rf_list_text, confirm_ns)},
 	{},
 };
 
@@ -675,7 +675,7 @@ static int check_deny(void *arguments, uint64_t now_ns, struct rf_error *error)
 	const struct rf_list_text *text = arguments;
 
 	(void)now_ns;
-	if (text->in_fleet && text->trial_ns)
+	if (text->in_fleet && text->confirm_ns)
 		return rf_error_usage(error, "'confirm': it undoes nothing on other hosts; leave "
 					     "out 'confirm' or 'fleet'");
 	return 0;
@@ -707,7 +707,7 @@ static const struct rf_option load_options[] = {
 		    "gateway of an interface; else 'deny load' skips and names those, and exits "
 		    "with 3",
 	 NAMES, INTO(struct rf_list_text, force)},
-	{CONFIRM_LIST, INTO(struct rf_list_text, trial_ns)},
+	{CONFIRM_LIST, INTO(struct rf_list_text, confirm_ns)},
 	{},
 };
 
@@ -724,19 +724,19 @@ static const struct rf_option flush_options[] = {
 	{},
 };
 
-#define CONFIRM_RULES                                                                            \
-	"confirm", RF_KIND_TIME, "TIME", TO_CONFIRM,                                             \
-		.summary =                                                                       \
+#define CONFIRM_RULES                                                                             \
+	"confirm", RF_KIND_TIME, "TIME", TO_CONFIRM,                                              \
+		.summary =                                                                        \
 			"unless 'ringfence confirm' runs within TIME, the old rules return. The " \
 			"data path does this; no process has to run"
 
-static const struct rf_option trial_options[] = {
+static const struct rf_option confirm_options[] = {
 	{CONFIRM_RULES, INTO_ALL(uint64_t)},
 	{},
 };
 
 static const struct rf_option enforce_options[] = {
-	{CONFIRM_RULES, INTO(struct rf_enforce_text, trial_ns)},
+	{CONFIRM_RULES, INTO(struct rf_enforce_text, confirm_ns)},
 	{"force", .summary = RF_FORCE_LIMIT, INTO(struct rf_enforce_text, force)},
 	{},
 };
@@ -747,7 +747,7 @@ static const struct rf_option batch_options[] = {
 		 "leaves out changes of lists that are refused, such as a 'deny add' that covers "
 		 "a subnet of an interface, names those, and exits with 3",
 	 .flags = RF_OPTION_SHOWN, INTO(struct rf_batch_text, skip_refused)},
-	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN, INTO(struct rf_batch_text, trial_ns)},
+	{CONFIRM_LIST, .flags = RF_OPTION_SHOWN, INTO(struct rf_batch_text, confirm_ns)},
 	{},
 };
 

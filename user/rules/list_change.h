@@ -66,7 +66,7 @@ struct rf_list_changes {
 	struct rf_list_release *release; /* in their order */
 	size_t releases;
 	struct rf_owners owners;
-	/* No claim must be there. Of rules on trial, those that they fall back to may lack it. */
+	/* No claim must be there. Of unconfirmed rules, the previous ones can lack it. */
 	bool may_be_missing;
 	struct rf_list_refused *refused; /* rf_ruleset_change() sets that of each; or NULL */
 };

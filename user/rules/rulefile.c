@@ -110,7 +110,7 @@ static int parse_limit(struct parser *parser, struct rf_words *words, enum rf_co
 	int err = rf_parse_limit(words, &limit, error);
 
 	(void)command; /* the only one of limits */
-	if (!err && limit.trial_ns)
+	if (!err && limit.confirm_ns)
 		err = rf_error_usage(error,
 				     "'confirm': it is not for a rule file; write 'ringfence "
 				     "apply FILE confirm TIME'");
@@ -452,14 +452,15 @@ int rf_rulefile_slot(const struct rf_bank *present, const struct rf_bank *other)
 	return rf_bank_free_slot(present);
 }
 
-/* A slot for a new limit: free in the new rules and, for a trial, in the present rules, too. */
+/* A slot for a new limit: free in the new rules and, with `confirm`, in the present rules, too. */
 static int find_slot(const struct rf_bank *bank, const struct rf_rulefile_place *place)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (!bank->policy[slot].id && !place->present->policy[slot].id &&
 		    (!place->other || !place->other->policy[slot].id))
 			return slot;
-	return place->on_trial ? rf_rulefile_slot(bank, place->present) : rf_bank_free_slot(bank);
+	return place->unconfirmed ? rf_rulefile_slot(bank, place->present)
+				  : rf_bank_free_slot(bank);
 }
 
 static int put_limit(const struct rf_definition *definition, struct rf_rulefile_place *place,
@@ -474,7 +475,7 @@ static int put_new(const struct rf_definition *definition, struct rf_rulefile_pl
 {
 	int slot = find_slot(&ruleset->bank, place);
 
-	if (slot < 0 || (place->on_trial && place->present->policy[slot].id))
+	if (slot < 0 || (place->unconfirmed && place->present->policy[slot].id))
 		return rf_error_failed(error, -ENOSPC,
 				       "limit '%s': no room for 'confirm': the old and the "
 				       "new limits together are more than %d; apply without it",

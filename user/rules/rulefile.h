@@ -78,7 +78,7 @@ void rf_rulefile_free(struct rf_rulefile *file);
 struct rf_rulefile_place {
 	const struct rf_bank *present; /* the bank in force; zero: none */
 	const struct rf_bank *other;   /* the one before; NULL: none */
-	bool on_trial;		       /* the present limits keep their slots meanwhile */
+	bool unconfirmed;	       /* the present limits keep their slots meanwhile */
 	uint64_t now;		       /* jiffies */
 	uint32_t tick_ns;
 	uint32_t next_id; /* counts up */

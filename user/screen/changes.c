@@ -20,7 +20,7 @@
 /* ---- what may be changed ---- */
 
 #define LISTED_FOR "1h"
-#define TRIAL "60s"
+#define CONFIRM_WITHIN "60s"
 
 void rf_act_free(struct rf_act *act)
 {
@@ -131,8 +131,8 @@ int rf_act_raise(struct rf_act *act, struct rf_ruleset *rules, int slot,
 	snprintf(act->title, sizeof(act->title), "Raise %s to %u times the limit '%s'", text, times,
 		 rules->bank.limit[slot].name);
 	limit = format_raised(rules, slot, times, name);
-	if (!limit ||
-	    asprintf(&act->command, "%s from %s confirm " TRIAL " dev %s", limit, text, dev) < 0)
+	if (!limit || asprintf(&act->command, "%s from %s confirm " CONFIRM_WITHIN " dev %s", limit,
+			       text, dev) < 0)
 		act->command = NULL;
 	free(limit);
 	if (!act->command || asprintf(&act->undo, "limit del %s dev %s", name, dev) < 0)
@@ -369,14 +369,14 @@ void rf_change_list(struct rf_session *session, enum rf_list list)
 					rf_own_peer(&peer) ? &peer.address : NULL);
 }
 
-static bool is_on_trial(struct rf_session *session, const char *what)
+static bool is_unconfirmed(struct rf_session *session, const char *what)
 {
 	const struct rf_standing standing = rf_fence_standing(&session->own);
 	char left[RF_DURATION_TEXT_SIZE];
 
-	if (standing.state != RF_ON_TRIAL)
+	if (standing.state != RF_PENDING)
 		return false;
-	rf_format_left(standing.trial_ns, left);
+	rf_format_left(standing.confirm_ns, left);
 	rf_session_say(session, true, "%s: rules are unconfirmed for another %s", what, left);
 	return true;
 }
@@ -413,7 +413,7 @@ void rf_change_raise(struct rf_session *session)
 	const struct rf_row *row = row_to_change(session);
 	struct rf_error error;
 
-	if (!row || !has_limit(session, row) || is_on_trial(session, "raise"))
+	if (!row || !has_limit(session, row) || is_unconfirmed(session, "raise"))
 		return;
 	session->raised = row->key.source;
 	memcpy(session->raised_limit, row->limit, sizeof(session->raised_limit));
@@ -442,7 +442,7 @@ void rf_change_confirm(struct rf_session *session)
 {
 	if (!may_ask(session))
 		return;
-	if (rf_fence_standing(&session->own).state != RF_ON_TRIAL) {
+	if (rf_fence_standing(&session->own).state != RF_PENDING) {
 		rf_session_say(session, true, "no rules are unconfirmed");
 		return;
 	}

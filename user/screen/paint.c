@@ -31,12 +31,12 @@ static const char *standing_text(const struct rf_standing *standing, char text[6
 	char left[RF_DURATION_TEXT_SIZE];
 
 	*text = '\0';
-	rf_format_left(standing->paused_ns ?: standing->trial_ns, left);
+	rf_format_left(standing->paused_ns ?: standing->confirm_ns, left);
 	if (standing->paused_ns)
 		snprintf(text, 64, "  FENCE PAUSED %.20s", left);
-	else if (standing->state == RF_ON_TRIAL)
+	else if (standing->state == RF_PENDING)
 		snprintf(text, 64, "  UNCONFIRMED %.20s", left);
-	else if (standing->state == RF_FELL_OPEN)
+	else if (standing->state == RF_EXPIRED)
 		snprintf(text, 64, "  NOT CONFIRMED: all passes");
 	return text;
 }

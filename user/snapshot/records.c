@@ -114,13 +114,13 @@ static bool is_apart(const void *of)
 	return ((const struct rf_totals *)of)->is_apart;
 }
 
-const char *rf_trial_state_word(enum rf_trial_state state)
+const char *rf_confirm_state_word(enum rf_confirm_state state)
 {
 	static const char *const words[] = {
-		[RF_SETTLED] = "confirmed",
-		[RF_ON_TRIAL] = "pending",
-		[RF_FELL_BACK] = "reverted",
-		[RF_FELL_OPEN] = "expired",
+		[RF_CONFIRMED] = "confirmed",
+		[RF_PENDING] = "pending",
+		[RF_REVERTED] = "reverted",
+		[RF_EXPIRED] = "expired",
 	};
 
 	return words[state];

@@ -26,7 +26,7 @@ extern const struct rf_field rf_limit_name_fields[]; /* struct rf_limit, as the 
 extern const struct rf_field rf_limit_rate_fields[];
 
 /* "confirmed", "pending", "reverted", "expired" */
-const char *rf_trial_state_word(enum rf_trial_state state);
+const char *rf_confirm_state_word(enum rf_confirm_state state);
 /* "ringfence" or "ip" */
 const char *rf_attached_by(const struct rf_interface *interface);
 

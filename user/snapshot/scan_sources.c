@@ -603,7 +603,7 @@ static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 	if (!err && is_whole) {
 		scanner->whole_ns = snapshot->awake_ns;
 		/* Limits that return with the old rules still have their windows. */
-		if (snapshot->standing.state != RF_ON_TRIAL)
+		if (snapshot->standing.state != RF_PENDING)
 			known_sweep(&scanner->known);
 	}
 	return err;

@@ -21,7 +21,16 @@ enum outcome {
 	DEPENDS, /* on windows that we do not read: of the source's network, or of parts of it */
 };
 
-enum decider { BY_NOBODY, BY_TRIAL, BY_PAUSE, BY_ALLOW, BY_DENY, BY_BAN, BY_LIMIT, BY_NEWCOMERS };
+enum decider {
+	BY_NOBODY,
+	BY_UNCONFIRMED,
+	BY_PAUSE,
+	BY_ALLOW,
+	BY_DENY,
+	BY_BAN,
+	BY_LIMIT,
+	BY_NEWCOMERS
+};
 
 struct verdict {
 	enum outcome outcome;
@@ -99,7 +108,7 @@ static bool judge_early(const struct rf_case *its, struct verdict *verdict)
 {
 	*verdict = (struct verdict){PASSES, BY_NOBODY, NULL, 0};
 	if (its->is_unconfirmed)
-		verdict->by = BY_TRIAL;
+		verdict->by = BY_UNCONFIRMED;
 	else if (its->paused_ns)
 		verdict->by = BY_PAUSE;
 	else if (its->list[RF_ALLOW].is_listed)
@@ -435,7 +444,7 @@ static void print_verdict(FILE *out, const struct rf_case *its)
 	struct verdict verdict;
 
 	if (judge_early(its, &verdict)) {
-		if (verdict.by == BY_TRIAL)
+		if (verdict.by == BY_UNCONFIRMED)
 			rf_put(out,
 			       "%s: passes, as everything does: the attach was not confirmed\n",
 			       its->source);
@@ -487,8 +496,8 @@ char *rf_verdict_text(const struct rf_case *its)
 static void decide(const struct rf_case *its, struct rf_decision *verdict)
 {
 	static const char *const outcomes[] = {"passes", "dropped", "partly", "depends"};
-	static const char *const kinds[] = {NULL, "unconfirmed", "pause", "allow",
-					    "deny", "ban",   "limit", "newcomers"};
+	static const char *const kinds[] = {NULL,   "unconfirmed", "pause", "allow",
+					    "deny", "ban",	   "limit", "newcomers"};
 	const struct verdict found = judge_whole(its);
 
 	*verdict = (struct rf_decision){
@@ -666,7 +675,7 @@ static int read_case(const struct rf_fence *fence, const struct rf_prefix *asked
 		return err;
 	rf_format_prefix(asked, shown->source);
 	its->source = shown->source;
-	its->is_unconfirmed = standing.state == RF_FELL_OPEN;
+	its->is_unconfirmed = standing.state == RF_EXPIRED;
 	its->paused_ns = standing.paused_ns;
 	its->then = rules->newcomers.then;
 	its->guard_wait_ms =

@@ -41,7 +41,7 @@ struct rf_held_list {
 /* Of the rules, as the scan before saw them. */
 struct rf_rules_seen {
 	uint64_t active, in_force;
-	enum rf_trial_state state;
+	enum rf_confirm_state state;
 	int limits; /* -1: not known, only the numbers above are */
 	char name[RF_LIMITS_MAX][RF_NAME_SIZE];
 	char rate[RF_LIMITS_MAX][RF_RATE_TEXT_SIZE];

@@ -83,7 +83,7 @@ static void describe_change(struct rf_event *event, const struct rf_rules_seen *
 
 static bool has_reverted(const struct rf_rules_seen *seen)
 {
-	return seen->state == RF_FELL_BACK || seen->state == RF_FELL_OPEN;
+	return seen->state == RF_REVERTED || seen->state == RF_EXPIRED;
 }
 
 static void tell_changed(struct rf_events *events, const struct rf_snapshot *snapshot,
@@ -95,8 +95,8 @@ static void tell_changed(struct rf_events *events, const struct rf_snapshot *sna
 	/* Rules that are no longer in force cannot be described. */
 	if (!has_reverted(new))
 		describe_change(&event, &events->rules, new);
-	if (new->state == RF_ON_TRIAL) {
-		rf_format_left(snapshot->standing.trial_ns, left);
+	if (new->state == RF_PENDING) {
+		rf_format_left(snapshot->standing.confirm_ns, left);
 		add_text(&event, "%sunconfirmed, %s left", *event.detail ? "; " : "", left);
 	}
 	rf_events_tell(events, &event);
@@ -107,7 +107,7 @@ static void tell_reverted(struct rf_events *events, const struct rf_rules_seen *
 	struct rf_event event = rf_event_of(events, RF_EVENT_CONFIRMATION_EXPIRED);
 
 	add_text(&event, "%s",
-		 new->state == RF_FELL_OPEN
+		 new->state == RF_EXPIRED
 			 ? "the attach was not confirmed in time: everything passes"
 			 : "the rules were not confirmed in time: the previous rules are in force");
 	rf_events_tell(events, &event);
@@ -132,7 +132,7 @@ static void feed_rules(struct rf_events *events, const struct rf_snapshot *snaps
 	is_reverted = has_reverted(&new) && (is_other || old->state != new.state);
 	/* After a revert, the previous rules are in force under either number. */
 	is_other = is_other && (is_reverted || new.in_force != old->in_force);
-	is_confirmed = !is_other && old->state == RF_ON_TRIAL && new.state == RF_SETTLED;
+	is_confirmed = !is_other && old->state == RF_PENDING && new.state == RF_CONFIRMED;
 	if (events->has_rules && is_other)
 		tell_changed(events, snapshot, &new);
 	if (events->has_rules && is_confirmed)

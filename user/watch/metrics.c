@@ -716,7 +716,7 @@ void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snaps
 	metrics->is_known = true;
 	metrics->is_up = true;
 	metrics->awake_ns = snapshot->awake_ns;
-	metrics->trial_ns = standing->state == RF_ON_TRIAL ? standing->trial_ns : 0;
+	metrics->confirm_ns = standing->state == RF_PENDING ? standing->confirm_ns : 0;
 	metrics->paused_ns = standing->paused_ns;
 	metrics->capacity = snapshot->capacity;
 	metrics->interfaces = snapshot->interfaces;

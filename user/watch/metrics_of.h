@@ -121,7 +121,7 @@ struct rf_metrics {
 	struct rf_peaks peaks;
 	uint64_t minute; /* of the scan before */
 	/* Of the last scan: */
-	uint64_t awake_ns, trial_ns, paused_ns;
+	uint64_t awake_ns, confirm_ns, paused_ns;
 	uint64_t windows[2], capacity, listed[2];
 	/* As they may be told: */
 	struct rf_counters counters;

@@ -382,7 +382,7 @@ struct rf_other {
 /* ---- a limit: its sources ---- */
 
 /* The source under the new limit, which may group more coarsely. */
-static struct rf_prefix group(const struct rf_trial_run *run, const struct rf_prefix *source)
+static struct rf_prefix group(const struct rf_try_run *run, const struct rf_prefix *source)
 {
 	const unsigned int length = rf_limit_length(&run->limit, source);
 	struct rf_prefix grouped = *source;
@@ -395,7 +395,7 @@ static struct rf_prefix group(const struct rf_trial_run *run, const struct rf_pr
 	return grouped;
 }
 
-static bool is_asked(const struct rf_trial_run *run, const struct rf_prefix *source)
+static bool is_asked(const struct rf_try_run *run, const struct rf_prefix *source)
 {
 	for (size_t i = 0; run->from && i < run->from->count; i++)
 		if (rf_prefix_contains(&run->from->prefix[i], source))
@@ -404,7 +404,7 @@ static bool is_asked(const struct rf_trial_run *run, const struct rf_prefix *sou
 }
 
 /* Does the new limit make one source of several? */
-static bool is_coarser(const struct rf_trial_run *run)
+static bool is_coarser(const struct rf_try_run *run)
 {
 	return run->limit.per4 < run->recorded.per4 || run->limit.per6 < run->recorded.per6;
 }
@@ -413,8 +413,7 @@ static bool is_coarser(const struct rf_trial_run *run)
  * What tells the sources of one network apart. Where the new limit makes one source of several, a
  * network that was told is one, or tells too little.
  */
-static uint32_t who_of(const struct rf_trial_run *run, const struct rf_cells_row *row,
-		       bool *is_vague)
+static uint32_t who_of(const struct rf_try_run *run, const struct rf_cells_row *row, bool *is_vague)
 {
 	const unsigned int length = rf_limit_length(&run->limit, &row->source);
 
@@ -425,7 +424,7 @@ static uint32_t who_of(const struct rf_trial_run *run, const struct rf_cells_row
 }
 
 /* -ENOSPC: there are too many. */
-static int find_tried(struct rf_trial_run *run, const struct rf_cells_row *row,
+static int find_tried(struct rf_try_run *run, const struct rf_cells_row *row,
 		      struct rf_tried **tried)
 {
 	const struct rf_prefix grouped = group(run, &row->source);
@@ -451,7 +450,7 @@ static int find_tried(struct rf_trial_run *run, const struct rf_cells_row *row,
 /* ---- a limit: adding up a network ---- */
 
 /* Replays the first cells of the buffer. */
-static void flush(const struct rf_trial_run *run, struct rf_tried *tried, unsigned int count)
+static void flush(const struct rf_try_run *run, struct rf_tried *tried, unsigned int count)
 {
 	struct buffer *buffer = tried->buffer;
 	struct rf_cells_row row = {.cell_ns = run->replay.cell_ns};
@@ -468,7 +467,7 @@ static void flush(const struct rf_trial_run *run, struct rf_tried *tried, unsign
 	buffer->count -= count;
 }
 
-static void end_sum(struct rf_trial_run *run, struct rf_tried *tried)
+static void end_sum(struct rf_try_run *run, struct rf_tried *tried)
 {
 	flush(run, tried, tried->buffer->count);
 	TAILQ_REMOVE(&run->summed, tried, place);
@@ -478,7 +477,7 @@ static void end_sum(struct rf_trial_run *run, struct rf_tried *tried)
 }
 
 /* The buffer of a network, which is the last one in use then. */
-static struct buffer *begin_sum(struct rf_trial_run *run, struct rf_tried *tried)
+static struct buffer *begin_sum(struct rf_try_run *run, struct rf_tried *tried)
 {
 	if (tried->buffer) {
 		TAILQ_REMOVE(&run->summed, tried, place);
@@ -494,7 +493,7 @@ static struct buffer *begin_sum(struct rf_trial_run *run, struct rf_tried *tried
 	return tried->buffer;
 }
 
-static int add_to_buffer(struct rf_trial_run *run, struct rf_tried *tried,
+static int add_to_buffer(struct rf_try_run *run, struct rf_tried *tried,
 			 const struct rf_cells_row *row)
 {
 	const int64_t cell_ns = (int64_t)row->cell_ns;
@@ -525,8 +524,7 @@ static int add_to_buffer(struct rf_trial_run *run, struct rf_tried *tried,
 
 /* ---- a limit: rows ---- */
 
-int rf_trial_run_row(struct rf_trial_run *run, const struct rf_cells_row *row,
-		     struct rf_error *error)
+int rf_try_run_row(struct rf_try_run *run, const struct rf_cells_row *row, struct rf_error *error)
 {
 	struct rf_tried *tried;
 	int err = 0;
@@ -573,8 +571,8 @@ static double over(const struct rf_limit *limit, double used, uint64_t came, uin
 	return peak > all ? peak : all;
 }
 
-int rf_trial_run_other(struct rf_trial_run *run, const struct rf_prefix *source, uint64_t share,
-		       double used, uint64_t came, uint64_t length_ns)
+int rf_try_run_other(struct rf_try_run *run, const struct rf_prefix *source, uint64_t share,
+		     double used, uint64_t came, uint64_t length_ns)
 {
 	const struct rf_prefix grouped = group(run, source);
 	struct rf_other *other;
@@ -597,7 +595,7 @@ int rf_trial_run_other(struct rf_trial_run *run, const struct rf_prefix *source,
 	return 0;
 }
 
-static void add_others(const struct rf_trial_run *run, struct rf_trial_result *result)
+static void add_others(const struct rf_try_run *run, struct rf_try_result *result)
 {
 	double variance = 0;
 
@@ -618,9 +616,9 @@ static void add_others(const struct rf_trial_run *run, struct rf_trial_result *r
 
 /* ---- a limit: the end ---- */
 
-void rf_trial_run_end(struct rf_trial_run *run, struct rf_trial_result *result)
+void rf_try_run_end(struct rf_try_run *run, struct rf_try_result *result)
 {
-	*result = (struct rf_trial_result){
+	*result = (struct rf_try_result){
 		.sources = run->tried_map.count,
 		.is_exact = run->replay.is_exact,
 	};
@@ -644,7 +642,7 @@ void rf_trial_run_end(struct rf_trial_run *run, struct rf_trial_result *result)
 	add_others(run, result);
 }
 
-void rf_trial_run_free(struct rf_trial_run *run)
+void rf_try_run_free(struct rf_try_run *run)
 {
 	for (size_t i = 0; i < run->tried_map.count && i < run->tried_room; i++) {
 		if (run->tried[i])

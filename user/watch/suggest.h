@@ -96,7 +96,7 @@ struct rf_other;
 
 TAILQ_HEAD(rf_tried_queue, rf_tried);
 
-struct rf_trial_run {
+struct rf_try_run {
 	struct rf_limit limit, recorded; /* the new one, and the one whose cells these are */
 	const struct rf_prefixes *from;	 /* only sources in these; NULL: all */
 	uint64_t since_ns, until_ns;
@@ -111,7 +111,7 @@ struct rf_trial_run {
 	uint64_t skipped; /* rows of other cells, and of sources for which there was no room */
 };
 
-struct rf_trial_result {
+struct rf_try_result {
 	uint64_t charged, least, most;		 /* of the recorded sources */
 	uint64_t sources, over_least, over_most; /* recorded ones; those over the limit */
 	uint64_t incomplete;			 /* recorded ones with missing cells */
@@ -125,15 +125,14 @@ struct rf_trial_result {
 };
 
 /* 0, or an error of rf_replay_begin(), or -ENOMEM. */
-int rf_trial_run_row(struct rf_trial_run *run, const struct rf_cells_row *row,
-		     struct rf_error *error);
+int rf_try_run_row(struct rf_try_run *run, const struct rf_cells_row *row, struct rf_error *error);
 /*
  * All rows were taken: now come those of the sample. `used` is the most in the recorded limit's
  * TIME, `came` what came within `length_ns`; both in the limit's unit.
  */
-int rf_trial_run_other(struct rf_trial_run *run, const struct rf_prefix *source, uint64_t share,
-		       double used, uint64_t came, uint64_t length_ns);
-void rf_trial_run_end(struct rf_trial_run *run, struct rf_trial_result *result);
-void rf_trial_run_free(struct rf_trial_run *run);
+int rf_try_run_other(struct rf_try_run *run, const struct rf_prefix *source, uint64_t share,
+		     double used, uint64_t came, uint64_t length_ns);
+void rf_try_run_end(struct rf_try_run *run, struct rf_try_result *result);
+void rf_try_run_free(struct rf_try_run *run);
 
 #endif /* RINGFENCE_SUGGEST_H */

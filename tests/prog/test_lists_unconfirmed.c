@@ -10,12 +10,12 @@ static uint64_t deadline_of(const struct program *program)
 	return program->config->bank[program->config->active & 1].deadline * TICK_NS;
 }
 
-static const char before_trial[] = LIMITS "deny add 192.0.2.1\nallow add 2001:db9::/32\n";
-static const char on_trial[] = "limit add any rate 50/10s\nlimit add other rate 70/10s from "
-			       "10.0.0.0/22,2001:db8::/48\ndeny add 192.0.2.0/24\n";
+static const char before_unconfirmed[] = LIMITS "deny add 192.0.2.1\nallow add 2001:db9::/32\n";
+static const char unconfirmed[] = "limit add any rate 50/10s\nlimit add other rate 70/10s from "
+				  "10.0.0.0/22,2001:db8::/48\ndeny add 192.0.2.0/24\n";
 
-static void random_changes_on_trial(struct program *program, struct rf_ruleset model[2],
-				    uint64_t *random, int rounds)
+static void random_changes_unconfirmed(struct program *program, struct rf_ruleset model[2],
+				       uint64_t *random, int rounds)
 {
 	for (int round = 0; round < rounds; round++) {
 		struct rf_list_change one = random_change(random);
@@ -34,22 +34,22 @@ static void random_changes_on_trial(struct program *program, struct rf_ruleset m
 }
 
 /* Whether in place or by new tries. */
-static void lists_belong_to_both_sides_of_a_trial(void **state)
+static void lists_belong_to_both_sides_of_a_revert(void **state)
 {
 	struct program *program = *state;
 	uint64_t random = unit_seed();
 	struct rf_ruleset model[2];
-	int trial;
+	int confirm;
 
-	program_apply(program, before_trial);
+	program_apply(program, before_unconfirmed);
 	model[program->config->active & 1] = program_rules(program);
-	program_apply_on_trial(program, on_trial, 60 * NS_PER_S);
-	trial = program->config->active & 1;
-	model[trial] = program_rules(program);
-	random_changes_on_trial(program, model, &random, ROUNDS / 2);
-	assert_int_equal(rf_fence_standing(&program->fence).state, RF_ON_TRIAL);
+	program_apply_unconfirmed(program, unconfirmed, 60 * NS_PER_S);
+	confirm = program->config->active & 1;
+	model[confirm] = program_rules(program);
+	random_changes_unconfirmed(program, model, &random, ROUNDS / 2);
+	assert_int_equal(rf_fence_standing(&program->fence).state, RF_PENDING);
 	program_set_time(program, deadline_of(program));
-	assert_int_equal(rf_fence_standing(&program->fence).in_force & 1, !trial);
+	assert_int_equal(rf_fence_standing(&program->fence).in_force & 1, !confirm);
 	assert_false(change(program, RF_DENY, "172.16.0.1", RF_FOREVER).in_place);
 	assert_int_equal(burst(program, "172.16.0.1", 3), 0);
 	for (int bank = 0; bank < 2; bank++)
@@ -68,7 +68,7 @@ static struct rf_lists_outcome flush(struct program *program, enum rf_list list)
 	return outcome;
 }
 
-static void neither_end_of_a_trial_loses_a_change(void **state)
+static void neither_end_of_a_revert_loses_a_change(void **state)
 {
 	struct program *program = *state;
 	struct rf_standing before;
@@ -76,7 +76,7 @@ static void neither_end_of_a_trial_loses_a_change(void **state)
 
 	for (int confirmed = 0; confirmed < 2; confirmed++) {
 		program_apply(program, "limit add any rate 5/10s\nallow add 192.0.2.0/24\n");
-		program_apply_on_trial(program, "limit add any rate 500/10s\n", 60 * NS_PER_S);
+		program_apply_unconfirmed(program, "limit add any rate 500/10s\n", 60 * NS_PER_S);
 		assert_false(change(program, RF_DENY, "10.0.0.1", RF_FOREVER).in_place);
 		assert_true(change(program, RF_DENY, "10.0.0.2", RF_FOREVER).in_place);
 		assert_false(change(program, RF_DENY, "2001:db8::/32", RF_FOREVER).in_place);
@@ -105,7 +105,7 @@ static void a_removal_that_one_side_refuses_changes_neither(void **state)
 
 	one.owner = RF_OWNER_ONLY;
 	program_apply(program, "deny add 10.0.0.1 by a\ndeny add 10.0.0.1 by b\n");
-	program_apply_on_trial(program, "deny add 10.0.0.1 by a\n", 60 * NS_PER_S);
+	program_apply_unconfirmed(program, "deny add 10.0.0.1 by a\n", 60 * NS_PER_S);
 	assert_int_equal(rf_fence_change_lists(&program->fence, &changes, NULL, &outcome, &error),
 			 -EEXIST);
 	assert_string_equal(error.text, "'10.0.0.1': on the deny list by a and b; add 'by NAME' to "
@@ -132,10 +132,10 @@ static void pending_counts_reach_their_limits(void **state)
 	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
 	assert_true(change(program, RF_DENY, "192.0.2.2", RF_FOREVER).in_place);
 	assert_int_equal(burst(program, "10.0.0.2", 5000), 5000);
-	program_apply_on_trial(program,
-			       "limit add any rate 100k/1h\nlimit add other rate 500k/1h match "
-			       "udp\ndeny add 192.0.2.1\n",
-			       60 * NS_PER_S);
+	program_apply_unconfirmed(program,
+				  "limit add any rate 100k/1h\nlimit add other rate 500k/1h match "
+				  "udp\ndeny add 192.0.2.1\n",
+				  60 * NS_PER_S);
 	change(program, RF_DENY, "192.0.2.3", RF_FOREVER);
 	assert_int_equal(burst(program, "10.0.0.1", 5000), 5000);
 	assert_true(change(program, RF_DENY, "192.0.2.4", RF_FOREVER).in_place);
@@ -156,11 +156,11 @@ static void pending_counts_reach_their_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(lists_belong_to_both_sides_of_a_trial),
-		TEST(neither_end_of_a_trial_loses_a_change),
+		TEST(lists_belong_to_both_sides_of_a_revert),
+		TEST(neither_end_of_a_revert_loses_a_change),
 		TEST(a_removal_that_one_side_refuses_changes_neither),
 		TEST(pending_counts_reach_their_limits),
 	};
 
-	return cmocka_run_group_tests_name("lists on trial", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("lists unconfirmed", tests, NULL, NULL);
 }
