@@ -165,10 +165,10 @@ completes 'ringfence allow add 192.0.2.1 ' "by for $common"
 completes 'ringfence allow add 2001:db8::/32 ' "by for $common"
 completes 'ringfence top ' "at by limit sample within $common"
 completes 'ringfence events ' "watch since until of from $common"
-completes 'ringfence events of f' 'flood_started flood_ended fleet_alone fleet_back'
-completes 'ringfence events of ban_ended,f' 'ban_ended,flood_started ban_ended,flood_ended ban_ended,fleet_alone ban_ended,fleet_back'
-completes 'ringfence events of flood_ended,ban_ended,f' 'flood_ended,ban_ended,flood_started flood_ended,ban_ended,fleet_alone flood_ended,ban_ended,fleet_back'
-completes 'ringfence events of ban_ended, f' 'flood_started flood_ended fleet_alone fleet_back'
+completes 'ringfence events of f' 'flood_started flood_ended fleet_offline fleet_online'
+completes 'ringfence events of ban_ended,f' 'ban_ended,flood_started ban_ended,flood_ended ban_ended,fleet_offline ban_ended,fleet_online'
+completes 'ringfence events of flood_ended,ban_ended,f' 'flood_ended,ban_ended,flood_started flood_ended,ban_ended,fleet_offline flood_ended,ban_ended,fleet_online'
+completes 'ringfence events of ban_ended, f' 'flood_started flood_ended fleet_offline fleet_online'
 completes 'ringfence events watch of map_errors,w' 'map_errors,windows_full'
 completes 'ringfence events of map_errors,zz' ''
 completes 'ringfence events of ban_ended,flood_ended ' "watch since until from $common"

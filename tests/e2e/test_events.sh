@@ -62,7 +62,7 @@ pairs() {
 
 # The missing numbers, minus those that are reported as omitted.
 unexplained() {
-	jq -s '(map(.seq) | max - min + 1) - length - (map(.left_out // 0) | add)' "$events"
+	jq -s '(map(.seq) | max - min + 1) - length - (map(.suppressed // 0) | add)' "$events"
 }
 
 make_network 1
@@ -111,7 +111,7 @@ for _ in 1 2 3; do
 done
 check 'a flood is one event' eventually has '.type == "flood_started"'
 is "$(lines '.type == "flood_started"' | wc -l)" 1 'however many sources it has'
-check 'what is left out is told' eventually has '.type == "suppressed" and .left_out > 0'
+check 'what is left out is told' eventually has '.type == "suppressed" and .suppressed > 0'
 stop KILL "$daemon_pid"
 daemon history "$own/history" sources full
 check 'the flood ends' eventually has '.type == "flood_ended"'

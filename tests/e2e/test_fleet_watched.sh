@@ -70,17 +70,17 @@ done
 is "$(metric asks_total 'outcome="lost"')" 0 'none was lost'
 
 stop KILL "${agent[2]}"
-check 'a member that is silent is gone' eventually told member_gone
-matches "$(event member_gone detail)" 'number [0-2]; 1 of 3 hosts are left' 'its event says which, and how many are left'
+check 'a member that is silent is gone' eventually told member_expired
+matches "$(event member_expired detail)" 'number [0-2]; 1 of 3 hosts are left' 'its event says which, and how many are left'
 check 'so says the metric' eventually metric_is members 1
 
 stop KILL "$engine_pid"
-check 'without an engine the host is alone' eventually told fleet_alone
-matches "$(event fleet_alone detail)" 'engine 10.77.1.1:6379: .*' 'its event says why'
+check 'without an engine the host is alone' eventually told fleet_offline
+matches "$(event fleet_offline detail)" 'engine 10.77.1.1:6379: .*' 'its event says why'
 check 'so says the metric, once alone' eventually metric_is alone 1
 start_engine
-check 'with an engine it is back' eventually told fleet_back
-is "$(event fleet_back id)" "$(event fleet_alone id)" 'an id joins both'
+check 'with an engine it is back' eventually told fleet_online
+is "$(event fleet_online id)" "$(event fleet_offline id)" 'an id joins both'
 
 has_counted() { # TIMES
 	[ "$(metric alone_times_total)" -gt "$1" ]
@@ -105,15 +105,15 @@ check 'an agent that was killed is not up' eventually metric_is agent_up 0
 check 'and the host is alone' eventually metric_is alone 1
 is "$(metric members)$(metric shares)" '' 'what it told last is told no more'
 went_alone_again() {
-	[ "$(event fleet_alone id)" != "$(event fleet_back id)" ]
+	[ "$(event fleet_offline id)" != "$(event fleet_online id)" ]
 }
 check 'which is an event of its own' eventually went_alone_again
 start_agent 1
 check 'an agent that starts is up' eventually metric_is agent_up 1
 on 1 detach edge1 >"$scratch/log"
 ends_all() {
-	[ "$(jq -s '[.[] | select(.type == "fleet_alone")] | length' "$scratch/own/events.jsonl")" = \
-		"$(jq -s '[.[] | select(.type == "fleet_back")] | length' "$scratch/own/events.jsonl")" ]
+	[ "$(jq -s '[.[] | select(.type == "fleet_offline")] | length' "$scratch/own/events.jsonl")" = \
+		"$(jq -s '[.[] | select(.type == "fleet_online")] | length' "$scratch/own/events.jsonl")" ]
 }
 check 'with the fence ends what has started' eventually ends_all
 stop TERM "${agent[1]}"

@@ -96,7 +96,7 @@ done
 rm -rf "$RINGFENCE_HISTORY"
 export RINGFENCE_HISTORY=$scratch/none RINGFENCE_EVENTS=$scratch/events.jsonl
 for key in type id fence limit source reason rate detail; do
-	jq -nc --arg key "$key" '{schema: 1, seq: 1, time: "2026-11-22T14:01:38.204Z", type: "source_limited",
+	jq -nc --arg key "$key" '{schema: 2, seq: 1, time: "2026-11-22T14:01:38.204Z", type: "source_limited",
 		id: "eth0-1-1", fence: "eth0", limit: "any", source: "192.0.2.1/32", reason: "over_limit",
 		rate: "1/1s", dropped: 1, passed: 1, first_seen: "2026-11-22T14:01:37.900Z"} |
 		.[$key] = "X\u001b]0;t\u0007\u009b2J\r\nY"'

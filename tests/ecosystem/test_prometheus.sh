@@ -69,7 +69,7 @@ send() {
 
 check 'Prometheus scrapes the daemon' eventually is_value 'up{job="ringfence"}' 1
 check 'it has the fence' eventually is_value ringfence_up 1
-check 'the fleet is told' eventually is_value ringfence_fleet_alone 0
+check 'the fleet is told' eventually is_value ringfence_fleet_offline 0
 check 'and its members, which the agent reads later' eventually is_value ringfence_fleet_members 1
 series=$(value 'scrape_samples_post_metric_relabeling')
 send
@@ -115,7 +115,7 @@ ringfence confirm >"$scratch/added"
 # ---- counters that go on ----
 
 stop TERM "$agent_pid"
-check 'the alert on a host that is alone comes' eventually is_raised RingfenceFleetAlone
+check 'the alert on a host that is alone comes' eventually is_raised RingfenceFleetOffline
 ringfence detach "$eth" >"$scratch/attached"
 check 'the alert on a fence that is not watched comes' eventually is_raised RingfenceScanStale
 attach

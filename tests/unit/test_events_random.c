@@ -52,7 +52,7 @@ static enum rf_event_type start_of(enum rf_event_type type)
 	case RF_EVENT_NEWCOMERS_RELEASED:
 	case RF_EVENT_FLOOD_ENDED:
 	case RF_EVENT_DETACHED:
-	case RF_EVENT_FLEET_BACK:
+	case RF_EVENT_FLEET_ONLINE:
 	case RF_EVENT_BYPASS_ENDED:
 	case RF_EVENT_RESUMED:
 		return type == RF_EVENT_DETACHED ? RF_EVENT_ATTACHED : type - 1;

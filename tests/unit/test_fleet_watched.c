@@ -157,21 +157,21 @@ static void a_host_goes_alone_and_comes_back(void **state)
 
 	be_alone(watch, RF_BUCKETS, "nothing listens there");
 	be_alone(watch, RF_BUCKETS, "");
-	expect(watch, RF_EVENT_FLEET_ALONE, 1);
-	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->detail,
+	expect(watch, RF_EVENT_FLEET_OFFLINE, 1);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_OFFLINE)->detail,
 			    "nothing listens there");
-	snprintf(id, sizeof(id), "%s", made_last(&watch->got, RF_EVENT_FLEET_ALONE)->id);
+	snprintf(id, sizeof(id), "%s", made_last(&watch->got, RF_EVENT_FLEET_OFFLINE)->id);
 	restart(watch, RF_TELL_NONE);
 	be_alone(watch, 3, "");
-	expect(watch, RF_EVENT_FLEET_BACK, 0);
+	expect(watch, RF_EVENT_FLEET_ONLINE, 0);
 	be_alone(watch, 0, "");
-	expect(watch, RF_EVENT_FLEET_ALONE, 1);
-	expect(watch, RF_EVENT_FLEET_BACK, 1);
-	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_BACK)->id, id);
+	expect(watch, RF_EVENT_FLEET_OFFLINE, 1);
+	expect(watch, RF_EVENT_FLEET_ONLINE, 1);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ONLINE)->id, id);
 	be_alone(watch, 3, "it does not answer");
-	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->detail,
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_OFFLINE)->detail,
 			    "3 of 16 parts of the sources: it does not answer");
-	assert_string_not_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->id, id);
+	assert_string_not_equal(made_last(&watch->got, RF_EVENT_FLEET_OFFLINE)->id, id);
 }
 
 static void a_host_without_an_agent_is_alone_by_the_fence(void **state)
@@ -180,7 +180,7 @@ static void a_host_without_an_agent_is_alone_by_the_fence(void **state)
 
 	watch->scan.fleet.agent = (struct rf_agent_seen){};
 	be_alone(watch, RF_BUCKETS, "");
-	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ALONE)->detail,
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_OFFLINE)->detail,
 			    "no agent serves the fence");
 }
 
@@ -191,15 +191,15 @@ static void what_was_alone_ends_with_its_limits_and_its_fence(void **state)
 	be_alone(watch, RF_BUCKETS, "");
 	watch->scan.fleet.limits = 0;
 	feed(watch);
-	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_BACK)->detail,
+	assert_string_equal(made_last(&watch->got, RF_EVENT_FLEET_ONLINE)->detail,
 			    "no limit is of the fleet any more");
 	feed(watch);
-	expect(watch, RF_EVENT_FLEET_ALONE, 1);
+	expect(watch, RF_EVENT_FLEET_OFFLINE, 1);
 	watch->scan.fleet.limits = 1;
 	feed(watch);
 	rf_events_gone(watch->events, watch->scan.time_ns, made_keep, &watch->got);
-	expect(watch, RF_EVENT_FLEET_ALONE, 2);
-	expect(watch, RF_EVENT_FLEET_BACK, 2);
+	expect(watch, RF_EVENT_FLEET_OFFLINE, 2);
+	expect(watch, RF_EVENT_FLEET_ONLINE, 2);
 }
 
 static void set_members(struct watch *watch, const char *members)
@@ -213,20 +213,20 @@ static void a_member_that_is_silent_is_gone(void **state)
 	struct watch *watch = *state;
 
 	set_members(watch, "[0,1,2,3]");
-	expect(watch, RF_EVENT_MEMBER_GONE, 0);
+	expect(watch, RF_EVENT_MEMBER_EXPIRED, 0);
 	set_members(watch, "[0,1,3]");
-	expect(watch, RF_EVENT_MEMBER_GONE, 1);
-	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->detail,
+	expect(watch, RF_EVENT_MEMBER_EXPIRED, 1);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_EXPIRED)->detail,
 			    "number 2; 3 of 4 hosts are left");
-	assert_string_not_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->id, "");
+	assert_string_not_equal(made_last(&watch->got, RF_EVENT_MEMBER_EXPIRED)->id, "");
 	restart(watch, RF_TELL_NONE);
 	set_members(watch, "[1]");
-	expect(watch, RF_EVENT_MEMBER_GONE, 2);
-	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_GONE)->detail,
+	expect(watch, RF_EVENT_MEMBER_EXPIRED, 2);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_MEMBER_EXPIRED)->detail,
 			    "numbers 0, 3; 1 of 4 hosts are left");
 	set_members(watch, "[0,1]");
 	set_members(watch, "[0,1]");
-	expect(watch, RF_EVENT_MEMBER_GONE, 2);
+	expect(watch, RF_EVENT_MEMBER_EXPIRED, 2);
 }
 
 static void nobody_is_gone_while_the_engine_is_not_heard(void **state)
@@ -240,9 +240,9 @@ static void nobody_is_gone_while_the_engine_is_not_heard(void **state)
 	watch->scan.fleet.agent.is_settled = true;
 	feed(watch);
 	set_members(watch, "null");
-	expect(watch, RF_EVENT_MEMBER_GONE, 0);
+	expect(watch, RF_EVENT_MEMBER_EXPIRED, 0);
 	set_members(watch, "[0,1,2]");
-	expect(watch, RF_EVENT_MEMBER_GONE, 0);
+	expect(watch, RF_EVENT_MEMBER_EXPIRED, 0);
 }
 
 /* ---- metrics ---- */
@@ -275,18 +275,18 @@ static void a_fleet_is_told(void **state)
 	watch->scan.fleet.agent.asks_sent = 6;
 	watch->scan.fleet.agent.alone_times = 3;
 	told = tell(watch);
-	IS("alone{fence=eth0}", 0);
-	IS("alone_times_total{fence=eth0}", 3);
-	IS("alone_seconds_total{fence=eth0}", 2.5);
-	IS("heard_seconds{fence=eth0}", 0.5);
+	IS("offline{fence=eth0}", 0);
+	IS("offline_periods_total{fence=eth0}", 3);
+	IS("offline_seconds_total{fence=eth0}", 2.5);
+	IS("last_reply_seconds{fence=eth0}", 0.5);
 	IS("agent_up{fence=eth0}", 1);
 	IS("hosts{fence=eth0}", 4);
 	IS("members{fence=eth0}", 3);
 	IS("shares{fence=eth0}", 5);
 	IS("contested{fence=eth0}", 2);
-	IS("asks_total{fence=eth0,outcome=sent}", 6);
-	IS("asks_total{fence=eth0,outcome=put_off}", 3);
-	IS("asks_total{fence=eth0,outcome=lost}", 4);
+	IS("requests_total{fence=eth0,outcome=sent}", 6);
+	IS("requests_total{fence=eth0,outcome=deferred}", 3);
+	IS("requests_total{fence=eth0,outcome=lost}", 4);
 	free(told);
 }
 
@@ -301,16 +301,16 @@ static void without_its_agent_a_fleet_is_heard_no_more(void **state)
 	watch->scan.fleet.standing.alone = RF_BUCKETS;
 	watch->scan.fleet.standing.left_ns = -5 * (int64_t)SECOND;
 	told = tell(watch);
-	IS("alone{fence=eth0}", 1);
-	IS("heard_seconds{fence=eth0}", 7);
+	IS("offline{fence=eth0}", 1);
+	IS("last_reply_seconds{fence=eth0}", 7);
 	IS("agent_up{fence=eth0}", 0);
-	IS("asks_total{fence=eth0,outcome=sent}", 6);
+	IS("requests_total{fence=eth0,outcome=sent}", 6);
 	assert_null(exposed_find(told, FLEET("shares{fence=eth0}")));
 	free(told);
 	watch->scan.fleet.limits = 0;
 	told = tell(watch);
-	assert_null(exposed_find(told, FLEET("alone{fence=eth0}")));
-	assert_null(exposed_find(told, FLEET("asks_total{fence=eth0,outcome=sent}")));
+	assert_null(exposed_find(told, FLEET("offline{fence=eth0}")));
+	assert_null(exposed_find(told, FLEET("requests_total{fence=eth0,outcome=sent}")));
 	free(told);
 }
 
@@ -322,7 +322,7 @@ static uint64_t sent(struct watch *watch, uint64_t started_ns, uint64_t asks)
 	watch->scan.fleet.agent.started_ns = started_ns;
 	watch->scan.fleet.agent.asks_sent = asks;
 	told = tell(watch);
-	value = exposed_value(told, FLEET("asks_total{fence=eth0,outcome=sent}"));
+	value = exposed_value(told, FLEET("requests_total{fence=eth0,outcome=sent}"));
 	free(told);
 	return value;
 }

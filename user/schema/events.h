@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#define RF_EVENT_SCHEMA 1 /* ringfence-event.schema.json */
+#define RF_EVENT_SCHEMA 2 /* ringfence-event.schema.json */
 #define RF_EVENT_WORST 5  /* sources of an event `suppressed` */
 #define RF_EVENT_SOURCE_HELP "address or network; in the events file with its length"
 

@@ -40,7 +40,7 @@ static int64_t cost(enum rf_event_type type)
 	case RF_EVENT_NEWCOMERS_LIMITED:
 	case RF_EVENT_FLOOD_STARTED:
 	case RF_EVENT_ATTACHED:
-	case RF_EVENT_FLEET_ALONE:
+	case RF_EVENT_FLEET_OFFLINE:
 	case RF_EVENT_BYPASS_STARTED:
 	case RF_EVENT_PAUSED:
 		return 2 * RF_EVENT_TOKEN_NS;
@@ -49,7 +49,7 @@ static int64_t cost(enum rf_event_type type)
 	case RF_EVENT_NEWCOMERS_RELEASED:
 	case RF_EVENT_FLOOD_ENDED:
 	case RF_EVENT_DETACHED:
-	case RF_EVENT_FLEET_BACK:
+	case RF_EVENT_FLEET_ONLINE:
 	case RF_EVENT_BYPASS_ENDED:
 	case RF_EVENT_RESUMED:
 		return 0;

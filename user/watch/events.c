@@ -105,7 +105,7 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 		write_episode(&events->errors), "alone", write_episode(&events->alone), "bypass",
 		write_episode(&events->bypass), "pause", write_episode(&events->pause), "members",
 		write_members(events), "sources", write_held(&events->sources, told), "bans",
-		write_held(&events->bans, told), "left_out",
+		write_held(&events->bans, told), "suppressed",
 		write_counts(events->left_out.left_out), "worst",
 		write_worst(&events->left_out, told));
 }
@@ -240,7 +240,7 @@ static bool read_parts(json_t *json, struct rf_events *events)
 			"newcomers", &newcomers, "flood", &flood, "full", &full, "errors", &errors,
 			"sources", &sources, "bans", &bans, "worst", &worst))
 		return false;
-	read_counts(json_object_get(json, "left_out"), events->left_out.left_out);
+	read_counts(json_object_get(json, "suppressed"), events->left_out.left_out);
 	return read_episode(attached, &events->attached) &&
 	       read_episode(newcomers, &events->newcomers) && read_episode(flood, &events->flood) &&
 	       read_episode(full, &events->full) && read_episode(errors, &events->errors) &&

@@ -396,7 +396,7 @@ static void describe_alone(const struct rf_fleet_seen *seen, struct rf_event *ev
 /* Ends what a host that is alone has started. */
 static void end_alone(struct rf_events *events, const char *why)
 {
-	struct rf_event event = rf_event_of(events, RF_EVENT_FLEET_BACK);
+	struct rf_event event = rf_event_of(events, RF_EVENT_FLEET_ONLINE);
 
 	if (!events->alone.number)
 		return;
@@ -406,7 +406,7 @@ static void end_alone(struct rf_events *events, const char *why)
 
 static void feed_alone(struct rf_events *events, const struct rf_fleet_seen *seen)
 {
-	struct rf_event event = rf_event_of(events, RF_EVENT_FLEET_ALONE);
+	struct rf_event event = rf_event_of(events, RF_EVENT_FLEET_OFFLINE);
 
 	if (!events->alone.number) {
 		describe_alone(seen, &event);
@@ -445,7 +445,7 @@ static int list_gone(const struct rf_events *events, const struct rf_agent_seen 
 /* While the engine learns, or is not heard, the agent knows not all members. */
 static void feed_members(struct rf_events *events, const struct rf_fleet_seen *seen)
 {
-	struct rf_event event = rf_event_of(events, RF_EVENT_MEMBER_GONE);
+	struct rf_event event = rf_event_of(events, RF_EVENT_MEMBER_EXPIRED);
 	const struct rf_agent_seen *agent = &seen->agent;
 	char gone[RF_EVENT_DETAIL_SIZE / 2] = "";
 	struct rf_episode one;

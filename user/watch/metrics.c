@@ -426,7 +426,7 @@ static void take_agent(struct rf_metrics *metrics, const struct rf_agent_seen *a
 
 	keep(metrics, "agent/started", agent->started_ns);
 	count(metrics, "fleet/sent", "agent/sent", is_same, agent->asks_sent);
-	count(metrics, "fleet/put_off", "agent/put_off", is_same, agent->asks_put_off);
+	count(metrics, "fleet/deferred", "agent/deferred", is_same, agent->asks_put_off);
 	count(metrics, "fleet/alone_times", "agent/alone_times", is_same, agent->alone_times);
 	count(metrics, "fleet/alone_ns", "agent/alone_ns", is_same, agent->alone_ns);
 }
@@ -445,7 +445,7 @@ static void take_fleet(struct rf_metrics *metrics, const struct rf_fleet_seen *s
 	if (agent->is_up)
 		take_agent(metrics, agent);
 	fleet->asks_sent = rf_monotonic_add(metrics->told, "fleet/sent", 0);
-	fleet->asks_put_off = rf_monotonic_add(metrics->told, "fleet/put_off", 0);
+	fleet->asks_put_off = rf_monotonic_add(metrics->told, "fleet/deferred", 0);
 	fleet->alone_times = rf_monotonic_add(metrics->told, "fleet/alone_times", 0);
 	fleet->alone_ns = rf_monotonic_add(metrics->told, "fleet/alone_ns", 0);
 }

@@ -280,7 +280,7 @@ static void members(struct writer *writer, const struct rf_agent_seen *agent)
 static void asks(struct writer *writer, const struct rf_fleet_metrics *fleet)
 {
 	value_of(writer, "sent", fleet->asks_sent);
-	value_of(writer, "put_off", fleet->asks_put_off);
+	value_of(writer, "deferred", fleet->asks_put_off);
 	value_of(writer, "lost", fleet->asks_lost);
 }
 
