@@ -109,7 +109,7 @@ does 'what is saved of them has the same meaning' '' ringfence diff "$scratch/sa
 for command in apply check; do
 	matches "$(describe ringfence $command - <<<"# rules (format 2) of the fence 'eth0'"$'\nunknown words')" \
 		$'exit 1\n\nstderr: ringfence: standard input:1: the rules have format 2, and this version reads formats up to 1; '\
-$'upgrade ringfence, or save them with this version\nringfence: standard input: 1 mistake; .*' \
+$'upgrade ringfence, or save them with this version\nringfence: standard input: 1 error; .*' \
 		"$command refuses rules of a newer format"
 done
 ringfence apply - <<<'limit add any rate 10/1h exact' >"$scratch/log"
@@ -124,7 +124,7 @@ refused() {
 
 	for command in apply check; do
 		fails "$command refuses $1" 1 "ringfence: $scratch/bad$2
-ringfence: $scratch/bad: 1 mistake; ${end[$command]}" ringfence $command "$scratch/bad"
+ringfence: $scratch/bad: 1 error; ${end[$command]}" ringfence $command "$scratch/bad"
 	done
 }
 
@@ -167,7 +167,7 @@ printf '# none\n\n' | file bad
 refused 'a file without any rule' ": the file has no rule; write 'newcomers off' to delete all rules"
 fails "an error in a line of standard input names 'standard input' and the line" 1 \
 	"ringfence: standard input:1: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
-ringfence: standard input: 1 mistake; nothing was changed" \
+ringfence: standard input: 1 error; nothing was changed" \
 	ringfence apply - <<<'limit add any rate 1'
 is "$(saved)" "$before" 'no refused file changes a rule'
 

@@ -22,7 +22,7 @@ refuses() {
 	count=$(wc -l <<<"$2")
 	text="ringfence: $scratch/batch:${2//$'\n'/$'\n'ringfence: $scratch/batch:}"
 	fails "$1" 1 "$text
-ringfence: $scratch/batch: $count mistake$([ "$count" = 1 ] || echo s); nothing was changed" \
+ringfence: $scratch/batch: $count error$([ "$count" = 1 ] || echo s); nothing was changed" \
 		ringfence batch "$scratch/batch"
 	after=$(saved)
 	is "$after" "$before" "$1: nothing is changed"
@@ -163,7 +163,7 @@ refuses 'batch: commands that it has not' "2: 'status': not a command of $comman
 	deny ad 192.0.2.51
 END
 printf '192.0.2.1\n10.0.0.0/33\nx\n' >"$scratch/few"
-refuses 'batch: every mistake of the lines, of files and of what the fence has' "1: '192.0.2.300': invalid \
+refuses 'batch: every error of the lines, of files and of what the fence has' "1: '192.0.2.300': invalid \
 prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 3: '192.0.2.51': not on the deny list; 'deny list' shows its prefixes as they were added
 4: limit 'nix': $there
@@ -191,7 +191,7 @@ list' shows its prefixes as they were added
 	deny del 192.0.2.51
 	deny del 192.0.2.52
 END
-refuses 'batch: a mistake is not said again where it makes another' "1: '5': invalid rate; write COUNT/TIME, \
+refuses 'batch: an error is not said again where it makes another' "1: '5': invalid rate; write COUNT/TIME, \
 like 20k/1s or 100/10s, or 10mbit
 5: limit 'nix': it does not exist; 'limit list' lists the limits
 9: $scratch/few:2: '10.0.0.0/33': invalid prefix: its length must be 0-32
@@ -228,16 +228,16 @@ first run 'ringfence limit change dns no ban'" <<-'END'
 END
 is "$(printf 'limit del nix\n\ndeny add x\n' | ringfence batch - --json 2>"$scratch/log" |
 	jq -c '[.file, .error, [.errors[].line]]')" \
-	'["standard input","standard input: 2 mistakes; nothing was changed",[1,3]]' \
-	'batch --json lists the mistakes with their lines'
+	'["standard input","standard input: 2 errors; nothing was changed",[1,3]]' \
+	'batch --json lists the errors with their lines'
 fails 'batch: standard input has the commands' 1 "ringfence: standard input:1: '-': standard input \
 has the commands; name a file
 ringfence: standard input:2: '-': standard input has the commands; name a file
-ringfence: standard input: 2 mistakes; nothing was changed" \
+ringfence: standard input: 2 errors; nothing was changed" \
 	ringfence batch - <<<$'deny load -\nlimit set any rate 1/1s from file -'
-fails 'batch: the mistakes are said also where there is no such fence' 1 "ringfence: standard input:1: 'x': \
+fails 'batch: the errors are said also where there is no such fence' 1 "ringfence: standard input:1: 'x': \
 invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
-ringfence: standard input: 1 mistake; nothing was changed" ringfence batch - dev nosuch <<<'deny add x'
+ringfence: standard input: 1 error; nothing was changed" ringfence batch - dev nosuch <<<'deny add x'
 
 # ---- unconfirmed ----
 

@@ -56,15 +56,15 @@ is "$(watch check)" "exit 0
 stderr: " 'check without a file says so'
 printf '%s\n' '# of this test' 'sources full' 'keep 9d' >"$scratch/right"
 is "$(watch check "$scratch/right")" "exit 0
-$scratch/right: no mistake
-stderr: " 'check finds no mistake in a file without one'
+$scratch/right: no errors
+stderr: " 'check finds no error in a file without one'
 printf '%s\n' 'sources ful' 'keep 9d' '' 'journal no' >"$scratch/wrong"
 is "$(watch check "$scratch/wrong")" "exit 1
 
 stderr: ringfence-watch: $scratch/wrong:1: 'ful': 'sources' expects none, prefix or full; did you mean 'full'?
 ringfence-watch: $scratch/wrong:4: 'no': 'journal' expects off or on
-ringfence-watch: $scratch/wrong: 2 mistakes" 'check reports each mistake with its line'
-is "$(watch config "$scratch/wrong" | head -n 1)" 'exit 1' 'the daemon does not start with a file of mistakes'
+ringfence-watch: $scratch/wrong: 2 errors" 'check reports each error with its line'
+is "$(watch config "$scratch/wrong" | head -n 1)" 'exit 1' 'the daemon does not start with a file of errors'
 
 # ---- fences ----
 
@@ -265,7 +265,7 @@ is "$(stat -c %a "$scratch/own/history") $(stat -c %a "$db")" '750 640' 'only th
 check 'it records each scan' records_more "$db"
 echo 'interval 3x' >"$scratch/watch.conf"
 kill -HUP "$daemon_pid"
-check 'SIGHUP with a mistake names it' eventually says "$scratch/watch.conf:1: '3x': 'interval' expects a time from 1s to 60s"
+check 'SIGHUP with an error names it' eventually says "$scratch/watch.conf:1: '3x': 'interval' expects a time from 1s to 60s"
 check 'the settings before stay in force' says 'the settings before stay in force'
 is "$(value scan_interval_seconds)" 2 'and it goes on as before'
 echo 'interval 3s' >"$scratch/watch.conf"

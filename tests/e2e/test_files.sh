@@ -43,7 +43,7 @@ END
 } >>"$scratch/bad"
 many="at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow \
 what it matches"
-mistakes=":2: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
+errors=":2: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
 :3: '10.0.0.0/40': invalid prefix: its length must be 0-32
 :4: limit 'a': given twice, first in line 1
 :6: limit 'c': 'from' has no prefix, so no packet would match; add a prefix, or leave out 'from'
@@ -56,35 +56,35 @@ mistakes=":2: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10
 : limits 'a', 'e', 'f', 'g' and 'i': $many
 : limits 'o1' and 'o2': only one limit may have 'match other'; delete one
 : limits 'o1' and 'o3': only one limit may have 'match other'; delete one
-: 13 mistakes; "
+: 13 errors; "
 # all_of NAME: the errors, each with the program and the file.
 all_of() {
-	echo "ringfence: $1${mistakes//$'\n'/$'\n'ringfence: $1}"
+	echo "ringfence: $1${errors//$'\n'/$'\n'ringfence: $1}"
 }
 before=$(saved)
-fails 'check reports every mistake of a file, in order' 1 \
+fails 'check reports every error of a file, in order' 1 \
 	"$(all_of "$scratch/bad")'apply' would change nothing" ringfence check "$scratch/bad"
-fails 'apply reports every mistake of a file, in order' 1 \
+fails 'apply reports every error of a file, in order' 1 \
 	"$(all_of "$scratch/bad")nothing was changed" ringfence apply "$scratch/bad"
-fails 'apply … confirm reports every mistake of a file' 1 \
+fails 'apply … confirm reports every error of a file' 1 \
 	"$(all_of "$scratch/bad")nothing was changed" ringfence apply "$scratch/bad" confirm 5s
 from_stdin() { # COMMAND
 	ringfence "$1" - <"$scratch/bad"
 }
-fails 'check - reports every mistake of standard input' 1 \
+fails 'check - reports every error of standard input' 1 \
 	"$(all_of 'standard input')'apply' would change nothing" from_stdin check
-fails 'apply - reports every mistake of standard input' 1 \
+fails 'apply - reports every error of standard input' 1 \
 	"$(all_of 'standard input')nothing was changed" from_stdin apply
-is "$(saved)" "$before" 'a file with mistakes changes no rule'
+is "$(saved)" "$before" 'a file with errors changes no rule'
 for command in check apply; do
 	is "$(ringfence $command --json "$scratch/bad" 2>"$scratch/log" |
 		jq -r '"\(.file) \(.error)", (.errors[] | ":\(.line): \(.message)")')" \
 		"$scratch/bad $(tail -n 1 "$scratch/log" | sed 's/^ringfence: //')"$'\n'"$(sed '$d; s/^: /:null: /' \
-			<<<"$mistakes")" "$command --json lists the mistakes with their lines"
+			<<<"$errors")" "$command --json lists the errors with their lines"
 done
 for i in {1..3000}; do echo "deny add 10.0.0.0/4$((i % 10))"; done | file bad
 is "$(ringfence check "$scratch/bad" 2>&1 | tail -n 1)" \
-	"ringfence: $scratch/bad: 3000 mistakes; 'apply' would change nothing" 'check reports thousands of mistakes'
+	"ringfence: $scratch/bad: 3000 errors; 'apply' would change nothing" 'check reports thousands of errors'
 file both <<-'END'
 	allow add 192.0.2.1
 	allow add 198.51.100.0/24 for 1h
@@ -92,7 +92,7 @@ file both <<-'END'
 	deny add 198.51.100.0/24
 	deny add 203.0.113.0/24
 END
-does 'check notes prefixes on both lists, which are no mistake' "$scratch/both: fine: 0 limits, 2 allowed and \
+does 'check notes prefixes on both lists, which are no error' "$scratch/both: fine: 0 limits, 2 allowed and \
 3 denied prefixes, newcomers off
 2 prefixes are on both lists; while they are, 'allow' wins" ringfence check "$scratch/both"
 
@@ -190,9 +190,9 @@ is "$(ringfence diff "$scratch/many" all | wc -l) $(ringfence diff --json "$scra
 fails 'diff of a file that is not there fails' 2 \
 	"ringfence: $scratch/none: cannot read it: No such file or directory" ringfence diff "$scratch/none"
 echo 'limit add a rate 1' >"$scratch/bad"
-fails 'diff of a file with a mistake fails' 2 "ringfence: $scratch/bad:1: '1': invalid rate; write \
+fails 'diff of a file with an error fails' 2 "ringfence: $scratch/bad:1: '1': invalid rate; write \
 COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
-ringfence: $scratch/bad: 1 mistake; 'apply' would change nothing" ringfence diff "$scratch/bad"
+ringfence: $scratch/bad: 1 error; 'apply' would change nothing" ringfence diff "$scratch/bad"
 
 # ---- saved rules equal the active ones ----
 

@@ -40,7 +40,7 @@ make_fleet 3
 
 fails 'run expects a name' 2 "ringfence-fleet: 'run': expects the NAME of a fence" fleet_agent run
 fails 'a fence without settings names no engine' 1 \
-	"ringfence-fleet: fence 'edge1': no engine is named; write 'redis HOST:PORT' into /etc/ringfence/edge1.fleet" \
+	"ringfence-fleet: fence 'edge1': no fleet server is configured; write 'redis HOST:PORT' into /etc/ringfence/edge1.fleet" \
 	fleet_agent check edge1
 fails 'an engine has a port' 2 \
 	"ringfence-fleet: redis '10.77.1.1': expects HOST:PORT, such as 192.0.2.1:6379" \
@@ -63,10 +63,10 @@ fails 'no fence has a path for its name' 2 "ringfence-fleet: '../x': no fence ha
 mkdir -p /etc/ringfence
 echo 'redis 10.77.1.1:6379 # and more
 hosts 3' >/etc/ringfence/edge1.fleet
-does 'the settings are those of the file' "fence 'edge1': no mistake" fleet_agent check edge1
+does 'the settings are those of the file' "fence 'edge1': no errors" fleet_agent check edge1
 echo 'redis 10.77.1.1:6379 hosts none' >/etc/ringfence/edge2.fleet
 matches "$(fleet_agent check edge2 2>&1)" \
-	"ringfence-fleet: /etc/ringfence/edge2.fleet: .*'none'.*" 'a mistake in the file names the file'
+	"ringfence-fleet: /etc/ringfence/edge2.fleet: .*'none'.*" 'an error in the file names the file'
 for host in 2 3; do
 	echo "redis 10.77.$host.1:6379 hosts 3" >"/etc/ringfence/edge$host.fleet"
 done
@@ -89,7 +89,7 @@ check 'its exposure is 3 at most' \
 # ---- a faulty server ----
 
 meets 'nobody listens' \
-	"engine 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port' (heartbeats)"
+	"fleet server 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port' (heartbeats)"
 start_engine --requirepass secret
 meets 'no password' "it wants a password; name a file with it by 'password file PATH'"
 install -m 600 /dev/null "$scratch/password"
@@ -97,13 +97,13 @@ echo wrong >"$scratch/password"
 echo "redis 10.77.1.1:6379 hosts 3 password file $scratch/password" >/etc/ringfence/edge1.fleet
 meets 'a wrong password' "it refuses this user and password; see 'user' and 'password file'"
 echo secret >"$scratch/password"
-meets 'the right password' 'engine 10.77.1.1:6379: connected (heartbeats)'
+meets 'the right password' 'fleet server 10.77.1.1:6379: connected (heartbeats)'
 echo "redis 10.77.1.1:6379 hosts 3 user alice password file $scratch/password" >/etc/ringfence/edge1.fleet
 engine --no-auth-warning -a secret acl setuser alice on '>secret' '~rf:*' +fcall >"$scratch/log"
 engine --no-auth-warning -a secret function flush >"$scratch/log"
 meets 'a user who may not load functions' 'this user may not do that there'
 engine --no-auth-warning -a secret acl setuser alice '+function|load' >"$scratch/log"
-meets 'a user who may' 'engine 10.77.1.1:6379: connected (heartbeats)'
+meets 'a user who may' 'fleet server 10.77.1.1:6379: connected (heartbeats)'
 stop TERM "$engine_pid"
 rm "$scratch/redis.log"
 
@@ -148,7 +148,7 @@ fails 'a fence without an agent' 1 \
 stop KILL "$engine_pid"
 check 'without an engine a host is alone' eventually is_alone 2
 matches "$(on 2 fleet status edge2 | head -2 | xargs)" \
-	'fence edge2: offline for [0-9]+(\.[0-9]+)?m?s; the fleet server is 10.77.2.1:6379 engine 10.77.2.1:6379: .*' 'fleet status says so, and why'
+	'fence edge2: offline for [0-9]+(\.[0-9]+)?m?s; the fleet server is 10.77.2.1:6379 fleet server 10.77.2.1:6379: .*' 'fleet status says so, and why'
 start_engine
 for host in 1 2 3; do
 	check "host $host hears the engine again" eventually hears "$host"

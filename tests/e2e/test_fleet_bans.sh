@@ -233,7 +233,7 @@ says 'nor than /48' "'2001:db8::/47': hosts take bans of a /48 or longer prefixe
 is "$(on 1 deny list | grep -c '192.0.2.1 \|/23\|/47')" 0 'and nothing is denied'
 echo 'deny add 192.0.2.1 for 1m fleet' >"$scratch/rules"
 fails 'a rule file tells no ban' 1 "ringfence: $scratch/rules:1: 'fleet': only the command 'ringfence deny add' takes it; leave it out here
-ringfence: $scratch/rules: 1 mistake; 'apply' would change nothing" \
+ringfence: $scratch/rules: 1 error; 'apply' would change nothing" \
 	on 1 check "$scratch/rules"
 
 # ---- what this host refuses ----
@@ -415,7 +415,7 @@ check 'its entry is taken off by the next agent' eventually has_entries "$entrie
 
 sed '/^redis.register_function(.rf_\(bans\?\|gone\).,/d' build/ringfence.lua | engine -x function load replace >"$scratch/log"
 eventually all_hear || fail 'all hear the engine again'
-trouble="engine 10.77.HOST.1:6379: its functions are of an older version, and lack one; replace them: \
+trouble="fleet server 10.77.HOST.1:6379: its functions are of an older version, and lack one; replace them: \
 'redis-cli -h 10.77.HOST.1 -p 6379 -x FUNCTION LOAD REPLACE <${PREFIX:-/usr/local}/share/ringfence/ringfence.lua'"
 fails 'an older library says what to type' 1 \
 	"ringfence: fence 'edge3': its agent cannot report to the fleet, so nothing was changed: ${trouble//HOST/3}" \

@@ -52,7 +52,7 @@ finds 'no settings' problem settings 'this host is in no fleet' \
 	'ringfence fleet join edge1 redis HOST:PORT hosts N'
 finds 'no fence' problem fence "~edge1: .*|fence 'edge1': .*|.*edge1.*" 'ringfence attach IF fence edge1 fleet'
 echo 'redis nothing' >/etc/ringfence/edge1.fleet
-finds 'a mistake in the settings' problem settings \
+finds 'an error in the settings' problem settings \
 	"/etc/ringfence/edge1.fleet: redis 'nothing': expects HOST:PORT, such as 192.0.2.1:6379"
 settings
 finds 'good settings' ok settings /etc/ringfence/edge1.fleet
@@ -142,7 +142,7 @@ start h1 "$build" fleet run edge1 >>"$scratch/agent1" 2>&1
 agent[1]=$started_pid
 check "fleet run is the agent" eventually grep -q "fence 'edge1': 2 limits of the fleet" "$scratch/agent1"
 finds 'alone, since when and why' problem agent \
-	"~offline for [0-9.a-z ]+: engine 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
+	"~offline for [0-9.a-z ]+: fleet server 10.77.1.1:6379: nothing listens there; start it or its tunnel, or see its 'bind' and 'port'"
 start_engine
 finds 'a host that hears the engine' ok agent 'connected to the fleet server'
 on 1 limit del own >"$scratch/log"

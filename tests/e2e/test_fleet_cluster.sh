@@ -191,16 +191,16 @@ echo 'redis db9.example:6379,10.78.0.1:6379' >/etc/ringfence/edge1.fleet
 start_agent 1
 check 'an agent starts with the servers whose names are known' eventually hears 1
 check 'and says which one is not' grep -qE \
-	'engine db9.example:6379: .*; the agent begins without it, and tries again' "$scratch/agent1"
+	'fleet server db9.example:6379: .*; the agent starts without it, and retries' "$scratch/agent1"
 matches "$(on 1 fleet check edge1 --json 2>/dev/null | jq -r '.checks[] | select(.check == "server" and .level != "ok") | "\(.level) \(.text)"')" \
 	'note db9.example:6379: its name cannot be resolved: .*; name it by its address, or see that the name can be resolved' \
 	'so does fleet check'
 matches "$(within h1 build/ringfence-fleet check edge1 2>&1)" \
-	'ringfence-fleet: engine db9.example: .*; name it by its address, or see that the name can be resolved' \
+	'ringfence-fleet: fleet server db9.example: .*; name it by its address, or see that the name can be resolved' \
 	'and the check of the settings'
 echo '10.78.0.3 db9.example' >>/etc/hosts
 check 'it is used once its name is known' eventually grep -q \
-	'engine db9.example:6379: its name is resolved now' "$scratch/agent1"
+	'fleet server db9.example:6379: its name is resolved now' "$scratch/agent1"
 check 'and the host hears the engine all the time' hears 1
 
 # ---- an address that leads to a different node, as by an error in a port forward ----
@@ -227,7 +227,7 @@ stop TERM "${agent[1]}"
 echo "redis $(engine_of 1)" >/etc/ringfence/edge1.fleet
 start_agent 1
 check 'a node that is named by a host name is refused, with what to set' eventually grep -qE \
-	"engine 10.78.0.1:6379: it names a node of its cluster '[a-z0-9.?]+', which is no address; set 'cluster-preferred-endpoint-type ip' on each node" \
+	"fleet server 10.78.0.1:6379: it names a node of its cluster '[a-z0-9.?]+', which is no address; set 'cluster-preferred-endpoint-type ip' on each node" \
 	"$scratch/agent1"
 
 # ---- a server that is no node ----
@@ -238,7 +238,7 @@ echo 'redis 10.78.0.2:6379,10.77.1.1:6390' >/etc/ringfence/edge1.fleet
 : >"$scratch/agent1"
 start_agent 1
 check 'a server by itself beside others is not used' eventually grep -qF \
-	"engine 10.77.1.1:6390: it is no node of a cluster, so it would have claims of its own; 'redis' names one server, or nodes of one cluster" \
+	"fleet server 10.77.1.1:6390: it is no node of a cluster, so it would have claims of its own; 'redis' names one server, or nodes of one cluster" \
 	"$scratch/agent1"
 check 'so the host is alone' is_alone 1
 
@@ -250,7 +250,7 @@ within engine ip addr add 10.78.0.8/32 dev lo
 within engine ip addr add 10.78.0.9/32 dev lo
 : >"$scratch/agent1"
 start_agent 1
-check 'servers that refuse are told of' eventually grep -q 'engine 10.78.0.9:6379: nothing listens there' "$scratch/agent1"
+check 'servers that refuse are told of' eventually grep -q 'fleet server 10.78.0.9:6379: nothing listens there' "$scratch/agent1"
 sleep 2
 check 'once each, by each connection' test "$(wc -l <"$scratch/agent1")" -le 12
 kill -TERM "${agent[1]}"

@@ -54,7 +54,7 @@ survives() {
 for way in unasked greeting array arrays bulk line nested port_zero; do
 	survives $way
 done
-is "$(unwrapped <"$scratch/checked" | grep -c "10.77.1.1:0: the engine announces port 0 for it, which is invalid")" 1 \
+is "$(unwrapped <"$scratch/checked" | grep -c "10.77.1.1:0: the fleet server announces port 0 for it, which is invalid")" 1 \
 	'a replica at port 0 is a finding'
 for seed in 1 2 3; do
 	survives any_value $seed

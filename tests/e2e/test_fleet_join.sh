@@ -69,7 +69,7 @@ ringfence fleet join eth0 redis '[2001:db8::10]:6380' hosts 10 user edge passwor
 is "$(grep -v '^#' "$settings")" \
 	$'redis [2001:db8::10]:6380\nhosts 10\nuser edge\npassword file /etc/secret\ngrace 5s\nasks 2k/s\nkey file /etc/key' \
 	'to join again replaces them'
-does 'the agent takes what join has written' "fence 'eth0': no mistake" build/ringfence-fleet check eth0
+does 'the agent takes what join has written' "fence 'eth0': no errors" build/ringfence-fleet check eth0
 is "$(grep -c '^secret' "$settings")" 0 'no secret is in them'
 does 'and the number of hosts' 'the fleet has 10 hosts' ringfence fleet hosts
 is "$(ls /etc/ringfence)" eth0.fleet 'no other file is left there'

@@ -94,7 +94,7 @@ fails 'an empty line' 1 "ringfence-fleet: $scratch/open: no key is in its first 
 	agent_check key file "$scratch/open"
 fails 'a key on the command line' 2 "ringfence-fleet: 'key': unknown setting; did you mean 'key file'?" agent_check key "$one"
 echo 0123456789abcdef >"$scratch/open"
-does 'a key of 16 characters is taken' "fence 'edge1': no mistake" agent_check key file "$scratch/open"
+does 'a key of 16 characters is taken' "fence 'edge1': no errors" agent_check key file "$scratch/open"
 
 # ---- one key, then a different one ----
 

@@ -135,7 +135,7 @@ lead_right() {
 	ways 1
 	check 'with the right ways it hears all again' eventually is_well 1
 	# Connections are said with their purpose in brackets.
-	is "$(said_since | grep 'engine' | grep -v ' ([a-z]*)$' | tail -n 1)" "the engine's cluster answers again" \
+	is "$(said_since | grep 'fleet server' | grep -v ' ([a-z]*)$' | tail -n 1)" "the cluster of the fleet server replies again" \
 		'and says so, after all that was wrong'
 	well_before=$(($(wc -l <"$scratch/agent1") + 1))
 }

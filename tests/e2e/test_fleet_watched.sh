@@ -76,7 +76,7 @@ check 'so says the metric' eventually metric_is members 1
 
 stop KILL "$engine_pid"
 check 'without an engine the host is alone' eventually told fleet_offline
-matches "$(event fleet_offline detail)" 'engine 10.77.1.1:6379: .*' 'its event says why'
+matches "$(event fleet_offline detail)" 'fleet server 10.77.1.1:6379: .*' 'its event says why'
 check 'so says the metric, once alone' eventually metric_is alone 1
 start_engine
 check 'with an engine it is back' eventually told fleet_online

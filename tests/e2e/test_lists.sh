@@ -198,7 +198,7 @@ is "$(ringfence deny load --json "$scratch/few" replace | jq -c '[.loaded, .pref
 before=$(ringfence deny list)
 printf '192.0.2.7\n192.0.2.300\n' >"$scratch/bad"
 ringfence deny load "$scratch/bad" replace 2>"$scratch/log"
-is "$(ringfence deny list)" "$before" 'deny load replace of a file with a mistake changes nothing'
+is "$(ringfence deny list)" "$before" 'deny load replace of a file with an error changes nothing'
 ringfence deny load - replace </dev/null 2>"$scratch/log"
 is "$(ringfence deny list)" "$before" 'deny load replace of nothing changes nothing'
 allowed=$(ringfence allow list | cksum)
@@ -326,39 +326,39 @@ printf '%s\n' 192.0.2.1 '' '# a comment' 192.0.2.300 10.0.0.0/33 192.0.2.2 '192.
 of_prefixes=":4: '192.0.2.300': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 :5: '10.0.0.0/33': invalid prefix: its length must be 0-32
 :7: 'for': entries in a file do not expire; 'ringfence batch' takes lines such as 'deny add 192.0.2.1 for 1h'
-: 3 mistakes; nothing was changed"
-# mistakes NAME: each with the program and the file.
-mistakes() {
+: 3 errors; nothing was changed"
+# errors NAME: each with the program and the file.
+errors() {
 	echo "ringfence: $1${of_prefixes//$'\n'/$'\n'ringfence: $1}"
 }
 for replace in '' replace; do
 	# shellcheck disable=SC2086 # a word or none
-	fails "deny load $replace reports every mistake of a file" 1 "$(mistakes "$scratch/bad")" \
+	fails "deny load $replace reports every error of a file" 1 "$(errors "$scratch/bad")" \
 		ringfence deny load "$scratch/bad" $replace
 done
 load_stdin() {
 	ringfence allow load - <"$scratch/bad"
 }
-fails 'allow load reports every mistake of standard input' 1 "$(mistakes 'standard input')" load_stdin
-fails 'limit add … from file reports every mistake of the file' 1 "$(mistakes "$scratch/bad")" \
+fails 'allow load reports every error of standard input' 1 "$(errors 'standard input')" load_stdin
+fails 'limit add … from file reports every error of the file' 1 "$(errors "$scratch/bad")" \
 	ringfence limit add few rate 1/1s from file "$scratch/bad"
-fails 'limit change … from file reports every mistake of the file' 1 "$(mistakes "$scratch/bad")" \
+fails 'limit change … from file reports every error of the file' 1 "$(errors "$scratch/bad")" \
 	ringfence limit change any from file "$scratch/bad"
 is "$(ringfence deny load --json "$scratch/bad" 2>"$scratch/log" | jq -r '"\(.file) \(.error)",
 	(.errors[] | ":\(.line): \(.message)"), .errors_omitted')" \
 	"$scratch/bad $scratch/bad$(tail -n 1 <<<"$of_prefixes")
 $(sed '$d' <<<"$of_prefixes")
-0" 'deny load --json lists the mistakes with their lines'
+0" 'deny load --json lists the errors with their lines'
 awk 'BEGIN { for (i = 0; i < 200000; i++) print "not a prefix" }' >"$scratch/bad"
 is "$(ringfence deny load "$scratch/bad" 2>&1 | sed -n '1p;$p;$=')" \
 	"ringfence: $scratch/bad:1: 'not': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
-ringfence: $scratch/bad: 200000 mistakes, 100 of them shown; nothing was changed
-101" 'deny load of a file that is no list counts its mistakes, and shows the first ones'
+ringfence: $scratch/bad: 200000 errors, 100 of them shown; nothing was changed
+101" 'deny load of a file that is no list counts its errors, and shows the first ones'
 is "$(echo "deny load $scratch/bad" | ringfence check - 2>&1 | tail -n 1)" \
-	"ringfence: standard input: 200000 mistakes, 100 of them shown; 'apply' would change nothing" \
+	"ringfence: standard input: 200000 errors, 100 of them shown; 'apply' would change nothing" \
 	'so does check of a rule file that loads it'
 is "$(ringfence deny load --json "$scratch/bad" 2>"$scratch/log" | jq -c '[(.errors | length), .errors_omitted]')" \
-	'[100,199900]' 'deny load --json counts the mistakes that it leaves out'
+	'[100,199900]' 'deny load --json counts the errors that it leaves out'
 echo '# none' >"$scratch/bad"
 fails 'deny load of a file without a prefix is refused' \
 	1 "ringfence: $scratch/bad: the file has no prefix; 'deny flush' empties the list" \

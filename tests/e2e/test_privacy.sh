@@ -188,5 +188,5 @@ rules() { # none | prefix | full: the recorded limit that has a 'from'
 is "$(rules full)" 'limit add near rate 20/1s from 192.0.2.166 shadow' 'sources full: recorded rules are those in force'
 is "$(rules prefix)" 'limit add near rate 20/1s from 192.0.2.0/24 shadow # networks for addresses' \
 	'sources prefix: they have networks, and say so'
-is "$(rules none)" 'limit add near rate 20/1s shadow # from: not told' 'sources none: they have none, and say so'
+is "$(rules none)" 'limit add near rate 20/1s shadow # from: hidden' 'sources none: they have none, and say so'
 done_testing

@@ -172,7 +172,8 @@ static void a_name_is_not_followed_and_said(void **state)
 	says(TAG, "MOVED 1 node7.example.net:6379");
 	rf_cluster_turn(&cluster, now);
 	assert_string_equal(cluster.trouble, "");
-	lasts("engine db1:6379: it names a node of its cluster 'node7.example.net', which is no "
+	lasts("fleet server db1:6379: it names a node of its cluster 'node7.example.net', which is "
+	      "no "
 	      "address; set 'cluster-preferred-endpoint-type ip' on each node");
 	rf_cluster_answered(&cluster, TAG, 0, now);
 	rf_cluster_turn(&cluster, now);
@@ -195,7 +196,7 @@ static void nobody_is_led_past_a_tunnel(void **state)
 		rf_cluster_start(&cluster, &tunnel);
 		says(TAG, "MOVED 1 192.0.2.7:6379");
 		assert_int_equal(node_of(TAG), 0);
-		lasts("engine localhost:6379: it sends on to 192.0.2.7, port 6379, past what "
+		lasts("fleet server localhost:6379: it sends on to 192.0.2.7, port 6379, past what "
 		      "listens on this machine; behind a tunnel set "
 		      "'cluster-preferred-endpoint-type unknown-endpoint' on each node, else name "
 		      "the nodes by the addresses that they announce");
@@ -262,7 +263,8 @@ static void a_node_that_names_itself_is_asked_seldom(void **state)
 	assert_int_equal(node_of(TAG), 0);
 	assert_true(rests(TAG));
 	assert_in_range(calls_in_a_second(name_itself), 3, 9);
-	lasts("engine db1:6379: it names itself for keys that it has not; behind a tunnel each "
+	lasts("fleet server db1:6379: it names itself for keys that it has not; behind a tunnel "
+	      "each "
 	      "node has a port of its own, and that port leads to no other");
 }
 
@@ -271,16 +273,18 @@ static void keys_that_move_are_waited_for(void **state)
 	(void)state;
 	assert_in_range(calls_in_a_second(is_moving), 3, 9);
 	assert_int_equal(node_of(TAG), 0); /* ASK has no target */
-	lasts("engine db1:6379: a slot of its cluster is on its way to another node; if it stays "
+	lasts("fleet server db1:6379: a slot of its cluster is on its way to another node; if it "
+	      "stays "
 	      "so, see 'redis-cli --cluster fix'");
 }
 
 /* As nodes return one by one, the error changes. */
 static void a_reason_that_is_outdated_gives_way(void **state)
 {
-	static const char *const moves = "engine db1:6379: a slot of its cluster is on its way to "
-					 "another node; if it stays so, see 'redis-cli --cluster "
-					 "fix'";
+	static const char *const moves =
+		"fleet server db1:6379: a slot of its cluster is on its way to "
+		"another node; if it stays so, see 'redis-cli --cluster "
+		"fix'";
 
 	(void)state;
 	is_moving(0);
@@ -300,7 +304,8 @@ static void a_reason_that_is_outdated_gives_way(void **state)
 		rf_cluster_turn(&cluster, now);
 		assert_string_equal(cluster.trouble, moves);
 	}
-	lasts("engine db1:6379: it names itself for keys that it has not; behind a tunnel each "
+	lasts("fleet server db1:6379: it names itself for keys that it has not; behind a tunnel "
+	      "each "
 	      "node has a port of its own, and that port leads to no other");
 }
 

@@ -182,7 +182,7 @@ static void has_trouble(const char *what)
 {
 	char text[128];
 
-	snprintf(text, sizeof(text), "engine db1:6379: %s", what);
+	snprintf(text, sizeof(text), "fleet server db1:6379: %s", what);
 	assert_string_equal(link_of.trouble, text);
 	snprintf(text, sizeof(text), "engine db1:6379: %s (reports)", what);
 	assert_string_equal(link_of.said.text, text);

@@ -82,7 +82,7 @@ static void take_resolved(struct rf_names *names, struct addrinfo *found)
 	note_address(&server, found);
 	freeaddrinfo(found);
 	rf_cluster_add(names->cluster, names->server, &server);
-	rf_say("engine %s:%s: its name is resolved now", server.host, server.port);
+	rf_say("fleet server %s:%s: its name is resolved now", server.host, server.port);
 }
 
 void rf_names_turn(struct rf_names *names, uint64_t now)

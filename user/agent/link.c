@@ -127,8 +127,8 @@ static const struct rf_server *server_of(const struct rf_link *link)
 static void note_trouble(struct rf_link *link, const char *what)
 {
 	link->trouble_ns = rf_time_awake();
-	snprintf(link->trouble, sizeof(link->trouble), "engine %s:%s: %s", server_of(link)->host,
-		 server_of(link)->port, what);
+	snprintf(link->trouble, sizeof(link->trouble), "fleet server %s:%s: %s",
+		 server_of(link)->host, server_of(link)->port, what);
 }
 
 static void note_error(struct rf_link *link, const char *error)
@@ -145,7 +145,7 @@ static void say_trouble(struct rf_link *link)
 
 	if (*link->trouble)
 		snprintf(error, sizeof(error), "%s (%s)", link->trouble, link->purpose);
-	snprintf(connected, sizeof(connected), "engine %s:%s: connected (%s)",
+	snprintf(connected, sizeof(connected), "fleet server %s:%s: connected (%s)",
 		 server_of(link)->host, server_of(link)->port, link->purpose);
 	rf_say_once(&link->said, "", error, connected);
 }

@@ -15,11 +15,12 @@ static const char help[] =
 	"       ringfence-fleet check NAME [SETTING…]\n"
 	"       ringfence-fleet probe NAME [SETTING…]\n"
 	"       ringfence-fleet help | version\n\n"
-	"Shares the limits of the fence NAME with the other hosts of a fleet, by way of an\n"
-	"engine: Redis 7, or Valkey. It takes root, and drops all capabilities but CAP_BPF.\n\n"
+	"Shares the limits of the fence NAME with the other hosts of a fleet, by way of a\n"
+	"fleet server: Redis 7, or Valkey. It requires root, and drops all capabilities but\n"
+	"CAP_BPF.\n\n"
 	"  run NAME                      until a signal ends it\n"
-	"  check NAME                    look for mistakes in the settings\n"
-	"  probe NAME                    look at the engine, for 'ringfence fleet check'\n\n"
+	"  check NAME                    check the settings\n"
+	"  probe NAME                    check the fleet server, for 'ringfence fleet check'\n\n"
 	"Settings, in /etc/ringfence/NAME.fleet; those of the command line come first:\n";
 
 static void say_help(void)
@@ -64,9 +65,9 @@ static int resolve(struct rf_engine *engine, bool checks, struct rf_error *error
 			continue;
 		if (checks || !known)
 			return rf_error_failed(error, -EHOSTUNREACH,
-					       "engine %s: %s; " RF_NAME_REMEDY, server->host,
+					       "fleet server %s: %s; " RF_NAME_REMEDY, server->host,
 					       server->unknown);
-		rf_warn("engine %s:%s: %s; the agent begins without it, and tries again",
+		rf_warn("fleet server %s:%s: %s; the agent starts without it, and retries",
 			server->host, server->port, server->unknown);
 	}
 	return 0;
@@ -87,7 +88,7 @@ static int run(struct rf_words *words, struct rf_error *error)
 	if (!err)
 		err = resolve(&settings.engine, checks, error);
 	if (!err && checks)
-		rf_say("fence '%s': no mistake", settings.name);
+		rf_say("fence '%s': no errors", settings.name);
 	else if (!err)
 		err = rf_agent_run(&settings, error);
 	rf_agent_settings_clear(&settings);

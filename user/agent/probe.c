@@ -52,7 +52,7 @@ static bool connect_to(struct probe_node *node, const struct rf_server *server)
 	}
 	if (!server->port_number) { /* a server can announce any number */
 		snprintf(node->trouble, sizeof(node->trouble),
-			 "the engine announces port %s for it, which is invalid; see "
+			 "the fleet server announces port %s for it, which is invalid; see "
 			 "'cluster-announce-port'",
 			 server->port);
 		return false;

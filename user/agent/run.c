@@ -192,9 +192,9 @@ static void say_trouble(struct agent *agent)
 	char key_trouble[RF_KEY_TROUBLE_SIZE];
 
 	rf_say_once(&agent->said_cluster, "", agent->cluster.trouble,
-		    "the engine's cluster answers again");
+		    "the cluster of the fleet server replies again");
 	rf_status_key_trouble(&agent->claims, key_trouble);
-	rf_say_once(&agent->said_key, "this host is alone: ", key_trouble,
+	rf_say_once(&agent->said_key, "this host is offline: ", key_trouble,
 		    "the fleet has the bucket key of this host now");
 }
 

@@ -207,10 +207,11 @@ int rf_agent_settings(struct rf_agent_settings *settings, struct rf_words *words
 	if (!err)
 		err = take_words(settings, words, error);
 	if (!err && !settings->engine.servers)
-		err = rf_error_failed(error, -ENOENT,
-				      "fence '%s': no engine is named; write 'redis HOST:PORT' "
-				      "into " RF_FLEET_FILE,
-				      name, name);
+		err = rf_error_failed(
+			error, -ENOENT,
+			"fence '%s': no fleet server is configured; write 'redis HOST:PORT' "
+			"into " RF_FLEET_FILE,
+			name, name);
 	return err;
 }
 

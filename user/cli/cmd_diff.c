@@ -490,7 +490,7 @@ static const struct rf_field newcomers_fields[] = {
 
 static const struct rf_field hosts_fields[] = {
 	RF_FIELD("before", struct diff, before.bank.hosts, "the same now"),
-	RF_FIELD("after", struct diff, after.bank.hosts, "hosts of the fleet; 0: not told"),
+	RF_FIELD("after", struct diff, after.bank.hosts, "hosts of the fleet; 0: not set"),
 	{},
 };
 

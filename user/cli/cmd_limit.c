@@ -331,8 +331,8 @@ static json_t *make_bound(const void *of)
 /* `first` and `alone` whether they were written or not. */
 static const struct rf_field of_fleet_fields[] = {
 	RF_FIELD_MADE("first", RF_FIELD_U64, make_first, "what a host passes by default"),
-	RF_FIELD_MADE("alone", RF_FIELD_U64, make_alone, "what passes without the engine"),
-	RF_FIELD_MADE("hosts", RF_FIELD_U32, make_hosts, "hosts of the fleet; 0: not told"),
+	RF_FIELD_MADE("alone", RF_FIELD_U64, make_alone, "what passes while the host is offline"),
+	RF_FIELD_MADE("hosts", RF_FIELD_U32, make_hosts, "hosts of the fleet; 0: not set"),
 	RF_FIELD_MADE("bound", RF_FIELD_U64, make_bound, "what all hosts pass; 0: unknown"),
 	{},
 };

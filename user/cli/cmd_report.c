@@ -810,8 +810,8 @@ static void print_own(const struct subject *subject)
 	if (!subject->attack.is_of_source)
 		return;
 	rf_out("source %s, limit %s: %" PRIu64 " packets passed, %" PRIu64 " were dropped%s\n",
-	       *own->source ? own->source : "(not told)", *own->limit ? own->limit : "-",
-	       own->passed, own->dropped, subject->attack.is_over ? "" : " when it began");
+	       *own->source ? own->source : "(hidden)", *own->limit ? own->limit : "-", own->passed,
+	       own->dropped, subject->attack.is_over ? "" : " when it began");
 }
 
 static int print_gaps(struct rf_reader *reader, const struct subject *subject,

@@ -95,7 +95,7 @@ int rf_rules_refuse(const char *path, const struct rf_mistakes *mistakes, const 
 	rf_out_error_more(refused_fields, &(struct refused){name, mistakes});
 	if (mistakes->left_out)
 		snprintf(shown, sizeof(shown), ", %zu of them shown", mistakes->count);
-	return rf_error_failed(error, -EINVAL, "%s: %zu mistake%s%s; %s", name, count,
+	return rf_error_failed(error, -EINVAL, "%s: %zu error%s%s; %s", name, count,
 			       count == 1 ? "" : "s", shown, outcome);
 }
 

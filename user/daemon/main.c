@@ -20,7 +20,7 @@ static void print_help(void)
 	       "       ringfence-watch help | version\n\n"
 	       "Watches all fences of this network namespace, and serves what it sees.\n"
 	       "It needs no capability, only to be in the group 'ringfence'.\n\n"
-	       "  check [FILE]                  look for mistakes in a file of settings\n"
+	       "  check [FILE]                  check a file of settings\n"
 	       "  config FILE                   the settings, instead of\n"
 	       "                                " RF_SETTINGS_FILE "\n\n"
 	       "Settings, one a line in the file; on the command line they come before those\n"
@@ -46,7 +46,7 @@ static int check(struct rf_words *words, struct rf_error *error)
 	rf_settings_default(&settings);
 	err = rf_settings_load(&settings, name, error);
 	if (!err)
-		rf_say("%s: no mistake", name);
+		rf_say("%s: no errors", name);
 	return err;
 }
 

@@ -294,7 +294,7 @@ int rf_settings_load(struct rf_settings *settings, const char *path, struct rf_e
 	free(text);
 	warn_mistakes(rf_file_name(path), &mistakes);
 	if (!err && mistakes.count)
-		err = rf_error_failed(error, -EINVAL, "%s: %zu mistake%s", rf_file_name(path),
+		err = rf_error_failed(error, -EINVAL, "%s: %zu error%s", rf_file_name(path),
 				      mistakes.count, mistakes.count == 1 ? "" : "s");
 	rf_mistakes_free(&mistakes);
 	return err;

@@ -317,7 +317,7 @@ int rf_nft_set_prefixes(const char *name, const char *text, struct rf_prefixes *
 
 static int fail_mistakes(struct rf_error *error)
 {
-	return rf_error_failed(error, -ENOMEM, "out of memory for the mistakes of the file");
+	return rf_error_failed(error, -ENOMEM, "out of memory for the errors of the file");
 }
 
 static int make_mistake_room(struct rf_mistakes *mistakes)

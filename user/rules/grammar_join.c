@@ -205,10 +205,11 @@ int rf_check_join(void *arguments, uint64_t now_ns, struct rf_error *error)
 
 	(void)now_ns;
 	if (!join->value[RF_SET_REDIS])
-		return rf_error_usage(error,
-				      "the engine is missing; write fleet join %s redis HOST:PORT "
-				      "hosts N",
-				      join->fence);
+		return rf_error_usage(
+			error,
+			"the fleet server is missing; write fleet join %s redis HOST:PORT "
+			"hosts N",
+			join->fence);
 	if (!join->hosts)
 		return rf_error_usage(error,
 				      "the number of hosts is missing; write fleet join %s redis "

@@ -222,7 +222,7 @@ static int check_alone(struct rf_draft *draft, struct rf_error *error)
 	if (!alone.count || alone.count > limit->rate)
 		return rf_error_usage(error,
 				      "'%s': invalid 'alone': the count must be 1-%" PRIu64
-				      "; for what passes unasked, write 'alone first'",
+				      "; for the part that passes by default, write 'alone first'",
 				      draft->alone.text, (uint64_t)limit->rate);
 	if (alone.count < limit->first)
 		return rf_error_usage(error,

@@ -43,7 +43,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_TYPES] = "types of events, like source_limited; 'ringfence help events' lists "
 			  "them",
 	[RF_KIND_ENGINE] = "HOST:PORT, like 192.0.2.10:6379",
-	[RF_KIND_USER] = "a user of the engine",
+	[RF_KIND_USER] = "a user of the fleet server",
 	[RF_KIND_HOST] = "a host of the fleet",
 	[RF_KIND_REASON] = "a reason, like over_limit; 'ringfence help capture' lists them",
 };

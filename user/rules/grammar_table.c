@@ -449,7 +449,7 @@ static const struct rf_option count_words[] = {
 };
 
 static const struct rf_option alone_words[] = {
-	{"first", .summary = "what passes unasked", NAMES, .bit = RF_ALONE_FIRST,
+	{"first", .summary = "the part that passes by default", NAMES, .bit = RF_ALONE_FIRST,
 	 INTO(struct rf_draft, made.limit.flags)},
 	{},
 };

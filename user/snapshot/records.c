@@ -149,7 +149,7 @@ static const struct rf_field limit_bytes[] = {
 	RF_FIELD("would_drop", struct rf_limit_totals, counted.would_drop.bytes,
 		 "over it, as a shadow or in a pause"),
 	RF_FIELD("forfeited", struct rf_limit_totals, counted.forfeited.bytes,
-		 "bytes charged in vain"),
+		 "bytes charged although the packet was dropped"),
 	{},
 };
 

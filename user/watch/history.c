@@ -62,7 +62,7 @@ static void write_from(FILE *file, char *networks, enum rf_told told)
 		fputs(rest, file);
 	}
 	if (is_less)
-		fputs(*last ? " # networks for addresses" : " # from: not told", file);
+		fputs(*last ? " # networks for addresses" : " # from: hidden", file);
 }
 
 static int write_limits(FILE *file, const struct rf_ruleset *rules, enum rf_told told)
