@@ -16,7 +16,7 @@
 
 #define RF_FLEET_HOSTS_MAX 1024 /* N at most */
 
-/* So much of G a share ends before its claim could: clocks of hosts and engine may run apart. */
+/* A share ends before its claim by this part of G, because clocks of hosts and server drift. */
 #define RF_FLEET_DRIFT 128
 
 /* Bans that hosts take from each other. */
@@ -43,7 +43,7 @@ RF_INLINE __u64 rf_fleet_pool(__u64 limit, __u32 hosts, __u64 first)
 	return limit - (unasked < most ? unasked : most);
 }
 
-/* What all hosts together pass in any W while they hear the engine. */
+/* The total that all hosts pass in any W while they are online. */
 RF_INLINE __u64 rf_fleet_bound(__u64 limit, __u32 hosts, __u64 first)
 {
 	return rf_fleet_pool(limit, hosts, first) + first * hosts;
@@ -55,7 +55,7 @@ RF_INLINE int rf_fleet_is_loose(__u64 limit, __u32 hosts, __u64 first)
 	return rf_fleet_bound(limit, hosts, first) * 10 > limit * 11;
 }
 
-/* L on one host while it hears the engine. */
+/* L on one host while it is online. */
 RF_INLINE __u64 rf_fleet_room(__u64 limit, __u64 first, __u64 share)
 {
 	return first + share < limit ? first + share : limit;

@@ -85,8 +85,8 @@ RF_INLINE __u32 rf_bucket(__u64 first, __u64 second)
 
 /*
  * The same by the fleet's key; both words are 0 without one. Whoever does not know the key cannot
- * choose sources of one bucket, and so of one node of the engine: with a multiplication by secret
- * words, addresses at even distances would still come to few buckets under some keys.
+ * choose sources of one bucket, and so of one node of the fleet server: with a multiplication by
+ * secret words, addresses at even distances would still come to few buckets under some keys.
  */
 RF_INLINE __u32 rf_bucket_by(const __u64 key[2], __u64 first, __u64 second)
 {

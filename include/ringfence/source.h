@@ -89,11 +89,12 @@ struct rf_source {
 
 /* ---- the fleet, as the program knows it: a part of rf_config ---- */
 
-#define RF_BUCKETS 16 /* sources are divided among them, in the engine as here */
+#define RF_BUCKETS 16 /* sources are divided among them, in the fleet server as here */
 
 #define RF_GENERATIONS (1U << 16)
 
-/* What is heard of the engine about the sources of a bucket. Written by the agent's calls alone. */
+/* Until when the agent has a reply of the fleet server for the sources of a bucket. Written only by
+ * calls of the agent. */
 struct rf_hearing {
 	__u64 deadline;	   /* jiffies; past it the limit is its `alone`; 0: nothing was heard yet */
 	__u64 alone_until; /* jiffies: so long may windows have what passed while alone */
