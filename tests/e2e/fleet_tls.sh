@@ -20,7 +20,7 @@ certificate() {
 # Nth.
 settings() {
 	awk -v first="$1" -v wanted="${2-1}" '/^\.Bd -literal/ { getline; inside = $0 == first && ++n == wanted }
-		/^\.Ed/ { inside = 0 } inside { gsub(/ENGINE/, "engine"); print }' docs/ringfence-fleet.8
+		/^\.Ed/ { inside = 0 } inside { gsub(/SERVER/, "engine"); print }' docs/ringfence-fleet.8
 }
 
 # tunnel NAMESPACE NAME FIRST [N]: a stunnel with these settings; its process id is $started_pid.

@@ -17,7 +17,7 @@ source "$(dirname "$0")/fleet_tls.sh"
 
 client_of() { # CA: the agent's side, which takes an engine of that authority only
 	cp "$scratch/$1.ca" /etc/stunnel/ca.pem
-	tunnel h1 agent '[engine]'
+	tunnel h1 agent '[fleet]'
 }
 
 make_fleet 1
@@ -26,12 +26,12 @@ echo '10.77.1.1 engine' >>/etc/hosts
 within h1 ip link set lo up
 certificate engine || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
 certificate other || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
-cp "$scratch/engine.certificate" /etc/stunnel/engine.pem
-cp "$scratch/engine.key" /etc/stunnel/engine.key
-check 'the manual has settings of both sides' test "$({ settings '[engine]' 1 && settings '[engine]' 2; } | grep -c '^\[engine\]$')" = 2
+cp "$scratch/engine.certificate" /etc/stunnel/fleet.pem
+cp "$scratch/engine.key" /etc/stunnel/fleet.key
+check 'the manual has settings of both sides' test "$({ settings '[fleet]' 1 && settings '[fleet]' 2; } | grep -c '^\[fleet\]$')" = 2
 start engine "$server" --port 6379 --bind 127.0.0.1 --save '' --dir "$scratch" --logfile "$scratch/redis.log"
 eventually within engine "$client" ping >"$scratch/ping" 2>&1 || bail 'the engine does not start'
-tunnel engine server '[engine]' 2
+tunnel engine server '[fleet]' 2
 
 on 1 attach edge1 fleet >"$scratch/log"
 on 1 fleet join edge1 redis 127.0.0.1:6379 hosts 2 >"$scratch/log"

@@ -144,8 +144,8 @@ make_fleet 3
 mkdir -p /etc/redis /etc/stunnel
 certificate engine || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
 certificate other || bail "no certificate: $(tail -n 3 "$scratch/openssl")"
-cp "$scratch/engine.certificate" /etc/redis/engine.pem
-cp "$scratch/engine.key" /etc/redis/engine.key
+cp "$scratch/engine.certificate" /etc/redis/fleet.pem
+cp "$scratch/engine.key" /etc/redis/fleet.key
 cp "$scratch/engine.ca" /etc/redis/ca.pem
 cp "$scratch/engine.ca" /etc/stunnel/ca.pem
 make_cluster
