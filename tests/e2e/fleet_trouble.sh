@@ -275,7 +275,7 @@ fault_one_slot() {
 	sleep 3.5 # until a slot that was left is void
 	first=4
 	alone_in 1 'one of them is alone' one_slot
-	check 'and says so' grep -q 'all 2 slots of the fleet are taken' "$scratch"/agent?
+	check 'and says so' grep -q 'all 2 slots of the fleet are in use' "$scratch"/agent?
 	first=2
 	for host in 1 2 3; do
 		on "$host" fleet hosts 4 >"$scratch/log"

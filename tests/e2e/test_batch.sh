@@ -221,7 +221,7 @@ refuses 'batch: a limit too many' "4: limits 'one', 'any', 'two', 'three' and 'f
 	limit add three rate 1/1s match tcp dport 80-90
 	limit add four rate 1/1s match tcp dport 1-100
 END
-refuses 'batch: a ban stands against a shadow' "2: limit 'dns': it bans, and a shadow limit bans nobody; \
+refuses 'batch: a ban stands against a shadow' "2: limit 'dns': it bans, and a shadow limit bans no source; \
 first run 'ringfence limit change dns no ban'" <<-'END'
 	limit change dns ban 10s
 	limit shadow dns

@@ -165,7 +165,7 @@ is "$(finding iterators)" 'note: BPF iterators over maps: not known: trying it n
 	'doctor without CAP_PERFMON says that iterators are not known'
 inside unshare -U -r build/ringfence doctor "$dev" --json >"$scratch/report" 2>"$scratch/stderr"
 is "exit $? $(<"$scratch/stderr")" "$(one_problem "$dev")" 'doctor as the root of a container finds a problem'
-is "$(finding privileges)" "problem: in a user namespace, where the kernel lets nobody load XDP \
+is "$(finding privileges)" "problem: in a user namespace, where the kernel does not allow loading XDP \
 programs; run it outside of the container" 'doctor as the root of a container explains the user namespace'
 
 # ---- native mode ----

@@ -165,7 +165,7 @@ here" ringfence limit shadow any confirm 5s
 fails 'limit enforce of a missing limit is refused' 1 \
 	"ringfence: limit 'dns': it does not exist; 'limit list' lists the limits" ringfence limit enforce any dns
 fails 'limit shadow of a limit that bans is refused' 1 "ringfence: limit 'login': it bans, and a shadow \
-limit bans nobody; first run 'ringfence limit change login no ban'" ringfence limit shadow login
+limit bans no source; first run 'ringfence limit change login no ban'" ringfence limit shadow login
 fails "'all' is refused beside names" 2 "ringfence: 'all': it means every limit; write it without names" \
 	ringfence limit enforce all any
 fails 'nor in a file of rules' 1 "ringfence: standard input:2: 'all': invalid name of a limit: it means every limit; \

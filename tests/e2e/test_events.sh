@@ -97,7 +97,7 @@ ringfence limit change any rate 2k/1m >"$scratch/out"
 daemon history "$own/history" sources full
 check 'a ban that ended meanwhile has its end' eventually has '.type == "ban_ended" and .source == "192.0.2.67/32"'
 check 'rules that were changed meanwhile are an event' \
-	eventually has '.type == "rules_changed" and .detail == "while nobody watched"'
+	eventually has '.type == "rules_changed" and .detail == "while no daemon ran"'
 is "$(lines '.type == "attached"' | wc -l)" 1 'the fence was attached once, for a daemon that was started twice'
 ringfence limit change any rate 1k/1m >"$scratch/out"
 check 'rules that change are told' eventually has '.detail == "changed any from 2k/1m to 1k/1m"'

@@ -160,7 +160,7 @@ check 'the host that told it ends it' on 1 deny del "$source4" fleet
 check 'everywhere' eventually passes 2 "$source4"
 check 'and passes it itself' passes 1 "$source4"
 fails 'a ban that is not there cannot be ended' 1 \
-	"ringfence: fence 'edge1': its agent cannot report to the fleet, so nothing was changed: this host has told the fleet no such ban" \
+	"ringfence: fence 'edge1': its agent cannot report to the fleet, so nothing was changed: this host reported no such ban to the fleet" \
 	on 1 deny del "$source4" fleet
 check 'a short one comes' comes 5 "$source4" "$source4" "$net6"
 check 'and ends by itself' eventually has_bans 2 "$net6"
@@ -325,7 +325,7 @@ stop KILL "$engine_pid"
 check 'without an engine the bans stay' drops 2 192.0.2.99
 eventually is_alone 1
 matches "$(on 1 deny add 192.0.2.1 for 1m fleet 2>&1)" \
-	"ringfence: fence 'edge1': its agent cannot report to the fleet, so nothing was changed: it does not hear the engine: .*" 'none can be told'
+	"ringfence: fence 'edge1': its agent cannot report to the fleet, so nothing was changed: not connected to the fleet server: .*" 'none can be told'
 is "$(on 1 deny list | grep -c '192.0.2.1 ')" 0 'and none is denied here'
 start_engine
 eventually all_hear || fail 'all hear the engine again'

@@ -126,7 +126,7 @@ start_agent 3
 check 'a host with another key is alone' eventually is_refused 3
 theirs=$(of_key 3 fingerprint)
 trouble="its bucket key is $theirs, the fleet's is $ours; give all hosts the same 'key file', and restart the agent"
-check 'its log names both' eventually logs 3 "this host is alone: $trouble"
+check 'its log names both' eventually logs 3 "this host is offline: $trouble"
 is "$(grep -c 'bucket key' "$scratch/agent3")" 1 'once'
 on 3 fleet status edge3 | tr -s ' \n' ' ' >"$scratch/status" # its lines are wrapped
 check 'so does status' grep -qF "$trouble" "$scratch/status"

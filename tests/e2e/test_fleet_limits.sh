@@ -44,7 +44,7 @@ fails 'a fleet holds sliding limits' 1 \
 	"ringfence: limit 'any': 'fleet': only a sliding limit with a strict edge can be shared; leave out 'algorithm' and 'edge'" \
 	ringfence limit add any rate 100/1h fleet algorithm token
 fails 'what is refused is not shared' 1 \
-	"ringfence: limit 'any': 'fleet': what is refused on one host is nobody else's; leave out 'count rejected'" \
+	"ringfence: limit 'any': 'fleet': packets refused on one host are unknown to the others; leave out 'count rejected'" \
 	ringfence limit add any rate 100/1h fleet count rejected
 
 # ---- packets that pass without a connection ----

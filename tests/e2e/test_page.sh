@@ -323,7 +323,7 @@ daemon listen off socket "$scratch/socket"
 right=(-H "Authorization: Bearer $token")
 is "$(status --unix-socket "$scratch/socket" http://any/api/live) $(status --unix-socket "$scratch/socket" "${right[@]}" http://any/api/live |
 	sed 's/404/200/')" '401 200' 'on the socket it takes the token as well'
-matches "$(ringfence page 2>&1)" 'ringfence: ringfence-watch serves on a socket .* alone, for a reverse proxy; .*' 'page says that there is a socket alone'
+matches "$(ringfence page 2>&1)" 'ringfence: ringfence-watch serves only on a socket .*, for a reverse proxy; .*' 'page says that there is a socket alone'
 stop TERM "$daemon_pid"
 for seconds in 3 30 120; do # a busy machine can take long to start
 	script -qec "nsenter --net=/run/netns/rf-test-$$-inside timeout $seconds build/ringfence-watch history off events file off journal off" \

@@ -245,8 +245,8 @@ is "$(ringfence save | tail -n +2)" "$before" 'attempts of a member of the group
 fails 'a user outside the group is told how to get access' 1 \
 	"$(not_permitted "$join")" as_stranger "$scratch/ringfence" stats
 fails 'a member of the group on an older kernel is told to run it as root' \
-	1 "$(not_permitted "this kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets nobody \
-read maps without CAP_BPF; run it as root")" as_member strace -qq -o /dev/null -e inject=bpf:error=EPERM \
+	1 "$(not_permitted "this kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) does not \
+allow reading maps without CAP_BPF; run it as root")" as_member strace -qq -o /dev/null -e inject=bpf:error=EPERM \
 "$scratch/ringfence" stats
 does 'a second attach with a group has nothing to do' "$eth: already attached, fence '$eth'; nothing to do" \
 	ringfence attach "$eth"

@@ -309,7 +309,7 @@ static void a_ban_that_is_refused_has_the_reason(void **state)
 	assert_non_null(strstr(reply.text, "the fleet takes no such ban"));
 	sent.fails = true;
 	command(9, "ban 1000 192.0.2.1");
-	assert_non_null(strstr(reply.text, "it does not hear the engine: "));
+	assert_non_null(strstr(reply.text, "not connected to the fleet server: "));
 }
 
 /* Another node has them, or the functions were missing: see link.h. */

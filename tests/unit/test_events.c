@@ -413,7 +413,7 @@ static void a_restart_goes_on(void **state)
 	restart(watch, RF_TELL_FULL);
 	feed(watch);
 	assert_string_equal(made_last(&watch->got, RF_EVENT_RULES_CHANGED)->detail,
-			    "while nobody watched");
+			    "while no daemon ran");
 	assert_int_equal(watch->got.count, 1 + 20 + 20 + 1);
 	watch->scan.bans.count = 0;
 	be_quiet(watch, RF_EVENTS_QUIET_S + 1);

@@ -120,7 +120,8 @@ static const struct CMUnitTest tests[] = {
 	CHANGE("rate 0 to a log", "dns rate 0", "dns rate 5/1m algorithm log",
 	       "dns rate 5/1m algorithm log"),
 	REFUSED("rate 0 of a limit with a ban", "dns rate 5/1s ban 1m", "dns rate 0",
-		"'ban': rate 0 drops all packets and bans nobody; leave out 'ban', or write a rate "
+		"'ban': rate 0 drops all packets and bans no source; leave out 'ban', or write a "
+		"rate "
 		"like 1/1h; parts that are not named stay, 'no PART' takes one away"),
 	REFUSED("no name", "dns rate 5/1s", "",
 		"the limit's name is missing; write limit change NAME"),

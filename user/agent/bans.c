@@ -272,7 +272,7 @@ static const char *const answers[RF_BAN_ANSWERS] = {
 		"this host has as many bans in the fleet as it may, 128; wait until "
 		"one ends, or end one by 'deny del PREFIX fleet'",
 	[RF_BAN_FLEET_IS_FULL] = "the fleet has as many bans as it may, 1024; wait until some end",
-	[RF_BAN_IS_NOT_THERE] = "this host has told the fleet no such ban",
+	[RF_BAN_IS_NOT_THERE] = "this host reported no such ban to the fleet",
 };
 
 bool rf_fleet_bans_tell(const struct rf_fleet_bans *bans, uint32_t slot,
@@ -306,7 +306,7 @@ const char *rf_fleet_bans_told(struct rf_fleet_bans *bans, const void *bytes, si
 	if (answer < RF_BAN_ANSWERS)
 		return answers[answer];
 	return *rf_line_trouble(bans->line) ? rf_line_trouble(bans->line)
-					    : "the engine does not answer in time";
+					    : "the fleet server did not reply in time";
 }
 
 /* Forgets the accepted bans and ignores them from now on. False: a writer is running. */

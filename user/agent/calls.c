@@ -170,8 +170,8 @@ static void take_next_slot(struct rf_calls *calls)
 {
 	calls->refusals++;
 	if (calls->refusals == calls->hosts)
-		rf_warn("all %u slots of the fleet are taken: this host is alone; raise "
-			"'hosts', or wait until a host that has gone is forgotten",
+		rf_warn("all %u slots of the fleet are in use: this host is offline; raise "
+			"'hosts', or wait until a lost host is removed",
 			calls->hosts);
 	take_slot(calls, (calls->claims->member[0].slot + 1) % calls->hosts);
 }

@@ -316,8 +316,8 @@ static char *refuse_for_now(const struct rf_line *line, const struct rf_question
 	char text[RF_ENGINE_TEXT_SIZE + 32];
 
 	snprintf(text, sizeof(text), "%s%s",
-		 question->kind == RF_QUESTION_BAN ? "it does not hear the engine: " : "",
-		 *trouble ? trouble : "the engine is not connected yet");
+		 question->kind == RF_QUESTION_BAN ? "not connected to the fleet server: " : "",
+		 *trouble ? trouble : "no connection to the fleet server yet");
 	return rf_status_text(rf_status_error(text));
 }
 
@@ -340,7 +340,7 @@ char *rf_inquire(struct rf_desk *desk, uint64_t ticket, const char *text,
 	if (!read_question(&question, text, why))
 		return *why ? rf_status_text(rf_status_error(why)) : NULL;
 	if (!inquiry)
-		return rf_status_text(rf_status_error("too many questions at once; ask again"));
+		return rf_status_text(rf_status_error("too many concurrent requests; try again"));
 	if (!is_ready(line_of(&question, view), &question))
 		return refuse_for_now(line_of(&question, view), &question);
 	*inquiry = (struct rf_inquiry){

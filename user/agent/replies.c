@@ -61,7 +61,7 @@ static json_t *no_answer(const struct rf_inquiry *inquiry)
 {
 	const char *trouble = rf_line_trouble(inquiry->view->news);
 
-	return rf_status_error(*trouble ? trouble : "the engine did not answer in time");
+	return rf_status_error(*trouble ? trouble : "the fleet server did not reply in time");
 }
 
 /* ---- hosts ---- */

@@ -361,7 +361,7 @@ static int open_fence(struct rf_site *site, struct rf_error *error)
 		return err;
 	site->ring = ring_buffer__new(site->shares.asks_fd, take_ask, site, NULL);
 	if (!site->ring)
-		return rf_error_failed(error, -errno, "cannot read what the fence asks: %s",
+		return rf_error_failed(error, -errno, "cannot read the requests of the fence: %s",
 				       strerror(errno));
 	return 0;
 }

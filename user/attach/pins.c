@@ -238,7 +238,7 @@ static int shares_pin_missing(const struct rf_pin_path *directory, const struct 
 	asks_fd = open_asks(program);
 	if (asks_fd < 0)
 		return rf_error_failed(error, asks_fd,
-				       "cannot find what sources of the fleet ask for: %s; detach "
+				       "cannot find the requests for shares: %s; detach "
 				       "the fence, and attach it again",
 				       strerror(-asks_fd));
 	err = pin(directory, asks_fd, fence->map_fd, error);

@@ -179,7 +179,7 @@ static int print_page(const struct rf_options *options, const struct rf_page_add
 {
 	if (strncmp(page->address, "http", 4) != 0)
 		return rf_error_failed(error, -EINVAL,
-				       "ringfence-watch serves on a %s alone, for a reverse proxy; "
+				       "ringfence-watch serves only on a %s, for a reverse proxy; "
 				       "the setting 'listen 127.0.0.1:9436' opens a port",
 				       page->address);
 	if (options->json)

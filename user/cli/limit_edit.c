@@ -120,7 +120,7 @@ static int turn(struct rf_transaction *transaction, int slot, bool to_shadow,
 
 	if (to_shadow && limit.ban_ns)
 		return rf_error_failed(error, -EINVAL,
-				       "limit '%s': it bans, and a shadow limit bans nobody; "
+				       "limit '%s': it bans, and a shadow limit bans no source; "
 				       "first run 'ringfence limit change %s no ban'",
 				       limit.name, limit.name);
 	limit.flags ^= RF_SHADOW;

@@ -158,7 +158,7 @@ static const char *judge(const struct rf_query *query)
 	if (strchr(query->fence, '/'))
 		return no_fence;
 	if (query->kind == RF_QUERY_LIVE || query->kind == RF_QUERY_RECENT)
-		return has_range || query->has_source ? "'live' and 'recent' take fence= alone\n"
+		return has_range || query->has_source ? "'live' and 'recent' accept only fence=\n"
 						      : NULL;
 	if (!query->from_ms || query->from_ms >= query->to_ms ||
 	    query->to_ms - query->from_ms > RF_QUERY_SPAN_MAX_MS)
@@ -380,9 +380,9 @@ static struct rf_response refuse(const struct rf_site *site, const struct rf_req
 		return say(421,
 			   "this Host is not answered here; the setting 'host NAME' adds one\n");
 	if (request->fetch_site && strcasecmp(request->fetch_site, "cross-site") == 0)
-		return say(403, "another site may not ask here\n");
+		return say(403, "requests from another site are refused\n");
 	if (request->origin && !origin_is_host(request->origin, request->host))
-		return say(403, "another origin may not ask here\n");
+		return say(403, "requests from another origin are refused\n");
 	return say(0, NULL);
 }
 

@@ -179,7 +179,7 @@ static void check_privileges(const struct rf_machine_facts *machine, struct rf_f
 
 	if (machine->in_user_namespace) {
 		rf_findings_add(findings, RF_PROBLEM, "privileges",
-				"in a user namespace, where the kernel lets nobody load XDP "
+				"in a user namespace, where the kernel does not allow loading XDP "
 				"programs; run it outside of the container");
 		return;
 	}

@@ -362,7 +362,7 @@ int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *erro
 	}
 	free(links.link);
 	if (err)
-		return rf_error_failed(error, err, "cannot ask the kernel for interfaces: %s",
+		return rf_error_failed(error, err, "cannot list the interfaces of the kernel: %s",
 				       strerror(-err));
 	return links.count;
 }

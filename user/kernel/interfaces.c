@@ -191,7 +191,7 @@ static int find_programs(unsigned int index, struct found *found, struct rf_erro
 	int err = rf_netlink_links(index, keep_link, found, &found->count);
 
 	if (err)
-		return rf_error_failed(error, err, "cannot ask the kernel for XDP programs: %s",
+		return rf_error_failed(error, err, "cannot list the XDP programs of the kernel: %s",
 				       strerror(-err));
 	for (int i = 0; i < found->count; i++)
 		find_chain(&found->interface[i]);

@@ -344,8 +344,8 @@ const char *rf_remedy_to_read(void)
 {
 	/* There is no such pin, so EPERM means that bpf() itself is refused. */
 	if (bpf_obj_get(RF_SHARE_ROOT "/.") < 0 && errno == EPERM)
-		return "this kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) lets "
-		       "nobody read maps without CAP_BPF; run it as root";
+		return "this kernel (before 5.19, with kernel.unprivileged_bpf_disabled set) does "
+		       "not allow reading maps without CAP_BPF; run it as root";
 	if (!rf_pins_is_bpffs(RF_SHARE_ROOT) || access(RF_SHARE_ROOT, R_OK | X_OK))
 		return "run it as root, or as a member of group '" RF_GROUP
 		       "' once root has run 'ringfence adopt IF'";

@@ -105,9 +105,9 @@ static int check_rate0(const struct rf_limit *limit, struct rf_error *error)
 				      "'match other': rate 0 would drop ARP and cut the machine "
 				      "off; write a rate like 100/1s");
 	if (limit->ban_ns)
-		return rf_error_usage(error,
-				      "'ban': rate 0 drops all packets and bans nobody; leave out "
-				      "'ban', or write a rate like 1/1h");
+		return rf_error_usage(
+			error, "'ban': rate 0 drops all packets and bans no source; leave out "
+			       "'ban', or write a rate like 1/1h");
 	if (limit->flags & RF_FLEET)
 		return rf_error_usage(error, "'fleet': rate 0 passes nothing that hosts could "
 					     "share; leave out 'fleet'");

@@ -61,7 +61,8 @@ const char *rf_policy_no_fleet(const struct rf_limit *limit, const struct rf_pol
 		return "only a sliding limit with a strict edge can be shared; leave out "
 		       "'algorithm' and 'edge'";
 	if (limit->flags & RF_COUNT_REJECTED)
-		return "what is refused on one host is nobody else's; leave out 'count rejected'";
+		return "packets refused on one host are unknown to the others; leave out 'count "
+		       "rejected'";
 	if (limit->match == RF_MATCH_OTHER)
 		return "packets without a source cannot be shared; leave out 'match other'";
 	if (policy->clock != RF_JIFFIES)

@@ -62,7 +62,7 @@ static void describe_change(struct rf_event *event, const struct rf_rules_seen *
 			    const struct rf_rules_seen *new)
 {
 	if (old->limits < 0) {
-		add_text(event, "while nobody watched");
+		add_text(event, "while no daemon ran");
 		return;
 	}
 	for (int i = 0; i < new->limits; i++) {
