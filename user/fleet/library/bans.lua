@@ -16,7 +16,7 @@ local function is_prefix(version, length, left)
 		left >= ADDRESS[version]
 end
 
--- nil: these bytes are no ban.
+-- nil: not a valid ban.
 local function parse_ban(raw, at)
 	if #raw < at + BAN_SIZE - 1 then return nil end
 	local stamp, untl, slot, ended, version, length = unpack(BAN, raw, at)
@@ -30,8 +30,8 @@ local function parse_ban(raw, at)
 		length = length, address = sub(raw, from, to)}, to + 1
 end
 
--- The bans that have not run out, from the oldest, and the newest stamp. What makes no sense is as
--- good as lost. Where the clock has stepped back, no ban is longer for it.
+-- The bans that have not expired, oldest first, and the latest stamp. An invalid record is handled
+-- like a lost one. If the clock was set back, no ban is extended by it.
 local function read_bans(key, time)
 	local raw = get(key, 0, BANS_MAX - 1) or ''
 	local bans, at = {newest = 0}, BANS_HEAD_SIZE + 1
@@ -62,7 +62,7 @@ local function write_bans(key, bans, time)
 	redis.call('SET', key, concat(packed), 'PX', last - time)
 end
 
--- Takes the ban of that prefix by that host out of the list.
+-- Removes the ban of this prefix by this host from the list.
 local function take_out(bans, like)
 	for i, ban in ipairs(bans) do
 		if ban.slot == like.slot and ban.version == like.version and
@@ -72,7 +72,7 @@ local function take_out(bans, like)
 	end
 end
 
--- nil: these bytes are no ban of that slot.
+-- nil: not a valid ban of this slot.
 local function read_ban_call(keys, bytes)
 	if not bytes or #bytes < BAN_CALL_SIZE then return nil end
 	local slot, time, version, length = unpack(BAN_CALL, bytes)
@@ -86,7 +86,8 @@ local function read_ban_call(keys, bytes)
 		address = sub(bytes, BAN_CALL_SIZE + 1)}
 end
 
--- One more of that host? FULL: it has as many as it may; FULL_ALL: all hosts together have.
+-- Whether the host can add a ban. FULL: the host has the maximum; FULL_ALL: all hosts together have
+-- it.
 local FULL, FULL_ALL, NO_BAN = 1, 2, 3
 
 local function may_ban(bans, slot)
@@ -98,7 +99,7 @@ local function may_ban(bans, slot)
 	return own >= BANS_EACH and FULL or #bans >= BANS and FULL_ALL or DONE
 end
 
--- A ban that was ended stays in the list for its time, so that all hosts hear of its end.
+-- A ban that was lifted remains in the list until it would have expired, to inform all hosts.
 local function rf_ban(keys, args)
 	local time = now()
 	local ban = #keys == 2 and keys[2] == 'rf:{m}:bans' and #args == 1 and
@@ -118,7 +119,7 @@ local function rf_ban(keys, args)
 	return pack('B', DONE)
 end
 
--- The bans after a stamp, each with the time that is left to it; 0: it has been ended.
+-- The bans after a stamp, each with its remaining time; 0: it was lifted.
 local function rf_bans(keys, args)
 	local time = now()
 

@@ -5,7 +5,7 @@ local function refuse(why)
 	return redis.error_reply('RINGFENCE ' .. why)
 end
 
--- What every call brings, or nil and why it is refused.
+-- The fields that every call has, or nil and the reason for refusing it.
 local function read_call(keys, bytes)
 	local bucket = buckets[keys[2] or '']
 	local time, stamp = now()
@@ -23,7 +23,7 @@ local function read_call(keys, bytes)
 		records = bucket.record, now = time, stamp = stamp, run = run}
 end
 
--- nil: these bytes are no heartbeat.
+-- nil: not a valid heartbeat.
 local function read_beat(bytes)
 	local size = #bytes - CALL_SIZE - 10
 
@@ -77,7 +77,7 @@ local function rf_gone(keys, args)
 	return pack('<BI4', left and left > 0 and REFUSED or DONE, left or 0)
 end
 
--- A call with items, each about the record of its key: `note_one` answers one of them.
+-- A call with items, each for the record of its key; `note_one` returns the reply to one item.
 local function answer_each(keys, args, note_one)
 	local call, refused = read_call(keys, args[1])
 

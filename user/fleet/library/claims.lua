@@ -8,7 +8,7 @@ local function is_member(ledger, call)
 		call.joined ~= NONE
 end
 
--- The size of a record's head, by its own; nil: no record has that size.
+-- The size of a record's head, by the size of the record; nil: no record has this size.
 local function head_of(size)
 	local few = SHORT_SIZE + FEW * CLAIM_SIZE
 
@@ -16,7 +16,7 @@ local function head_of(size)
 	return (size - LONG_SIZE) % CLAIM_SIZE == 0 and LONG_SIZE or nil
 end
 
--- Where in a longer record a claim is; nil: nowhere.
+-- The position of a claim in a long record; nil: not found.
 local function find_claim(raw, whose)
 	local name, at = pack('<I', whose), LONG_SIZE + 1
 	local slot = string.byte(name, 4)
@@ -32,7 +32,7 @@ local function find_claim(raw, whose)
 	end
 end
 
--- What a longer record says of itself, without the caller's claim; nil: it has to be counted anew.
+-- The cached totals of a long record, without the caller's claim; nil: they must be computed again.
 local function recall(ledger, call, raw, window)
 	local contested, epoch, oldest, sum, sharers = unpack(LONG, raw)
 
@@ -45,7 +45,8 @@ local function recall(ledger, call, raw, window)
 		wanted = whose >= VAIN, claim = claim, at = at}
 end
 
--- When a claim's host was heard; false: the claim is void. `whose` as in a record, without VAIN.
+-- The time of the last heartbeat of a claim's host; false: the claim is void. `whose` as in a
+-- record, without VAIN.
 local function heard_of(ledger, whose, silent)
 	local host = ledger.hosts[floor(whose / 65536)]
 
@@ -58,7 +59,7 @@ end
 
 local formats = {}
 
--- The numbers of a record's claims, three of each.
+-- The numbers of a record's claims, three for each claim.
 local function claims_of(raw, head)
 	local size = #raw
 
@@ -70,8 +71,8 @@ local function claims_of(raw, head)
 	return claims
 end
 
--- The claims of others that are not void: their sum, how many of them share, their bytes, and whose
--- host was heard the longest ago. And the caller's own.
+-- The other hosts' claims that are not void: their sum, the number of sharers, their bytes, and the
+-- oldest heartbeat of their hosts. Also the caller's claim.
 local function count_claims(ledger, call, raw, head, window)
 	local mine, heard_at = call.whose, call.heard[window] or {}
 	local claims, own, wanted, kept = claims_of(raw, head), nil, false, {}
@@ -103,7 +104,7 @@ local function count_claims(ledger, call, raw, head, window)
 		kept = kept}
 end
 
--- nil: what is kept there is no record.
+-- nil: the value is not a valid record.
 local function read_record(ledger, call, key, window)
 	local raw = sub(key, 1, #call.records) == call.records and get(key, 0, RECORD_MAX)
 
@@ -115,7 +116,7 @@ local function read_record(ledger, call, key, window)
 		count_claims(ledger, call, raw, head, window)
 end
 
--- `mine`: the caller's claim, which is `claim`, and shares if `shares`.
+-- `mine`: the caller's claim, of `claim` units; `shares`: it counts as a sharer.
 local function write_record(ledger, key, record, mine, claim, shares, life)
 	local kept, head = record.kept, nil
 
@@ -138,12 +139,13 @@ local function answer(status, seq, share, lower_to)
 	return pack('<BI4I4I4', status, seq, share or 0, lower_to or 0)
 end
 
--- Notes what a host has of a source, and gives what it wants as far as the pool has it beside the
--- claims of others. While hosts contest the source nobody grows beyond an even part: what is given
--- back for those with less would else go to whoever asks first, who then has to give it back again.
--- The pool would be shared among those with a claim, those that want one, and the one that asks. A
--- host that wants in vain, and has less than an even part, begins a contest: then those with more
--- give some back, until it has that part. Whoever else has less says so by its next report.
+-- Records a host's report of a source, and grants its request as far as the pool has room next to
+-- the claims of others. While hosts contest the source, no host grows beyond an even part:
+-- otherwise the amount returned for hosts with less would go to the first requester, which would
+-- then have to return it again. The pool would be shared among the hosts with a claim, the hosts
+-- that request one, and the caller. A host whose request fails and that has less than an even part
+-- starts a contest: hosts with more then return a part of their share, until it has an even part.
+-- Any further host with less reports that in its next report.
 local function note(ledger, call, key, bytes)
 	if #bytes ~= REPORT_SIZE then return answer(GARBAGE, 0) end
 	local seq, used, has, wants, pool, first, window = unpack(REPORT, bytes)

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0
--- ---- time, run, names of memberships ----
+-- ---- time, run, identifiers of memberships ----
 
--- This is the run: this library, as this process has loaded it. Another process, a replica that was
--- promoted, a copy that was synchronized in full, another load: each has another one. Names of
--- memberships are counted from anywhere, so that none was used in a run before.
+-- Identifies this run: this library, as loaded by this process. A different process, a promoted
+-- replica, a fully synchronized copy and every reload have a different value. Identifiers of
+-- memberships are counted from an arbitrary start, so none was used in a previous run.
 local run, last_stamp
 
 local function start_run(time)
@@ -17,7 +17,7 @@ local function start_run(time)
 	last_stamp = tonumber(sub(name, 17, 29), 16)
 end
 
--- Milliseconds, and a name that was never used.
+-- Milliseconds, and an identifier that was never used.
 local function now()
 	local time = redis.call('TIME')
 
@@ -28,8 +28,8 @@ end
 
 -- ---- the hosts of a bucket ----
 
--- What was read or written last, by key. It holds as long as the key has its version: a name that
--- each write of hosts brings.
+-- The value last read or written, by key. It is valid while the key has the same version, an
+-- identifier that changes with each write of hosts.
 local cache = {}
 
 local function pack_host(host)
@@ -38,7 +38,7 @@ local function pack_host(host)
 	return pack(HOST, host.slot, host.generation, flags, host.nonce, host.joined, host.heard)
 end
 
--- nil: these bytes are no hosts.
+-- nil: not a valid list of hosts.
 local function parse_hosts(body)
 	local order, hosts, least = {}, {}, 0
 
@@ -55,7 +55,8 @@ local function parse_hosts(body)
 	return {order = order, hosts = hosts}
 end
 
--- Bytes of a key, '' where there is none, nil where it is something else. No more than make sense.
+-- The bytes of a key, '' if it does not exist, nil if it has a different type. At most the size of
+-- a valid value.
 local function get(key, from, to)
 	local value = redis.pcall('GETRANGE', key, from, to)
 
@@ -64,8 +65,8 @@ local function get(key, from, to)
 	return redis.call('GETRANGE', key, from, to)
 end
 
--- What makes no sense is as good as lost: an empty ledger, which learns. Its generations begin
--- anywhere, so that no claim of before counts as that of a new host.
+-- Invalid data is handled like lost data: an empty ledger in recovery. Its generations start at an
+-- arbitrary number, so that no previous claim counts as a claim of a new host.
 local function empty_ledger(stamp)
 	return {order = {}, hosts = {}, run = NONE, newest = 0, learns_from = 0, window = 0,
 		base = unpack('<I2', stamp), epoch = unpack('<I4', stamp), is_learning = false,
@@ -98,7 +99,7 @@ local function pack_head(ledger)
 		ledger.is_learning and 1 or 0, ledger.epoch, ledger.key, ledger.version)
 end
 
--- Writes what has changed: all, or the head and one host.
+-- Writes the changes: everything, or the head and one host.
 local function write_ledger(key, ledger, call, host)
 	local life = KEPT + call.grace + ledger.window
 
@@ -123,9 +124,9 @@ local function write_ledger(key, ledger, call, host)
 	cache[key] = ledger
 end
 
--- ---- time and learning ----
+-- ---- time and recovery ----
 
--- Has the ledger missed something, so that it must learn before it gives?
+-- Whether the ledger might have missed calls, and must recover before it grants.
 local function has_missed(ledger, call)
 	local quiet = floor(call.grace / 2)
 
@@ -133,13 +134,13 @@ local function has_missed(ledger, call)
 		call.now + quiet < ledger.newest
 end
 
--- From now on a claim may be void that was not before, other than by silence.
+-- From now on, claims can be void for reasons other than missed heartbeats.
 local function begin_epoch(ledger, call)
 	ledger.epoch = unpack('<I4', call.stamp)
 	ledger.members = nil
 end
 
--- Whoever was a member stays one, and has all its claims until it could have reported them.
+-- Every member remains a member, and has all its claims until it could have reported them.
 local function start_learning(ledger, call)
 	begin_epoch(ledger, call)
 	ledger.run = call.run
@@ -150,7 +151,7 @@ local function start_learning(ledger, call)
 	end
 end
 
--- As long as it has heard nobody, it does not know whom it should wait for.
+-- Before the first heartbeat it is unknown which hosts to wait for.
 local function all_are_complete(ledger)
 	local is_any = false
 

@@ -13,9 +13,10 @@ local function add_host(ledger, slot)
 	return host
 end
 
--- May a host that is no member take this slot? In the first G of learning the slot's host may still
--- use its share and its `first`, and be known to nobody who was here. So only a host that says it has
--- the slot gets it, and one that is expected has it kept until the end.
+-- Whether a host that is not a member can take this slot. In the first G of recovery, the slot's
+-- previous host might still use its share and its `first`, without being known to any present host.
+-- So only a host that reports the slot as its own gets it, and an expected host's slot is reserved
+-- until recovery has finished.
 local function may_take(ledger, host, call, beat)
 	if not ledger.is_learning or beat.resumes then return true end
 	return not host.is_expected and ledger.newest - ledger.learns_from >= call.grace
@@ -33,7 +34,7 @@ local function is_foreign(ledger, call, beat)
 	return false
 end
 
--- The claims of others are void. Whoever has been alone with this key tells what it has used.
+-- The claims of others are void. A host that was offline with this key reports its usage.
 local function take_key(ledger, call, key)
 	if ledger.key == key then return end
 	ledger.key, ledger.is_rewritten = key, true
@@ -93,10 +94,10 @@ local function hear(ledger, host, call, beat)
 		ledger.is_learning and 1 or 0) .. members_of(ledger)
 end
 
--- ---- a host that is gone ----
+-- ---- removed hosts ----
 
--- nil: there is none; else how much longer its claims may count. Silent for G and W, it could lose
--- the slot to another host as well: see join().
+-- nil: no such host; otherwise the time for which its claims can still count. After G + W without a
+-- heartbeat, another host could also take the slot: see join().
 local function time_left(ledger, host, call)
 	if not host or host.nonce == NONE then return nil end
 	return max(0, call.grace + ledger.window - (ledger.newest - host.heard))

@@ -1,20 +1,22 @@
 -- SPDX-License-Identifier: GPL-2.0
--- ---- sums: what all hosts together received of a source, for bans by a limit of the fleet ----
+-- ---- sums: packets of a source that all hosts together received, for bans by a limit of the fleet
+-- ----
 
--- A host reads how much a window has received so far, again and again. What came between two
--- readings is reported once, with the time of the earlier one: no packet among it came before. A
--- report that is lost is not repeated. So the ledger counts each packet once at most, and none as
--- later than it came. It adds up in cells of W/16, by its own time: the sum of the cells that began
--- within W is never more than what came within W. Hosts report times by the ledger's clock, see
--- user/fleet/member.h.
+-- A host reads the number of packets received in a window repeatedly. The difference between two
+-- readings is reported once, with the time of the earlier one: none of its packets was received
+-- before that time. A lost report is not repeated. Therefore the ledger counts each packet at most
+-- once, and none with a time later than its arrival. It adds packets to cells of W/16, by the
+-- ledger's clock: the sum of the cells that started within W never exceeds the packets received
+-- within W. Hosts report times by the ledger's clock, see user/fleet/member.h.
 
 local SUM, SUM_SIZE = '<I8I4I4', 16 -- from when, units, W
 local CELLS = 16
--- A sum: run, where learning began, the newest cell, W; then the units of each cell from that one back.
+-- A sum: run, start of the last recovery, the latest cell, W; then the units of each cell, from the
+-- latest one back.
 local TOTAL = '<c8I8I8I4I4I4I4I4I4I4I4I4I4I4I4I4I4I4I4I4I4'
 local TOTAL_SIZE, UNITS_MAX = 28 + 4 * (CELLS + 1), 4294967295
 
--- nil: that is no key of a sum, or what is kept there is none. One of another time is empty.
+-- nil: not the key of a sum, or an invalid value. A sum of a previous run or window is empty.
 local function read_total(ledger, call, key, window)
 	local raw = sub(key, 1, #call.records) == call.records and sub(key, -4) == ':sum' and
 		get(key, 0, TOTAL_SIZE)
@@ -32,7 +34,7 @@ local function read_total(ledger, call, key, window)
 	return total
 end
 
--- Makes the cell of now the newest, and adds up those that began within W.
+-- Makes the current cell the latest one, and adds up the cells that started within W.
 local function add_units(ledger, total, from, units, window)
 	local now, cells, all = ledger.newest, {}, 0
 	local cell = floor(now / total.size)
