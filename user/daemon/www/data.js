@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the daemon is asked. The token comes by the fragment, which no browser sends anywhere.
+// Requests to the daemon. The token is read from the URL's fragment, which browsers never send.
 
 const KEEP_MS = 3700e3; // of live points
 const PAUSE_MS = 700;	// between two attempts
@@ -17,7 +17,7 @@ function takeToken() {
 
 class Refused extends Error {}
 class NoFence extends Error {}
-class Wrong extends Error {} // a question without an answer
+class Wrong extends Error {} // a request that can have no reply
 
 async function askOnce(path, words) {
 	const answer = await fetch(`/api/${path}?${new URLSearchParams(words)}`, {
@@ -39,7 +39,7 @@ async function askOnce(path, words) {
 	return json;
 }
 
-// A connection may be refused for a moment: an address has eight.
+// A connection can be refused temporarily, because the number of connections per address is eight.
 async function ask(path, words) {
 	for (let attempt = 0; ; attempt++) {
 		try {
@@ -54,10 +54,10 @@ async function ask(path, words) {
 
 // ---- live: what each scan adds ----
 
-// wasSet: the daemon's clock was set back, so what came before has times of the future.
+// wasSet: the daemon's clock was set back, so earlier points have times in the future.
 const live = {scan: null, at: 0, points: [], sparks: new Map(), wasSet: false};
 
-// The daemon's clock, which need not be the browser's.
+// The daemon's clock, which can differ from the browser's.
 function now() {
 	return live.scan && live.scan.up ? live.scan.time + live.scan.age + performance.now() - live.at : Date.now();
 }
@@ -82,7 +82,7 @@ function counts(scan) {
 	return all;
 }
 
-// Rates between two scans: counters never step back, but a fence that comes back begins anew.
+// Rates between two scans: counters never decrease, but an attached fence starts at 0 again.
 function difference(before, scan) {
 	const seconds = (scan.awake - before.awake) / 1000;
 	const old = counts(before);
@@ -99,7 +99,7 @@ function sparkKey(scan, row) {
 	return `${row[0]} ${(scan.limits[row[1]] || {name: ''}).name}`;
 }
 
-// What the daemon keeps of the last minute, before this page asked, or while it did not.
+// The daemon's data of the last minute, for the time in which this page made no requests.
 function takeRecent(recent) {
 	for (const [source, limit, values] of recent.sources) {
 		const key = `${source} ${limit}`;
@@ -147,7 +147,7 @@ function takeScan(scan) {
 
 // ---- the lines of the plots ----
 
-// begins, times: ms at both ends of each point; lines: name -> rates; sources: null in a gap.
+// begins, times: start and end of each point, in ms; lines: name -> rates; sources: null in a gap.
 const model = {};
 
 function emptyModel() {
@@ -156,7 +156,7 @@ function emptyModel() {
 
 emptyModel();
 
-// All that has one value for each point.
+// All arrays with one value per point.
 function columns() {
 	return [model.begins, model.times, model.peak, model.sources, ...Object.values(model.lines)];
 }
@@ -165,7 +165,7 @@ function isGap(i) {
 	return model.sources[i] === null;
 }
 
-// A counter that counted nothing has no line.
+// Counters that are 0 in the whole range have no line.
 function valueAt(key, i) {
 	const line = model.lines[key];
 
@@ -192,7 +192,7 @@ function takeRange(range) {
 	trimModel(range);
 }
 
-// Points after the last scan that was recorded say nothing; neither do those before the first one.
+// Points after the last recorded scan are meaningless, and so are points before the first one.
 function trimModel(range) {
 	let last = model.times.length;
 
@@ -202,7 +202,7 @@ function trimModel(range) {
 		values.length = last;
 }
 
-// A gap is where no scan was: what is recorded may lag a scan or two behind.
+// A gap is a time without scans; recorded data can be one or two scans late.
 function appendPoint(point) {
 	const last = model.times[model.times.length - 1];
 	const length = point.seconds * 1000;
@@ -213,7 +213,7 @@ function appendPoint(point) {
 	if (last && begin - last > 2 * Math.max(model.step, length))
 		pushPoint(last, last + 1, null);
 	pushPoint(begin, point.time, point);
-	// The first point may lie before the span: the line begins at its edge.
+	// The first point can be older than the span: the line starts at the left edge of the plot.
 	while (model.times[1] <= point.time - span())
 		columns().forEach((values) => values.shift());
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// The header, and what is odd at present.
+// The header, and notices about unusual states.
 
-const STALE_SCANS = 3; // a scan that old is said to be old
+const STALE_SCANS = 3; // an older scan is marked as old
 const GAPS_SHOWN = 3;
-let failed = null; // the error of the last question
-let others = [];   // fences that are watched, where the one of the address is not
+let failed = null; // the error of the last request
+let others = [];   // the fences that are watched, if the one in the URL is not
 
 function notice(text) {
 	byId('notice').hidden = !text;
@@ -47,7 +47,7 @@ function showFences() {
 	select.value = isLost ? view.fence : live.scan ? live.scan.fence : '';
 }
 
-// ---- notices: the first one that holds ----
+// ---- notices: the first one that applies ----
 
 function failedText() {
 	if (failed instanceof Refused)
@@ -98,7 +98,7 @@ function noticeText() {
 		? 'Plots are missing: dygraphs was not there when ringfence-watch was built. All else is here.' : '');
 }
 
-// What the plots cannot show.
+// Times that the plots cannot show.
 function showGaps() {
 	const from = model.gaps.length > GAPS_SHOWN ? model.gaps.length - GAPS_SHOWN : 0;
 	const gaps = model.gaps.slice(from).map((gap) => `${axisTime(gap.from, span())} to ${axisTime(gap.to, span())}, ${gap.reason}`);
@@ -108,7 +108,7 @@ function showGaps() {
 	byId('gaps').hidden = !byId('gaps').textContent;
 }
 
-// ---- all of it ----
+// ---- the whole header ----
 
 function showHeader() {
 	const [kind, text] = stateText();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// What happens when.
+// The main loop, and the handlers of events.
 
-let turn = 0;	 // of questions: answers to earlier ones come too late
-let modelAt = 0; // when the range was asked
+let turn = 0;	 // number of the current request: late replies to earlier requests are ignored
+let modelAt = 0; // when the range was requested
 
-// ---- all of it ----
+// ---- the whole page ----
 
 let canPlot = false;
 
@@ -31,7 +31,7 @@ async function askRange() {
 	const sources = isLive() ? null : await ask('sources', words);
 
 	if (mine !== turn)
-		return; // another range was chosen meanwhile
+		return; // the user has chosen a different range
 	takeRange(range);
 	events = list.rows || [];
 	if (sources)
@@ -68,7 +68,7 @@ async function askNewEvents() {
 	events = (list.rows || []).concat(events).filter((event) => event.time > now() - span()).slice(0, 200);
 }
 
-// The fences that are watched, where the one that is wanted is not.
+// The fences that are watched, if the requested one is not.
 async function askOthers() {
 	try {
 		others = view.fence ? (await ask('live', {})).fences : [];
@@ -77,7 +77,7 @@ async function askOthers() {
 	}
 }
 
-// What it had last is no longer the present.
+// The last scan is no longer current.
 async function loseFence() {
 	await askOthers();
 	if (live.scan && live.scan.up) {
@@ -103,7 +103,7 @@ async function attempt(what) {
 function refresh() {
 	showHeader();
 	if (live.scan && live.scan.scanning)
-		return; // whoever scans answers no question meanwhile
+		return; // during the first scan, the daemon has no data for other requests
 	showSource();
 	attempt(async () => {
 		if (isLive())
@@ -138,7 +138,7 @@ async function second() {
 		askSource();
 }
 
-// Shortly after the next scan. A page that nobody sees asks seldom.
+// Shortly after the next scan. A hidden page sends fewer requests.
 function pause() {
 	const interval = live.scan ? live.scan.interval : 1000;
 	const least = document.hidden ? 15e3 : failed ? 2000 : 250;
@@ -235,7 +235,7 @@ function listen() {
 		readView();
 		refresh();
 	});
-	// Who comes back to the page, or to the network, does not wait.
+	// Connects immediately when the page is shown or the network is available again.
 	addEventListener('online', () => wake());
 	document.addEventListener('visibilitychange', () => {
 		if (document.hidden)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Plots by dygraphs. All of them show the same span, and a drag over one zooms all.
+// Plots, drawn by dygraphs. All plots show the same span, and dragging in one zooms all.
 
 const plots = new Map(); // id -> {graph, keys, labels}
 let rows = [];		 // of each plot: [time, index in the model]
@@ -19,7 +19,8 @@ function window_() {
 	return [end - span(), end];
 }
 
-// After a gap a line starts where its first scan began: a single point would have no width.
+// After a gap, a line starts at the beginning of its first scan, because a single point has no
+// width.
 function takeRows() {
 	rows = [];
 	model.times.forEach((time, i) => {
@@ -67,7 +68,7 @@ function plotOptions(id, colours, stacked) {
 	};
 }
 
-// The keys of a plot may change: then it is made anew.
+// The keys of a plot can change: then the graph is created again.
 function showPlot(id, element, keys, labels, colours, stacked) {
 	let plot = plots.get(id);
 
@@ -102,7 +103,7 @@ function recolour() {
 	plots.clear();
 }
 
-// For who cannot see it: the last value and the most of each line.
+// For screen readers: the last and the highest value of each line.
 function describe(plot) {
 	const last = model.times.length - 1;
 	const words = plot.keys.map((key, i) => {
@@ -201,7 +202,7 @@ function showPackets() {
 	const names = keys.map((key) => key.split('/')[1]);
 
 	takeRows();
-	// Dygraphs stacks the last line at the bottom: what passes stands on the axis, drops on top.
+	// Dygraphs stacks the last line at the bottom: passed packets on the axis, drops on top.
 	showPlot('packets', byId('packets'), keys, names.map(reasonText), names.map((name) => colourOf(COLOURS[name])), true);
 	showValues(-1, 'packets');
 	showTable(keys, names.map(reasonText));
@@ -277,7 +278,8 @@ function isThere(name, outcome) {
 	return key in model.lines && isSeen(key);
 }
 
-// The number of sources by how much of the limit they use; heights grow as the root, or one would be all.
+// The number of sources by their use of the limit; heights grow as the square root, because linear
+// bars would hide small counts.
 function showUse(figure, use) {
 	const most = Math.max(1, ...use);
 	const bars = use.map((count, i) => draw('rect', {

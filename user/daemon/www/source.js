@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-// One source: its cells, its events, and commands to copy. The page itself acts on nothing.
+// One source: its cells, its events, and commands to copy. The page itself changes nothing.
 
-let shown = null; // the last answer
+let shown = null; // the last reply
 let opener = null;
 
-// A word of a command for a shell: names come from others.
+// Quotes a word of a command for the shell: names are untrusted.
 function word(text) {
 	return /^[\w.:/@+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
 }
 
-// The URL may come from anybody: only an address or a prefix gets commands.
+// The URL is untrusted: commands are shown only for an address or a prefix.
 function isAddress(text) {
 	return /^[0-9a-f.:]{2,45}(\/\d{1,3})?$/i.test(text);
 }
@@ -76,7 +76,7 @@ function limitElement(limit) {
 	return make('div', {}, make('h3', {}, head), ...(limit.cells.length ? [cellBars({limit: limit.limit, cells: limit.cells, count})] : []));
 }
 
-// What `show` says of it: the first lines are the verdict.
+// The output of `show`: the first lines are the verdict.
 function nowElements() {
 	const now = shown.now;
 

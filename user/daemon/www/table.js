@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Sources and events.
 
-const past = {sources: [], oneIn: 1, recorded: false}; // of a range
+const past = {sources: [], oneIn: 1, recorded: false}; // in a range of the past
 let events = [];
 
 const COLUMNS = [
@@ -22,7 +22,8 @@ function liveRow(row) {
 	const points = [];
 
 	spark.forEach(({time, value}, i) => {
-		// The first scan of a line has a width as well: a line through one point is not seen.
+		// The first scan of a line needs a width, because a line through one point is
+		// invisible.
 		if (value !== null && (i === 0 || spark[i - 1].value === null))
 			points.push([part(time - live.scan.interval), value]);
 		points.push([part(time), value]);
@@ -67,7 +68,7 @@ function useBar(use) {
 		draw('rect', {class: use >= 1000 ? 'fill bad' : 'fill', width: Math.max(use ? 1 : 0, 44 * Math.min(use, 1000) / 1000), height: 9, rx: 2}));
 }
 
-// A value of null ends a line.
+// A null value interrupts the line.
 function spark(points) {
 	const most = Math.max(1, ...points.map((point) => point[1]));
 	const lines = [[]];
@@ -91,7 +92,7 @@ function heading(column) {
 		make('button', {type: 'button', 'data-sort': column.id}, title, isSorted ? (column.left ? ' ↑' : ' ↓') : ''));
 }
 
-// Where it has to, an address breaks after a colon.
+// Allows line breaks in addresses after a colon.
 function breakable(address) {
 	return address.split(/(?<=:)(?!:)/).flatMap((part, i) => (i ? [make('wbr'), part] : [part]));
 }
@@ -110,7 +111,7 @@ function rowElement(row) {
 		make('td', {}, short(row.pass)), make('td', {class: 'wide'}, spark(row.points)));
 }
 
-// What had the focus is made anew, and gets it again.
+// Restores the focus if the focused element was created again.
 function keepFocus(element, change) {
 	const had = element.contains(document.activeElement) ? document.activeElement : null;
 	const {source, sort} = had ? had.dataset : {};
@@ -202,7 +203,7 @@ function mostOf(values) {
 	return known.length ? Math.max(...known) : null;
 }
 
-// Live: the last second. Of the past: the mean, and the most.
+// Live: the last second. In the past: the mean and the maximum.
 function showTiles() {
 	const last = live.scan && !live.scan.up ? -1 : model.times.length - 1;
 	const indexes = isLive() ? (last >= 0 ? [last] : []) : model.times.map((time, i) => i).filter((i) => model.sources[i] !== null);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Numbers, times and elements.
 
-// Cold colours pass, warm ones are dropped; both halves can be told apart without red and green.
+// Cold colours pass, warm colours are dropped; both can be distinguished without seeing red and
+// green.
 const COLOURS = {
 	under_limit: ['#5b9bd5', '#4a86c0'], no_limit: ['#a9c7e6', '#34597d'], shadow_over: ['#8e7cc3', '#8e7cc3'],
 	allowed: ['#76b7a5', '#4f9484'], newcomer_pass: ['#9fb8c8', '#6d8798'], non_ip: ['#c3ccd6', '#4a5563'],
@@ -35,7 +36,7 @@ function short(value) {
 	return value >= 10 || value % 1 === 0 ? String(Math.round(value)) : value.toFixed(1);
 }
 
-// A setting, and what to do for it.
+// Text that names a line of the settings, and how to apply it.
 function withSetting(words) {
 	return `the line '${words}' in /etc/ringfence/watch.conf, followed by 'systemctl reload ringfence-watch',`;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is looked at: it is in the URL, so a copy of the URL shows the same.
+// The state of the view, which is in the URL: a copy of the URL shows the same.
 
 const RANGES = {'5m': 300e3, '1h': 3600e3, '24h': 86400e3, '7d': 7 * 86400e3};
 const SPAN_LEAST = 10e3;
 const SPAN_MOST = 400 * 86400e3;
 const UNITS = {s: 1e3, m: 60e3, h: 3600e3, d: 86400e3};
 
-// fault: what is wrong with the times of the URL; then the present is shown.
+// fault: the error in the times of the URL; the page then shows live data.
 const view = {fence: '', range: '5m', from: 0, to: 0, source: '', sort: 'drop', fault: ''};
 
 // 2026-11-22T14:02, 14:02 of today, -2h
@@ -72,7 +72,7 @@ function writeView(push) {
 	history[push ? 'pushState' : 'replaceState'](null, '', '/?' + words.toString().replace(/%3A/g, ':'));
 }
 
-// The span between two times of the past; one that would end in the future ends now.
+// The span between two times in the past; a span that reaches into the future is shortened.
 function showSpan(from, to, now) {
 	const length = Math.min(Math.max(to - from, SPAN_LEAST), SPAN_MOST);
 	const end = Math.min(Math.max(to, from + length), now);
