@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 CC ?= cc
-# Builds what runs during the build, also where CC is for another machine.
+# Compiles programs that run during the build, even if CC is a cross compiler.
 HOSTCC ?= cc
 NM ?= nm
 CLANG ?= clang
@@ -20,10 +20,10 @@ PKG_CONFIG ?= pkg-config
 # These are looked up only when a recipe needs them, since 'make demo' installs the tools first.
 BPFTOOL = $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 LIBS = $(shell $(PKG_CONFIG) --libs libxdp libbpf jansson libmnl nettle sqlite3 ncursesw) -lpthread
-# What the daemon does without.
+# Libraries that the daemon does not need.
 SCREEN_LIBS = $(shell $(PKG_CONFIG) --libs ncursesw)
 DAEMON_LIBS = $(shell $(PKG_CONFIG) --libs libmicrohttpd libseccomp zlib)
-# What the agent of a fleet has beyond them, and what it does without.
+# Libraries that only the agent of a fleet needs, and libraries that it does not need.
 AGENT_LIBS = $(shell $(PKG_CONFIG) --libs hiredis)
 NOT_AGENT_LIBS = $(SCREEN_LIBS) $(shell $(PKG_CONFIG) --libs nettle sqlite3)
 LIBS_CFLAGS = $(shell $(PKG_CONFIG) --cflags libxdp libbpf jansson libmnl nettle sqlite3 ncursesw)
@@ -42,11 +42,11 @@ Q := $(if $(V),,@)
 
 BPF_OBJECTS := build/ringfence.bpf.o build/ringfence_fleet.bpf.o build/fleet_calls.bpf.o build/clock.bpf.o build/show.bpf.o
 GENERATED := $(BPF_OBJECTS:.bpf.o=.skel.h) build/completion_scripts.h build/page_assets.h build/fleet_functions.h build/paths.h
-# Tools of the build, and no part of the programs.
+# Tools of the build, not part of the programs.
 PRINTERS := user/schema/print.c user/cli/print_keys.c
 USER_OBJECTS := $(patsubst user/%.c,build/user/%.o,$(filter-out $(PRINTERS),$(wildcard user/*/*.c)))
-# A library for each floor, all but the programs' own main(). They stand as the linker wants them: each before those that
-# its files call, see tests/lint/floors.
+# A static library for each floor, without the programs' main(). The order is the linker's: each
+# library precedes the libraries that it calls, see tests/lint/floors.
 FLOORS := agent daemon cli screen watch snapshot doctor attach fence fleet kernel rules schema base
 COMMAND_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out agent daemon,$(FLOORS)))
 DAEMON_LIBRARIES := $(patsubst %,build/lib/%.a,$(filter-out agent cli screen doctor attach,$(FLOORS)))
@@ -55,17 +55,18 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,build/tests/unit/%,$(wildcard tests/unit
 PROG_TESTS := $(patsubst tests/prog/%.c,build/tests/prog/%,$(wildcard tests/prog/test_*.c))
 E2E_TESTS := $(wildcard tests/e2e/test_*.sh)
 DOCS_TESTS := $(wildcard tests/docs/test_*.sh) $(addprefix tests/packaging/test_,install.sh install_here.sh names.sh upgrade.sh)
-# The tests that 'make check-fast' runs beside the unit tests.
+# The tests that 'make check-fast' runs in addition to the unit tests.
 FAST_TESTS := tests/e2e/test_frames.sh $(addprefix build/tests/prog/test_,budget cases fence layout lists)
 PACKAGE_TESTS := $(addprefix tests/packaging/test_,deb.sh recipes.sh)
-# A model in C of the functions that a fleet's engine runs, and of their end of the wire.
+# A C model of the functions that a fleet server runs, and of its side of the wire protocol.
 MODEL := $(patsubst %,tests/fleet/model/%.c,ledger sums wire)
-# Of the functions that a fleet's engine runs.
+# Tests of these functions.
 ENGINE_TESTS := $(wildcard tests/engine/test_*.sh)
 ENGINE_TOOLS := $(addprefix build/tests/engine/,bench call compare)
 ECOSYSTEM_TESTS := $(wildcard tests/ecosystem/test_*.sh)
 EXPLORER := tests/explorer/test_explorer.sh $(addprefix tests/fleet/test_,ledger.sh claims.sh sums.sh many.sh)
-# First, the longest before the others, so that none of them is left over at the end, alone on one CPU.
+# The tests that start first, the longest ones before the others, because a long test that starts
+# last would run on one CPU while the other one is idle.
 LONG_TESTS := tests/e2e/test_kills.sh $(EXPLORER) build/tests/prog/test_history_sums \
 	$(patsubst %,tests/e2e/test_%.sh,faults fills top_terminals top_samples help attach_cli live repair) build/tests/prog/test_residents \
 	$(patsubst %,tests/e2e/test_%.sh,events fleet_tls_cluster daemon fleet_bans) $(addprefix build/tests/unit/test_,limiter_random lease_even) \
@@ -84,12 +85,12 @@ MANUALS := $(wildcard docs/*.[1-8])
 GUIDES := $(wildcard docs/guides/*.md)
 SCRIPTS := $(wildcard tests/*.sh tests/*/*.sh packaging/debian/ringfence*.p*) packaging/upgrade-fences user/completion/ringfence.bash .ci/run
 
-# Runs as many recipes at once as there are CPUs, unless the caller gives -j.
+# Runs as many recipes in parallel as there are CPUs, unless the caller passes -j.
 SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.SECONDARY: # keeps what is made on the way, skeletons for one
+.SECONDARY: # preserves intermediate files, such as skeletons
 .PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd bound-fleet faults-fleet explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-tcp bench-fleet bench-keep \
 	lint deb deps deps-test deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
@@ -118,7 +119,8 @@ build/user/%.o: user/%.c | $(GENERATED)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LIBS_CFLAGS) -c $< -o $@
 
-# What each library has. It is made anew when this changes: a file that is gone leaves its library.
+# The members of all libraries. A library is built again when this list changes, to drop members
+# whose source was removed.
 build/lib/members: FORCE
 	@mkdir -p $(@D)
 	@echo '$(sort $(USER_OBJECTS))' > $@.new
@@ -171,7 +173,8 @@ $(KEYS): build/schema/keys_%: build/schema/print_keys
 	$(Q)$< $* > $@.new
 	@mv $@.new $@
 
-# Messages name files of the installation. What does is compiled anew when PREFIX has changed, and only then.
+# Messages contain paths of the installation. Files that use them are compiled again when PREFIX has
+# changed, and only then.
 build/paths.h: FORCE
 	@mkdir -p $(@D)
 	@echo '#define RF_SHARE_DIRECTORY "$(PREFIX)/share/ringfence"' > $@.new
@@ -189,8 +192,8 @@ build/completion_scripts.h: $(COMPLETIONS)
 	done > $@.new
 	@mv $@.new $@
 
-# The functions of a fleet's engine: one file, as an engine loads it. Of the parts only the first one keeps
-# its first line; those of the others become blank.
+# The functions of a fleet server, as one file. Only the first part has a header line; the first
+# lines of the other parts become blank.
 FLEET_LIBRARY := $(patsubst %,user/fleet/library/%.lua,begin ledger members claims sums calls bans end)
 
 build/ringfence.lua: $(FLEET_LIBRARY)
@@ -204,8 +207,9 @@ build/fleet_functions.h: build/ringfence.lua
 		sed 's/[\\"]/\\&/g; s/.*/\t"&\\n"/' $<; echo ';'; } > $@.new
 	@mv $@.new $@
 
-# The page of the daemon: its files, compressed, as C arrays. Plots are drawn by dygraphs, as the
-# distribution has it or 'make deps' got it; without it the page says so.
+# The page of the daemon: its files, compressed, as C arrays. Plots are drawn by dygraphs, either
+# the distribution's or the one fetched by 'make deps'; without it the page reports that plots are
+# missing.
 PAGE := user/daemon/www
 PAGE_SCRIPTS := $(PAGE)/begin.js build/schema/page.js $(patsubst %,$(PAGE)/%.js,text view data header plots table source main end)
 DYGRAPHS ?= $(firstword $(wildcard /usr/share/javascript/dygraphs/dygraph.min.js \
@@ -334,7 +338,7 @@ bench-live: $(BENCH_LIVE) ## only the half that floods veth pairs, and compares 
 bench-seen: $(BENCH_LIVE) build/tests/sampled ## measure what a flood's packet costs while a capture or the daemon looks, in pairs (root)
 	@tests/bench/seen.sh
 
-# Named after the machine: the figures of one machine say nothing about another.
+# The name contains the machine, because results of different machines are not comparable.
 bench-keep: ## keep the last results of 'make bench' in docs/bench/, named after the machine
 	@mkdir -p docs/bench
 	@name=$$(jq -r -f tests/bench/name.jq build/bench/program.json) && \
@@ -344,14 +348,14 @@ bench-keep: ## keep the last results of 'make bench' in docs/bench/, named after
 # Lint reads the calls from the objects. -Werror applies here because later builds reuse the objects.
 lint: WARNINGS += -Werror
 lint: $(USER_OBJECTS) $(MANUALS:%=build/%) ## check formatting, shell scripts, floors of calls and includes, length of functions, manuals
-	@# Side by side: these two take two minutes of a CPU.
+	@# In parallel: these two take two minutes of CPU time.
 	@printf '%s\n' $(SOURCES) user/schema/commands.def user/schema/limit.def | xargs -P "$$(nproc)" -n 64 $(CLANG_FORMAT) --dry-run -Werror
 	@# Cleanup functions are reached from traps.
 	@printf '%s\n' $(SCRIPTS) | xargs -P "$$(nproc)" -n 8 $(SHELLCHECK) -x -e SC2317
 	@tests/lint.sh $(SOURCES)
-	@# Which other manuals are on this machine is not ours to say.
+	@# References to manuals that this machine does not have are no error.
 	@! $(MANDOC) -Tlint $(MANUALS:%=build/%) 2>/dev/null | grep -v 'referenced manual not found'
-	@# Tables that are too wide for lintian, too. Only paper has pages.
+	@# Tables that are also too wide for lintian. Page breaks only matter on paper.
 	@! for manual in $(MANUALS:%=build/%); do \
 		MANWIDTH=120 LC_ALL=C.UTF-8 man --warnings -Tutf8 -Z -l $$manual 2>&1 >/dev/null | sed "s|^|$$manual: |"; \
 		done | grep -v ': table text block will not fit on one page'
@@ -391,7 +395,7 @@ deps-ecosystem: ## install what 'make check-ecosystem' needs; CrowdSec only goes
 deps-fuzz: ## install what 'make fuzz' needs
 	@tests/deps.sh fuzz
 
-# The directory that zsh searches, below PREFIX; Debian's packages use another one.
+# The directory that zsh searches, below PREFIX; Debian's packages use a different one.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
 # The directory of programs, below PREFIX; Fedora and Arch Linux have bin only.
 SBINDIR ?= sbin
@@ -427,7 +431,7 @@ INSTALLED := build/ringfence:755:$(SBINDIR)/ringfence \
 UNITS := $(patsubst packaging/%,build/%,$(wildcard packaging/systemd/*.service packaging/systemd/*.socket))
 install_one = install -D -m $(word 2,$(1)) $(word 1,$(1)) $(DESTDIR)$(PREFIX)/$(word 3,$(1))
 
-# Made anew each time, since PREFIX may have changed.
+# Built every time, because PREFIX can have changed.
 $(UNITS): build/%: packaging/% FORCE
 	@mkdir -p $(@D)
 	$(Q)sed 's|/usr/sbin/ringfence|$(PREFIX)/$(SBINDIR)/ringfence|g' $< > $@
@@ -438,11 +442,11 @@ $(MANUALS:%=build/%): build/%: % $(SCHEMA) $(KEYS) FORCE
 	$(Q)awk '/^\.\\" rows of / { while ((getline row < ("build/schema/" $$NF)) > 0) print row; next } 1' $< | \
 		sed 's,/usr/sbin/ringfence,$(PREFIX)/$(SBINDIR)/ringfence,g; s,/usr/\(lib/bpf\|share/\),$(PREFIX)/\1,g' > $@
 
-# The units need the group and the user of sysusers.d now, not after the next boot. What is installed
-# under DESTDIR is for another machine, or for a package, whose scripts do this.
+# The units need the group and the user of sysusers.d now, not only after the next boot. Files under
+# DESTDIR are for a different machine, or for a package, whose scripts create them.
 SYSUSERS := $(foreach one,$(INSTALLED),$(filter lib/sysusers.d/%,$(lastword $(subst :, ,$(one)))))
 add_users = systemd-sysusers $(addprefix $(PREFIX)/,$(SYSUSERS))
-# Runs commands where systemd does, or else says to: $(call in_systemd,COMMAND,WHY)
+# Runs commands on a system with systemd, and otherwise prints them: $(call in_systemd,COMMAND,WHY)
 in_systemd = $(if $(DESTDIR),,@{ [ -d /run/systemd/system ] && $(1); } || \
 	printf '%s\n' '$@: $(2), run as root:' '  $(1)')
 
@@ -459,7 +463,7 @@ uninstall: ## remove what 'install' installed; rules in /etc/ringfence, users an
 		[ ! -d $$directory ] || rmdir --ignore-fail-on-non-empty $$directory; done
 	$(call in_systemd,systemctl daemon-reload,for systemd to forget the units)
 
-# What the tarball holds and packages are built from; tests/packaging/ installs from it.
+# The contents of the tarball, from which packages are built; tests/packaging/ installs from it.
 RELEASED := Makefile LICENSE README.md bpf docs include packaging tests user
 
 # The package is built in a copy of the tree, since debhelper writes into its source tree.
@@ -471,11 +475,11 @@ deb: ## build a Debian package into build/deb/, and check it with lintian; DEB_A
 	@cp -r packaging/debian $(DEB_TREE)/debian
 	cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u PREFIX -u DESTDIR -u SBINDIR -u WERROR \
 		dpkg-buildpackage -us -uc -b $(if $(DEB_ARCH),--host-arch $(DEB_ARCH))
-	@# One override is about a page that a table does not fit on: there is one or none, as keys come and go.
+	@# One override is for a table that does not fit on a page, which depends on the number of keys.
 	lintian --allow-root --fail-on error,warning --info --pedantic --display-info \
 		--suppress-tags mismatched-override build/deb/*.changes
 
-# What a package is built from.
+# The source archive of the packages.
 TARBALL := build/dist/ringfence-$(VERSION).tar.gz
 
 dist: ## make a tarball of the sources in build/dist/
@@ -489,7 +493,7 @@ NODEPS = $(if $(wildcard /etc/debian_version),--nodeps)
 RPM_FLAGS = $(NODEPS)
 MAKEPKG_FLAGS = $(NODEPS)
 
-# What draws the plots is a source of its own: the tarball has this tree alone.
+# Dygraphs is a separate source, because the tarball contains only this tree.
 add_dygraphs = $(if $(DYGRAPHS),cp $(DYGRAPHS) $(1)/dygraph.min.js,echo "$@: without plots on the page: run 'make deps'")
 
 rpm: dist ## build an RPM package into build/rpm/

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-# How the tests, their tools and the benchmarks are built. The Makefile includes this file; a package is
-# built without it.
+# Rules for the tests, their tools and the benchmarks. The Makefile includes this file if it exists;
+# packages are built without it.
 
-# The tests under the sanitizers: unit tests, and those that read the maps of another user.
+# The tests that run under the sanitizers: unit tests, and tests that read maps of an untrusted
+# user.
 HOSTILE := $(patsubst tests/prog/%.c,%,$(wildcard tests/prog/test_hostile*.c))
-# What every test of the program has beside the command line.
+# Objects that every test of the program links in addition to the command line.
 BESIDE := tests/prog/clock.o tests/prog/spare.o
 SANITIZED := $(UNIT_TESTS:build/%=%) $(HOSTILE:%=tests/prog/%) $(BESIDE:.o=) $(MODEL:.c=)
 
-# Line numbers are all that a report of a sanitizer names; at -O2, what it adds takes a compiler twice as long.
+# Reports of a sanitizer only need line numbers; at -O2, compiling the instrumented code takes twice
+# as long.
 build/asan/%.o: private CFLAGS := $(CFLAGS) -O1 -g1
-# A test calls the code of a library a few times; only the code that is in headers runs long in a test itself.
+# A test calls the code of a library a few times; only code in headers runs long in the test itself.
 RUN_LONG := $(addprefix tests/unit/test_,ban_table cases cells events_day fleet_% known_filter lease% limiter% monotonic packet peek% %_random replay slot)
 $(patsubst %,build/asan/%.o,$(filter-out $(RUN_LONG),$(UNIT_TESTS:build/%=%))): private CFLAGS := $(CFLAGS) -O0 -g1
 build/asan/%.o: %.c
@@ -18,8 +20,8 @@ build/asan/%.o: %.c
 	$(call say,ASAN,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) -c $< -o $@
 
-# What objects reach of the program: the linker says which members of the libraries that are, and no others are compiled
-# again. A make of its own does it, since the list is known only here.
+# The members of the libraries that objects use: the linker lists them, and only they are compiled
+# again. This needs a recursive make, because the list is known only at this point.
 define reached_library
 build/$(1)/reached.a: $(2:%=build/$(1)/%.o) $(FLOORS:%=build/lib/%.a) | $(GENERATED)
 	$$(Q)$$(LD) -r -M -o /dev/null $$(filter %.a,$$^) \
@@ -67,7 +69,7 @@ endef
 $(foreach clang,$(OTHER_CLANGS),$(eval $(call by_other_clang,$(clang))))
 tools: $(OTHER_CLANGS:%=build/compilers/%/ringfence.bpf.o)
 
-# The linker wraps the clock, so that tests can inject another one.
+# The linker wraps the clock, which allows tests to inject a different one.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 
 $(patsubst %,build/tests/prog/%.o,clock crowd): | build/ringfence.skel.h
@@ -78,8 +80,8 @@ build/tests/prog/%: tests/prog/%.c $(BESIDE:%=build/%) $(COMMAND_LIBRARIES)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(filter %.c %.o,$^) $(BEFORE) $(COMMAND_LIBRARIES) -o $@ $(WRAPPED) $(LIBS) -lcmocka -lpthread
 
-# What abi.h defines, in lines of one member or constant each: the test of the layout has it as text.
-# Left out: what is no part of the maps, and the sizes that 'attach' chooses.
+# The definitions of abi.h, one member or constant per line: the layout test compares this text.
+# Definitions that are not part of the maps, and the sizes that 'attach' chooses, are excluded.
 ABI_HEADER := $(CC) $(filter-out -M%,$(CPPFLAGS)) -DRF_WITH_SHARES -E
 build/tests/abi: include/ringfence/abi.h tests/build.mk $(wildcard include/ringfence/*.h)
 	$(Q){ $(ABI_HEADER) $< | awk '/^# [0-9]+ "/ { ours = $$3 ~ /include\/ringfence\//; next } ours' | \
@@ -88,13 +90,13 @@ build/tests/abi: include/ringfence/abi.h tests/build.mk $(wildcard include/ringf
 		grep -v '^#define RF_\(ABI_[VL].*\|REASON_NAMES\|[A-Z0-9_]*_DEFAULT\) ' | LC_ALL=C sort; } >$@
 build/tests/prog/test_layout: build/tests/abi
 
-# What the daemon's page process leaves itself: the tests of it have that part of the daemon.
-# What ends a client of the page is in its loop.
+# Tests of the privileges of the daemon's page process link that part of the daemon. Disconnecting a
+# client of the page is in its loop.
 $(patsubst %,build/tests/prog/test_%,confine gone): build/lib/daemon.a
 $(patsubst %,build/tests/prog/test_%,confine gone): private BEFORE := build/lib/daemon.a
 $(patsubst %,build/tests/prog/test_%,confine gone): private LIBS += $(DAEMON_LIBS)
 
-# What the agent of a fleet sees in its fence.
+# The agent's view of its fence.
 build/tests/prog/test_bans_look: build/lib/agent.a
 build/tests/prog/test_bans_look: private BEFORE := build/lib/agent.a
 
@@ -176,7 +178,8 @@ build/tests/recorder: build/tests/record/main.o build/tests/record/made.o $(COMM
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-# Made anew whenever build/ringfence is, so whenever a source of the program or of the command line is.
+# Built again whenever build/ringfence is, which means after any change of the program or of the
+# command line.
 $(VARIANTS): build/variants/%/build/ringfence: build/ringfence tests/e2e/variant.sh tests/e2e/edit_object.py
 	$(call say,VARIANT,$*)
 	$(Q)tests/e2e/variant.sh $* build/variants/$*
