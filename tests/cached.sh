@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# For tests whose result follows from the sources alone: `cached FILE…` runs the calling script, and keeps
-# what it printed in build/cache/ if all held. Another run over the same files prints that, and ends. The
-# script itself, what compiles and what the script takes from the environment count as well. `make clean`
-# forgets it.
+# For tests whose result depends only on the sources: `cached FILE…` runs the calling script, and
+# saves its output in build/cache/ if all tests passed. A later run over the same files prints that
+# output and exits. The script, the compiler and the script's environment variables are part of the
+# key. `make clean` removes the results.
 
-# The key of a result; files that changed while the script ran have another one.
+# The key of a result; it changes if files changed while the script ran.
 key_of() { # FILE…
 	(
 		set -o pipefail

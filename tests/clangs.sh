@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# clangs.sh [CLANG]: prints each installed clang that is not CLANG under another name: clang-N from
-# 14 on, the oldest first, and 'clang' if it is none of these.
+# clangs.sh [CLANG]: prints each installed clang that is not the same as CLANG: clang-N for N of 14
+# and later, in ascending order, and 'clang' if it is a different one.
 set -u
 
-# The compiler itself: a cache in front of all of them has one file for all.
+# The path of the compiler itself: if a cache wraps all compilers, they share one file.
 where() {
 	local path
 

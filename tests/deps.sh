@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Installs packages for one or more purposes: `build`, `demo` (what `make demo` runs), `demo-fleet`, `test`,
-# `lint`, `fuzz`, `bench` (the programs to compare with), `packages` (packages of distributions), `arm64` (build them for arm64),
-# `ecosystem` (the programs that ringfence works beside), `vm` (run on other kernels), `clangs` (a
-# second clang, for the tests that take every installed clang). Packages that are installed already
-# are left alone. If the package manager is unknown, the script lists what is needed.
-# `list MANAGER` before the purposes prints the names for this package manager, and installs nothing;
-# docs/packages.md has them too.
+# Installs packages for one or more purposes: `build`, `demo` (used by `make demo`), `demo-fleet`,
+# `test`, `lint`, `fuzz`, `bench` (the programs to compare with), `packages` (packages of
+# distributions), `arm64` (build them for arm64), `ecosystem` (the programs that ringfence works
+# with), `vm` (run on other kernels), `clangs` (a second clang, for the tests that use all installed
+# clangs). Installed packages are not changed. If the package manager is unknown, the script lists
+# the requirements.
+# `list MANAGER` before the purposes prints the names for this package manager, without installing
+# anything; docs/packages.md also lists them.
 set -eu
 
 manager=
@@ -100,7 +101,7 @@ if [ -n "$manager" ]; then
 	exit
 fi
 
-# Another package may provide what has this name, as zlib-ng-compat-devel does zlib-devel.
+# A different package can provide this name, as zlib-ng-compat-devel does for zlib-devel.
 missing_rpm() { # MANAGER
 	local package
 
@@ -134,8 +135,8 @@ candidate() { # PACKAGE
 	apt-cache policy "$1" | sed -n 's/^ *Candidate: //p'
 }
 
-# Debian 12's QEMU has no igb, whose driver takes XDP; the one of its backports has. Their lists are
-# kept apart, so that apt stays as this system's owner has set it up.
+# Debian 12's QEMU has no igb, whose driver supports XDP; the QEMU in its backports does. Their
+# package lists are stored separately, to leave apt's configuration unchanged.
 newer_qemu() {
 	local suite mirror directory options packages=(qemu-system-{x86,arm,misc})
 
@@ -178,7 +179,7 @@ elif command -v zypper >/dev/null; then
 	need_root "${missing[@]}"
 	zypper --non-interactive install "${missing[@]}"
 else
-	# Not an error: all of it may have been installed by other means.
+	# Not an error: everything might have been installed by other means.
 	printf 'make deps: no package manager that it knows (apt, dnf, pacman, zypper); needed are:\n%s\n' \
 		"$needs" >&2
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Gets dygraphs, which draws the plots of the daemon's page, into a directory: the pinned package of
-# npm, after a look at its sum. Only where the distribution has none. Without it the daemon is built
-# all the same, and the page says what is missing.
+# Fetches dygraphs, which draws the plots of the daemon's page, into a directory: the pinned package
+# of npm, after its checksum was verified. Only if the distribution does not provide it. Without
+# dygraphs the daemon is still built, and the page reports that plots are missing.
 set -eu
 
 directory=$1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The rules of this tree that no other linter knows: calls and includes run down only, functions fit
-# a screen. The objects of user/ must be in build/.
+# Rules of this tree that no other linter checks: calls and includes only point to lower floors,
+# functions fit a screen. The objects of user/ must be in build/.
 set -u
 
 FUNCTION_LINES_MAX=60
@@ -13,8 +13,8 @@ complain() {
 	status=1
 }
 
-# The floor of a file of bpf/ or include/. A file may include its own header and files of lower
-# floors. tests/lint/floors has the floors of user/.
+# The floor of a file of bpf/ or include/. A file can include its own header and files of lower
+# floors. tests/lint/floors lists the floors of user/.
 floor() {
 	case $1 in
 	include/ringfence/counters.h | include/ringfence/packet_class.h) echo 0 ;;
@@ -41,13 +41,13 @@ floor() {
 	bpf/charge.h | bpf/new_window.h) echo 16 ;;
 	bpf/limits_known.h | bpf/newcomers.h) echo 17 ;;
 	bpf/limits.h) echo 18 ;;
-	bpf/ringfence_fleet.bpf.c) echo 20 ;; # of the other program, whole
+	bpf/ringfence_fleet.bpf.c) echo 20 ;; # of the fleet program, including its main file
 	bpf/*.bpf.c) echo 19 ;;
 	*) echo none ;;
 	esac
 }
 
-# Where `name`, included by $1, is in the tree; nothing for a system header or a built one.
+# The path of `name`, included by $1, in the tree; empty for system headers and generated ones.
 locate() {
 	local directory
 
@@ -83,7 +83,8 @@ check_floors() {
 		from=objects <(nm -A -P -g "${objects[@]}") || status=1
 }
 
-# Only `out`, a tool of the build, and what the daemon and the agent `say` print, and `log` passes on what libbpf and libxdp say, when asked.
+# Only `out`, a tool of the build, and the logging of the daemon and the agent (`say`) print; `log`
+# passes on messages of libbpf and libxdp, on request.
 check_printing() {
 	case $1 in
 	user/cli/out.c | user/schema/print.c | user/cli/print_keys.c | user/base/say.c | user/daemon/main.c | user/kernel/log.c) ;;
@@ -92,7 +93,7 @@ check_printing() {
 	esac
 }
 
-# Of an array that is empty there may be no memory, which the C library does not allow.
+# An empty array can have a null pointer, which the C library does not allow.
 check_sorting() {
 	case $1 in
 	user/base/sort.h) ;;

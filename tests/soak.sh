@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Ten minutes of floods beside known sources, with every attack, number of limits, policy and
-# family. First all combinations run in simulated time; then real frames run on two CPUs, where each
-# number of limits meets each policy. The tables come at the end; a row fails if known sources lost
-# packets. FLOOD_SECONDS is the length of each flood of real frames (20).
+# Ten minutes of floods next to known sources, with every attack, number of limits, policy and
+# family. First all combinations run in simulated time; then real frames run on two CPUs, in all
+# combinations of number of limits and policy. The tables are printed at the end; a row fails if
+# known sources lost packets. FLOOD_SECONDS is the duration of each flood of real frames (20).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
