@@ -50,24 +50,24 @@ is "$(stat -c '%a %U %G' /run/ringfence-fleet/edge1.json)" '640 root ringfence' 
 	"the agent's file is for members of the group"
 check 'who watches sees the members' eventually metric_is members 2
 hears_in_room() {
-	[ "$(metric hosts) $(metric agent_up) $(metric alone)" = '3 1 0' ]
+	[ "$(metric hosts) $(metric agent_up) $(metric offline)" = '3 1 0' ]
 }
 check 'the room, the agent, and that it hears' eventually hears_in_room
 heard_lately() {
-	awk -v heard="$(metric heard_seconds)" 'BEGIN { exit !(heard != "" && heard < 2) }'
+	awk -v heard="$(metric last_reply_seconds)" 'BEGIN { exit !(heard != "" && heard < 2) }'
 }
 check 'it was heard lately' eventually heard_lately
-is "$(metric asks_total 'outcome="sent"')" 0 'nobody has asked yet'
+is "$(metric requests_total 'outcome="sent"')" 0 'nobody has asked yet'
 for host in 1 2; do
 	send "$host" src=192.0.2.1,count=120000,rate=1000
 done
 check 'a source has a share' eventually metric_is shares 1
 check 'and wants more than is left' eventually metric_is contested 1
-check 'asks were sent' test "$(metric asks_total 'outcome="sent"')" -gt 0
+check 'asks were sent' test "$(metric requests_total 'outcome="sent"')" -gt 0
 for sender in "${senders[@]}"; do
 	stop TERM "$sender"
 done
-is "$(metric asks_total 'outcome="lost"')" 0 'none was lost'
+is "$(metric requests_total 'outcome="lost"')" 0 'none was lost'
 
 stop KILL "${agent[2]}"
 check 'a member that is silent is gone' eventually told member_expired
@@ -77,18 +77,18 @@ check 'so says the metric' eventually metric_is members 1
 stop KILL "$engine_pid"
 check 'without an engine the host is alone' eventually told fleet_offline
 matches "$(event fleet_offline detail)" 'fleet server 10.77.1.1:6379: .*' 'its event says why'
-check 'so says the metric, once alone' eventually metric_is alone 1
+check 'so says the metric, once alone' eventually metric_is offline 1
 start_engine
 check 'with an engine it is back' eventually told fleet_online
 is "$(event fleet_online id)" "$(event fleet_offline id)" 'an id joins both'
 
 has_counted() { # TIMES
-	[ "$(metric alone_times_total)" -gt "$1" ]
+	[ "$(metric offline_periods_total)" -gt "$1" ]
 }
-times=$(metric alone_times_total)
+times=$(metric offline_periods_total)
 check 'that was counted' test "$times" -gt 0
 kill -STOP "${agent[1]}"
-check 'an agent that stands still leaves its host alone' eventually metric_is alone 1
+check 'an agent that stands still leaves its host alone' eventually metric_is offline 1
 kill -CONT "${agent[1]}"
 check 'and counts that, though it could not look' eventually has_counted "$times"
 eventually hears 1 || fail 'it hears the engine again'
@@ -98,11 +98,11 @@ is "$(on 1 fleet status edge1 --json | jq -c '[(.buckets | length), ([.buckets[]
 	select(.offline_count > 1 and .offline_ns > 0 and .offline_since_ns < .offline_until_ns and
 		.offline_until_ns < .online_until_ns)] | length),
 	.offline_count > 1, .offline_ns >= ([.buckets[].offline_ns] | max)]')" '[16,16,true,true]' 'of each part of the sources as well'
-check 'with its time' awk -v seconds="$(metric alone_seconds_total)" 'BEGIN { exit !(seconds > 0) }'
+check 'with its time' awk -v seconds="$(metric offline_seconds_total)" 'BEGIN { exit !(seconds > 0) }'
 
 stop KILL "${agent[1]}"
 check 'an agent that was killed is not up' eventually metric_is agent_up 0
-check 'and the host is alone' eventually metric_is alone 1
+check 'and the host is alone' eventually metric_is offline 1
 is "$(metric members)$(metric shares)" '' 'what it told last is told no more'
 went_alone_again() {
 	[ "$(event fleet_offline id)" != "$(event fleet_online id)" ]
