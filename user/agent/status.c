@@ -84,8 +84,7 @@ struct line_status {
 };
 
 static const struct rf_field line_fields[] = {
-	RF_FIELD("state", struct line_status, state,
-		 "of its worst connection: down, connecting, logging in or connected"),
+	RF_FIELD("state", struct line_status, state, "down, connecting, logging in or connected"),
 	RF_FIELD("last_error", struct line_status, trouble, "its last error", .if_any = true,
 		 .or_null = true),
 	RF_FIELD("connections", struct line_status, connections,
@@ -201,7 +200,7 @@ static const struct rf_field membership_fields[] = {
 	RF_FIELD("refused", struct membership, refused, "buckets that refuse the slot"),
 	RF_FIELD("full", struct membership, is_full, "all slots of the fleet are in use"),
 	RF_FIELD_OF_NS("deadline_ms", struct membership, left_ns,
-		       "until the first bucket is offline, if no further heartbeat is answered"),
+		       "until the first bucket is offline, without replies"),
 	RF_FIELD_OF_NS("offline_ms", struct membership, alone_ns,
 		       "for how long a bucket is offline; null: none is", .has = is_alone,
 		       .or_null = true),
