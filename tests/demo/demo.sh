@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The main job, on two network namespaces of its own:
+# The main use case, on two separate network namespaces:
 #
 #   namespace "outside"                        namespace "server"
 #   four senders ── veth  out0 ═══════════════ in0  veth ── XDP: ringfence ── a receiver
@@ -10,9 +10,9 @@
 #   2001:db8:1::1 IPv6,  50 packets/s: under
 #   2001:db8:66::1 IPv6, 400 packets/s: over
 #
-# ringfence-watch runs in "server", and tells of the sources over the limit.
+# ringfence-watch runs in "server", and reports the sources over the limit.
 #
-# It removes everything it made, also when it is interrupted.
+# It removes everything it created, also when it is interrupted.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -88,7 +88,7 @@ start_senders() {
 	children+=("$senders")
 }
 
-# A daemon that watches the fence, with a history of its own.
+# A daemon that watches the fence, with a separate history.
 start_daemon() {
 	export RINGFENCE_HISTORY=$work/history
 	nsenter --net="/run/netns/$server" build/ringfence-watch history "$work/history" events file off \
@@ -103,7 +103,7 @@ start_daemon() {
 	return 1
 }
 
-# The daemon has told of each source over the limit, and of no other.
+# The daemon has reported each source over the limit, and no other source.
 told() {
 	local limited
 
@@ -114,7 +114,7 @@ told() {
 	return 1
 }
 
-# What the sender sent, what arrived behind the program, and what ringfence counted.
+# Packets that the sender sent, that arrived after the program, and that ringfence counted.
 summary() {
 	local status=0 verdict i sent received passed dropped
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Three front ends and an engine, each in a network namespace of its own. One source sends to all
-# three at once, at twice the limit L each:
+# Three front ends and a fleet server, each in a separate network namespace. One source sends to all
+# three in parallel, at twice the limit L to each:
 #
 #   outside                      h1                  engine
 #   192.0.2.66 -- traffic ---- edge1 eng0 ------- redis-server
 #              -- traffic ---- edge2   (h2) -----
 #              -- traffic ---- edge3   (h3) -----
 #
-# It shows what all three pass together: each host for itself, as a fleet, while the engine is gone,
-# and once it is back. It removes everything it made, also when it is interrupted.
+# It shows the total that all three pass: as independent hosts, as a fleet, while the server is
+# down, and after it was restarted. It removes everything it created, also when it is interrupted.
 
 # shellcheck disable=SC2119,SC2317 # functions are called by name
 # shellcheck source=tests/e2e/private.sh
@@ -29,7 +29,7 @@ show() { # HOST COMMAND…
 	on "$@"
 }
 
-# More than the demo takes; `calm` ends it. It has begun on all hosts.
+# Lasts longer than the demo; `calm` stops it. It has started on all hosts.
 flood() {
 	local host
 
@@ -52,13 +52,13 @@ calm() {
 	end_watch
 }
 
-# The most that all hosts together passed in any second, of those that lie between two times.
+# The maximum that all hosts together passed in any second of a period.
 most() { # [SINCE|UNTIL NS]…
 	build/tests/traffic judge "$scratch/all" from "$from" "$@" max 1000000/1s 2>/dev/null |
 		sed 's/.*: //'
 }
 
-# So far, while it is received.
+# The count until now, while packets are received.
 has_passed() { # MOST [SINCE|UNTIL NS]…
 	local seen
 
@@ -136,7 +136,7 @@ for host in 1 2 3; do
 	eventually is_alone "$host" || bail "host $host does not go alone"
 done
 show 1 fleet status edge1
-sleep 1.2 # a whole second of what passes alone
+sleep 1.2 # a full second of offline traffic
 eventually has_passed $((limit + 1)) since "$killed"
 start_engine
 eventually all_hear || bail 'the hosts do not hear the new engine'

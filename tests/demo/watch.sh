@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
+# watch.sh DIRECTORY: demonstrates watching, on two separate network namespaces. Each minute is a
+# day: twelve users send all the time; at noon a crowd of 150 arrives, all of them under the limit;
+# in the evening one source attacks. The page is in a browser on this machine, and `top` on this
+# terminal, until q is pressed there. With CI=1, or without a terminal, a day is rendered into
+# DIRECTORY instead: the page as PNG, if Chromium is installed, and the output of the commands.
 #
-# watch.sh DIRECTORY: what watching shows, on two network namespaces of its own. Each minute is a day:
-# twelve users send all the time; at noon comes a crowd of 150, none of them over the limit; in the
-# evening one source attacks. The page is in a browser of this machine, and `top` on this terminal,
-# until q is pressed there. With CI=1, or without a terminal, a day is drawn into DIRECTORY instead:
-# the page as PNG, if Chromium is here, and what the commands print.
-#
-# It removes everything it made, also when it is interrupted.
+# It removes everything it created, also when it is interrupted.
 
 locale=${LC_ALL:-${LANG:-C}} # the user's, which lib.sh sets aside
 # shellcheck source=tests/e2e/private.sh
@@ -52,15 +51,16 @@ day() {
 	wait
 }
 
-# A browser of this machine is in another network namespace than the daemon: what it sends to the
-# usual address goes on to the daemon's socket.
+# A browser on this machine runs in a different network namespace than the daemon: connections to
+# the usual address are forwarded to the daemon's socket.
 make_reachable() {
 	systemd-socket-activate -l 127.0.0.1:9436 /lib/systemd/systemd-socket-proxyd "$scratch/http.sock" \
 		>"$scratch/relay" 2>&1 &
 	started[$!]=1
 }
 
-# Days follow each other until the end, in a process group of their own, so that all senders end.
+# Days follow each other until the demo stops, in a separate process group, to stop all senders
+# together.
 days=''
 begin_days() {
 	set -m

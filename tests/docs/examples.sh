@@ -1,16 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154 # lib.sh sets them
-# Compares what a command printed, in $scratch/out, with what a document shows, in $scratch/shown. For
-# tests that source this file after lib.sh.
+# Compares the output of a command, in $scratch/out, with the output in a document, in
+# $scratch/shown. For tests that source this file after lib.sh.
 
 # Numbers, and how many blanks there are, differ from run to run.
 masked() {
 	unwrapped | sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/N(ms|s|m|h|M|k)\>/N/g; s/[[:blank:]]+/ /g; s/ $//'
 }
 
-# Does the output have the lines that the document shows? "…" stands for the rest of a line, alone in
-# the last line for all further lines; and one that watches goes on printing.
+# Whether the output has the lines that the document shows. "…" stands for the rest of a line, and
+# in a line without other text, at the end, for all further lines; a command that watches can print
+# more.
 is_as_shown() { # COMMAND
 	local got shown
 

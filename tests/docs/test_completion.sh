@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The completions of bash, zsh and fish, on a fence that is there: a row is a line so far, and the
-# words that may come. A line that ends with a blank asks for the next word.
+# The completions of bash, zsh and fish, with an attached fence: a row is the start of a line, and
+# the words that can follow. A line that ends with a blank requests the next word.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  eth0, with a fence
 #   out1  ------- wire 1 ------  eth1
 
-# shellcheck disable=SC2016 # dollars that nobody shall expand
+# shellcheck disable=SC2016 # dollars that must not be expanded
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"
 # shellcheck source=tests/e2e/lib.sh
@@ -17,7 +17,7 @@ port=([0]=eth0 [1]=eth1)
 make_network 2
 mkdir "$scratch/bin" "$scratch/home"
 
-# What the shells find: ringfence, inside.
+# The command that the shells find: ringfence, inside.
 printf '#!/bin/sh\nexec nsenter --net=/run/netns/rf-test-%s-inside %s/build/ringfence "$@"\n' $$ "$PWD" \
 	>"$scratch/bin/ringfence"
 chmod +x "$scratch/bin/ringfence"
@@ -49,7 +49,7 @@ bash_completes() { # LINE
 	for piece in "${COMPREPLY[@]}"; do echo "$piece"; done
 }
 
-# What zsh's completion system hands over, and, of what is handed to it, the words that fit.
+# Input of zsh's completion system, and the words that match, from the words passed to it.
 cat >"$scratch/ask.zsh" <<'end'
 compdef() { :; }
 source <(ringfence completion zsh)
@@ -117,7 +117,7 @@ completes 'ringfence help limit add ' ''
 completes 'ringfence deny l' 'list load'
 completes 'ringfence completion ' "bash zsh fish $common"
 
-# Values are the user's; then comes what has to be there, then what may be.
+# Values are entered by the user; next are the required words, then the optional ones.
 completes 'ringfence limit add ' ''
 completes 'ringfence limit add any ' 'rate'
 completes 'ringfence limit set any ' 'rate'
@@ -182,7 +182,7 @@ completes 'ringfence stats ' "at reasons reset total watch $common"
 completes 'ringfence apply README.md ' "confirm $common"
 completes 'ringfence status --json ' 'dev --verbose'
 
-# ---- names of what is there ----
+# ---- names of existing objects ----
 
 completes 'ringfence detach ' 'eth0 eth1 lo'
 completes 'ringfence detach l' 'lo'
@@ -210,7 +210,7 @@ completes 'ringfence deny del ' '192.0.2.66'
 completes 'ringfence deny del 192.0.2.66 by b' 'blocklist'
 completes 'ringfence unban ' 'all 198.51.100.7'
 
-# Bash puts what it is given behind the last colon of what is there.
+# Bash inserts a completion after the last colon of the word.
 shells=(bash)
 completes 'ringfence allow del 2001:db8:' 'a::/48 b::/48'
 shells=(zsh fish)
@@ -218,7 +218,7 @@ completes 'ringfence allow del 2001:db8:' '2001:db8:a::/48 2001:db8:b::/48'
 completes 'ringfence allow del 2001:db8:a' '2001:db8:a::/48'
 shells=(bash zsh fish)
 
-# Interfaces may be called anything, also what stands for files, and what a shell would run.
+# Interfaces can have any name, including file patterns and words that a shell would execute.
 inside ip link add FILE type veth peer name 'a$(reboot)' || bail 'cannot make interfaces'
 inside ip link add IF type veth peer name 'o*' || bail 'cannot make interfaces'
 shells=(bash zsh)
@@ -252,7 +252,7 @@ completes './ringfence limit ' 'add set change enforce shadow del list try'
 check 'completion never runs the command that was typed' test ! -e made
 cd "$tree" || exit 1
 
-# ---- as the shells ask ----
+# ---- through the shells ----
 
 # A terminal, and the key Tab: the line that is run then has the name in it.
 cat >"$scratch/type.zsh" <<'end'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Every example of the README and of both manuals runs, in the order of the document, and prints what
-# the document shows, but for numbers. examples.awk takes them out; docs/testing.md has the
-# conventions. What cannot run is in examples.skip, with the reason; a new example that is in neither
-# fails the test.
+# Every example of the README and of both manuals runs, in the order of the document, and prints the
+# output in the document, apart from numbers. examples.awk extracts them; docs/testing.md describes
+# the conventions. Examples that cannot run are in examples.skip, with the reason; a new example in
+# neither place fails the test.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  eth0, with four sources, two of them over 100 packets a second
@@ -31,7 +31,7 @@ start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
 	flow src=192.0.2.1,count=4000000000,rate=50 flow src=2001:db8:1::1,count=4000000000,rate=50 \
 	>"$scratch/sent" 2>&1
 
-# The reason why an example is left out; nothing for one that runs.
+# The reason for skipping an example; empty if it runs.
 reason() { # TEXT
 	local regex why
 
@@ -54,7 +54,8 @@ fresh() {
 	ringfence attach eth0 >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
 }
 
-# Runs a command line, without the remark behind it. One that watches is ended after some lines.
+# Runs a command line, without the trailing remark. A command that watches is stopped after some
+# lines.
 run_line() { # TEXT SECONDS
 	local line=${1//\/usr\/lib\/bpf\//$tree/build/} limit=''
 
@@ -80,8 +81,8 @@ settle() { # DOCUMENT
 	else
 		[[ $command =~ ^(ringfence attach|ip link set .*xdp) ]] && take_off
 		[[ $command =~ ^ringfence\ (top|show|stats) ]] && sleep 1.5
-		# A source over its limit has room for a moment whenever a cell ends, and a busy machine takes
-		# longer to send, and to begin.
+		# A source over its limit briefly has room whenever a cell expires, and a busy
+		# machine takes longer to send, and to start.
 		for seconds in 4 4 4 4 4 4 4 4 30 120; do
 			run_line "$command" "$seconds"
 			[[ $command =~ ^ringfence\ (show|top|stats|.*\ watch) ]] || break

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The lint of floors finds what it is for: each rule is broken once, in a copy of the tree.
+# The lint of floors detects violations: each rule is broken once, in a copy of the tree.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
@@ -18,7 +18,7 @@ complaints() {
 	(cd "$tree" && tests/lint.sh user/*/*.[ch] 2>&1 | sort)
 }
 
-# append FILE LINE…: to a source, and what is compiled of it to its object.
+# append FILE LINE…: to a source, and the compiled lines to its object.
 append() {
 	printf '%s\n' "${@:2}" >>"$tree/$1"
 	printf '%s\n' "${@:2}" | "${CC:-cc}" -x c -c - -o "$scratch/more.o" &&

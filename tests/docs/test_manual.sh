@@ -17,7 +17,7 @@ commands() {
 	cut -d: -f1 "$scratch/table"
 }
 
-# keywords COMMAND: those of its table.
+# keywords COMMAND: the keywords of its table.
 keywords() {
 	sed -n "s/^$1://p" "$scratch/table" | tr ' ' '\n' | grep . | sort -u
 }
@@ -104,7 +104,7 @@ for section in FILES 'EXIT STATUS' EXAMPLES DIAGNOSTICS CAVEATS 'SEE ALSO'; do
 done
 check "the manual says what 'ip -force' loses" grep -q '^\.Ql ip -force link set' "$manual"
 
-# Which commands refuse --json. The last word keeps the others from doing anything.
+# Commands that refuse --json. The last word prevents the others from changing anything.
 refusing() {
 	local -a words
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Every metric that ringfence tells is in ringfence-metrics(5) with its type and its labels, and
-# every metric of the manual is told; the dashboard, the alert rules and the guides name no other.
+# Every metric that ringfence exports is in ringfence-metrics(5) with its type and its labels, and
+# every metric of the manual is exported; the dashboard, the alert rules and the guides name no
+# other metric.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
@@ -21,7 +22,7 @@ is "$(sed -n 's/^# TYPE //p' "$scratch/told.prom" | sort)" "$(cut -d' ' -f1,2 "$
 	'the manual has each metric that is told, with its type, and no other'
 is "$(sed -n 's/^# HELP \([a-z_]*\) ..*/\1/p' "$scratch/told.prom" | sort)" "$(cut -d' ' -f1 "$scratch/documented")" \
 	'each metric has a help'
-labels() { # those of samples, without that of buckets
+labels() { # labels of samples, without the label of buckets
 	sed -n 's/^\(ringfence_[a-z_]*\){\([^}]*\)} .*/\1 \2/p' "$scratch/told.prom" |
 		sed -E 's/_(bucket|sum|count) / /; s/,?le="[^"]*"//; s/="[^"]*"//g; s/,/ /g' | sort -u
 }

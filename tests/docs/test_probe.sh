@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The limit that a fence without limits is advised to begin with is the same one in every place.
+# The limit recommended for a fence without limits is the same in all places.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The manuals of the daemon and of the agent have each setting of their tables, in the same order, with its
-# default and its bounds; the fuzzer is told each name.
+# The manuals of the daemon and of the agent have each setting of their tables, in the same order,
+# with its default and its bounds; the fuzzer has each name.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"

@@ -42,7 +42,7 @@ is "$(assembles cli/help.c || echo fails)" fails 'a command without a function d
 sed '/^COMMAND(LIMIT_LIST,/,/^$/s/),$/))/; /^COMMAND(LIMIT_LIST,/,/^$/{/HELP(/,/^$/d}' "$scratch/commands" >"$tree/user/schema/commands.def"
 is "$(assembles cli/help.c || echo fails)" fails 'a command without help does not compile'
 
-# refused FILE TEXT NAME: the compiler refuses the file, and says why; then the tree is as before
+# refused FILE TEXT NAME: the compiler refuses the file, with an error; then the tree is restored
 refused() {
 	is "$(assembles "$1" || echo fails)" fails "$3 does not compile"
 	check "$3: the compiler says why" grep -qF -- "$2" "$scratch/errors"

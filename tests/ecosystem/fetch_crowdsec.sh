@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Unpacks Debian's CrowdSec into a directory. The package is not installed: its installation asks
-# CrowdSec's service on the internet for an account, and fails without it. Elsewhere than on Debian
+# Unpacks Debian's CrowdSec into a directory. The package is not installed: its installation
+# requests an account from CrowdSec's online service, and fails without it. On other distributions
 # install CrowdSec yourself.
 set -eu
 

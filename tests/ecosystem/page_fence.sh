@@ -57,7 +57,7 @@ start_driver() {
 	eventually inside curl -s -o /dev/null http://127.0.0.1:9515/status || bail 'chromedriver does not start'
 }
 
-# Counts the results that a script of the browser prints. Where it prints `do WHAT`, calls do_WHAT.
+# Counts the results that a script of the browser prints. If it prints `do WHAT`, calls do_WHAT.
 judge() { # SECONDS SCRIPT WORD…
 	local result
 

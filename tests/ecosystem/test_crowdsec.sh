@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# ringfence-crowdsec against CrowdSec's own local API: the deny list follows the decisions, entries
-# of others stay, and an API that is away, or that talks nonsense, neither opens nor shuts anything.
+# ringfence-crowdsec with CrowdSec's own local API: the deny list follows the decisions, entries
+# from other origins are not changed, and an unavailable API or an invalid reply neither opens nor
+# closes anything.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
@@ -93,7 +94,7 @@ start_bouncer() {
 	runner=$started_pid
 }
 
-denied() { # the list in one line, and which entries have no end
+denied() { # the list in one line, and entries without expiry
 	ringfence deny list --json |
 		jq -r '[.prefixes[] | .prefix + if .left_ms == null then "!" else "" end] | join(" ")'
 }
@@ -179,7 +180,7 @@ bouncer once 2>/dev/null
 is "$(denied)" '192.0.2.99 198.51.100.0/24 2001:db8::66' \
 	'after it was killed, it still knows its entries, and deletes what ended meanwhile'
 
-# ---- answers that are none ----
+# ---- invalid replies ----
 
 stop KILL "$api"
 cat >"$scratch/nonsense.py" <<'end'
@@ -222,7 +223,7 @@ matches "$(<"$scratch/once")" $'decision 1 is left out: [^\n]*nobody[^\n]*\ndeci
 is "$(denied)" 192.0.2.99 'the others are followed'
 stop KILL "$nonsense"
 
-# ---- the end ----
+# ---- shutdown ----
 
 ringfence deny add 203.0.113.9
 bouncer remove 2>"$scratch/once"

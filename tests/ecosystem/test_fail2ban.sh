@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fail2ban itself bans and unbans by the action file: by its command and by a log, of both families,
-# for a time and for ever, beside the entries of others, and after the list was replaced.
+# fail2ban bans and unbans through the action file: by its command and by a log, for both families,
+# temporarily and permanently, without changing entries from other origins, and after the list was
+# replaced.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"

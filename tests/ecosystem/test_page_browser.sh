@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The page of the daemon in Chromium: a flood is seen, a drag zooms, the address restores the view,
-# keys reach everything, 360 pixels, dark and light, contrast, and nothing but the page is asked for.
+# The page of the daemon in Chromium: a flood is visible, a drag zooms, the URL restores the view,
+# everything is reachable by keyboard, 360 pixels, dark and light, contrast, and only the page is
+# requested.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The page in Chromium in odd situations: no fence, none any more, another one, no daemon, no history,
-# a clock that is set back, addresses that somebody else made up. It says what is odd and what to type.
+# The page in Chromium in unusual situations: no fence, a fence that is removed or replaced, no
+# daemon, no history, a clock that is set back, forged URLs. It describes the situation and how to
+# fix it.
 #
 #   outside                            inside
-#   out0  ---------- wire 0 -------->  ${port[0]}  the fence that comes and goes
-#                                      ${port[1]}  another one, with a name that a shell would run
+#    out0  ---------- wire 0 -------->  ${port[0]}  a fence that is attached and removed
+#                                       ${port[1]}  a fence whose name a shell would execute
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"
@@ -26,7 +27,7 @@ quietly() { # WORD…
 	ringfence "$@" >"$scratch/said" 2>&1 || echo "# ringfence $*: $(<"$scratch/said")"
 }
 
-# What the browser's script asks for, by name.
+# The requests of the browser's script, by name.
 do_attach() { quietly attach "${port[0]}"; }
 do_detach() { quietly detach "${port[0]}"; }
 do_limit() { quietly limit add any rate 50/1s dev "${port[0]}"; }
@@ -39,7 +40,7 @@ do_send() {
 	outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 flow src=192.0.2.66,count=500,rate=1000 \
 		flow src=2001:db8:66::1,count=500,rate=1000 flow src=198.51.100.1,sources=60,count=120,rate=240 >"$scratch/sent"
 }
-held=() # what the daemon runs with
+held=() # environment of the daemon
 do_watch() {
 	start inside env "${held[@]}" build/ringfence-watch sources full history "$scratch/history" events file off journal off \
 		>"$scratch/log" 2>&1

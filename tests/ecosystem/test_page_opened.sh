@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The page in Chromium, opened by a newcomer: what it shows at once, and what it says of what it
-# cannot show. test_page_browser.sh has a flood.
+# The page in Chromium, opened for the first time: data that it shows immediately, and notices for
+# missing data. test_page_browser.sh has a flood.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"

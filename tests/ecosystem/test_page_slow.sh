@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The page in Chromium while scans are 3.6 s apart and sources are banned: plots have no gap between
-# scans, a single scan is visible, and no column of the sources is cut off, from 360 to 1,920 pixels.
+# The page in Chromium while scans are 3.6 s apart and sources are banned: plots have no gaps
+# between scans, a single scan is visible, and no column of the sources is cut off, from 360 to
+# 1,920 pixels.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A real Prometheus scrapes the daemon through a flood, while the fence is replaced and the daemon
-# killed: no counter steps back, and no series is added. Every expression of the dashboard and each
-# alert rule is run there. The textfile collector of node_exporter reads what the command wrote.
+# A real Prometheus scrapes the daemon during a flood, while the fence is replaced and the daemon
+# killed: no counter decreases, and no series is added. Every expression of the dashboard and each
+# alert rule is evaluated there. The textfile collector of node_exporter reads the output of the
+# command.
 
 # shellcheck disable=SC2016 # dollars are Grafana's
 # shellcheck source=tests/e2e/private.sh
@@ -34,7 +35,7 @@ daemon() {
 	daemon_pid=$started_pid
 }
 daemon
-# A fleet of this host alone, so that its metrics are told.
+# A fleet with only this host, which exports the fleet's metrics.
 start inside "$(command -v redis-server || command -v valkey-server)" --port 6379 --save '' --dir "$scratch" \
 	>"$scratch/engine" 2>&1
 engine_pid=$started_pid
@@ -112,7 +113,7 @@ ringfence limit add more rate 10/1s confirm 5m >"$scratch/added"
 check 'so does that of unconfirmed rules' eventually is_raised RingfenceAwaitsConfirmation
 ringfence confirm >"$scratch/added"
 
-# ---- counters that go on ----
+# ---- continuous counters ----
 
 stop TERM "$agent_pid"
 check 'the alert on a host that is alone comes' eventually is_raised RingfenceFleetOffline

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# Engines for tests, beside tests/e2e/lib.sh: each on a socket of its own, in memory, and ended with
-# the test.
+# Fleet servers for tests, to use with tests/e2e/lib.sh: each on a separate socket, in memory, and
+# stopped with the test.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
@@ -34,7 +34,7 @@ load_library() { # NAME [FILE]
 	to_engine "$1" -x function load replace <"${2-$library}"
 }
 
-# ---- a clock that stands still, so that no test depends on how fast the machine is ----
+# ---- a stopped clock, which makes tests independent of the speed of the machine ----
 
 clock_ms=$(date +%s%3N)
 
@@ -74,7 +74,7 @@ joined() { # SLOT
 	cat "$scratch/joined.$1" 2>/dev/null || echo 0
 }
 
-# beats SLOT: a heartbeat of that slot's host, which says that it is complete.
+# beats SLOT: a heartbeat of that slot's host, which reports that it is complete.
 beats() {
 	local heard
 
@@ -87,7 +87,7 @@ reports() { # SLOT SOURCE SEQ USED HAS WANTS…
 	call report 0 "$1" "$(($1 + 7))" "$(joined "$1")" "${@:2}"
 }
 
-# The host of slot 3 lives, until the engine gives; for a minute at most.
+# Sends heartbeats of slot 3 until the server grants; for a minute at most.
 until_it_gives() {
 	local from=$clock_ms
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The engine's functions for bans, in a real engine: what is taken and told, how many there may be,
-# how they end, and what is made of garbage. Mutants of them must be caught. Needs no privilege.
+# The server's functions for bans, in a real server: accepted and distributed bans, their maximum
+# number, their expiry, and invalid input. Mutants of them must be detected. Needs no privilege.
 
 # shellcheck source=tests/engine/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ unhex() { # HEX
 	printf '%b' "$(fold -w 2 <<<"$1" | sed 's/^/\\x/' | tr -d '\n')"
 }
 
-# ban SLOT MS VERSION LENGTH ADDRESS-HEX: the answer, as a number or an error.
+# ban SLOT MS VERSION LENGTH ADDRESS-HEX: the reply, as a number or an error.
 ban() {
 	unhex "$(little "$1" 4)$(little "$2" 4)$(printf '%02x%02x' "$3" "$4")$5" |
 		to_engine engine -x fcall rf_ban 2 "rf:{m}:h:${slot_of_key-$1}" "$key" | tr -d '\n' |
@@ -28,8 +28,8 @@ host4() { # SLOT MS N: a ban of 192.0.2.N
 	ban "$1" "$2" 4 32 "c00002$(printf '%02x' "$3")"
 }
 
-# bans [STAMP]: SLOT LEFT VERSION/LENGTH of each after it; LEFT is so coarse that no busy machine
-# makes it another one: ended, a moment, minutes, or most of an hour.
+# bans [STAMP]: SLOT LEFT VERSION/LENGTH of each ban after it; LEFT is coarse enough to be
+# independent of the load: ended, moment, minutes, or most of an hour.
 bans() {
 	unhex "$(little "${1-0}" 8)" | to_engine engine -x fcall rf_bans 1 "$key" | head -c -1 | od -An -v -tu1 -w1 |
 		awk 'function number(at, size,   sum) { while (size--) sum = sum * 256 + byte[at + size]; return sum }
@@ -102,7 +102,7 @@ load_library engine >/dev/null
 rules
 bounds
 
-# Mutants: the checks run in a shell of their own, on another library.
+# Mutants: the checks run in a separate shell, with a different library.
 mutant() { # NAME FUNCTION COMMAND [CHECKS]
 	sed -E "/^local function $2\\(/,/^end/ { $3 }" "$library" >"$scratch/mutant.lua"
 	if cmp -s "$library" "$scratch/mutant.lua"; then

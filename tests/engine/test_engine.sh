@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The engine's functions in a real engine: what is refused, what expires, and that nobody is given
-# anything by an engine that has lost something. Needs no privilege.
+# The server's functions in a real server: refused calls, expiry, and that a server that has lost
+# data grants nothing. Needs no privilege.
 
 # shellcheck source=tests/engine/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -10,7 +10,7 @@ hosts='rf:{0}:hosts' record='rf:{0}:l:dns-0000000000000abc:192.0.2.1/32'
 start_engine engine --enable-debug-command yes
 load_timed_library engine >/dev/null
 
-# ---- what is refused ----
+# ---- refused calls ----
 
 matches "$(ENGINE_KEY_SLOT=4 call beat 0 3 1 0)" 'error: RINGFENCE .*not of slot 3.*' 'a call with the key of another slot is refused'
 matches "$(call beat 16 3 1 0)" 'error: RINGFENCE .*no bucket.*' 'a bucket that does not exist is refused'
@@ -21,7 +21,7 @@ is "$(to_engine engine dbsize)" 0 'what is refused changes nothing'
 matches "$(to_engine engine fcall rf_beat 0)" '(ERR|RINGFENCE) .*' 'a call without keys is refused'
 matches "$(to_engine engine fcall rf_report 2 'rf:{0}:h:3' "$hosts")" '(ERR|RINGFENCE) .*' 'a call without arguments is refused'
 
-# ---- what is given ----
+# ---- grants ----
 
 is "$(beats 3)" 'refused learning' 'while nobody is known, a host has to wait'
 check 'after G the engine gives' until_it_gives
@@ -34,15 +34,16 @@ is "$(reports 3 192.0.2.3/32 4 0 0 1 192.0.2.2/32 5 0 0 30)" $'garbage 0\ndone 3
 to_engine engine del 'rf:{0}:l:dns-0000000000000abc:192.0.2.3/32' >/dev/null
 is "$(to_engine engine get "$record" | wc -c)" 21 'a record with one claim has 20 bytes'
 
-# ---- a host that is gone ----
+# ---- removing a host ----
 
-# gone WHO: what slot 3 is told, which lives meanwhile.
+# gone WHO: the reply to slot 3, which remains a member.
 gone() {
 	beats 3 >/dev/null
 	call gone 0 3 10 "$(joined 3)" "$1"
 }
 
-# Slot 3 lives until slot 5 is gone, for a minute at most; the answer before is left in $last.
+# Sends heartbeats of slot 3 until slot 5 is removed, for a minute at most; the previous reply is in
+# $last.
 wait_for_5() {
 	local answer from=$clock_ms
 
@@ -78,9 +79,9 @@ matches "$(reports 3 192.0.2.1/32 9 0 90 90)" 'error: OOM .*' 'without memory no
 is "$(to_engine engine get "$hosts" | od -An -tx1 -v)" "$before" 'without memory nothing is done by half'
 to_engine engine config set maxmemory 0 >/dev/null
 
-# ---- what an engine loses ----
+# ---- loss of data ----
 
-# loses NAME COMMAND…: after that the engine learns.
+# loses NAME COMMAND…: after the command the server recovers.
 loses() {
 	check "before $1 the engine gives" until_it_gives
 	to_engine engine "${@:2}" >/dev/null

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The engine's functions say and keep what the model in tests/fleet/model/ says: a real engine runs them, and
-# each of many random calls is compared. So are mutants of them, each of which must differ. Time is
-# that of two keys in all of these; that is the one line in which they are not the library that is
-# shipped. CALLS is how many are compared; of a mutant four times as many, up to the first that
-# differs. Needs no privilege.
+# The server's functions reply and store the same as the model in tests/fleet/model/: a real server
+# runs them, and each of many random calls is compared. The same is done with mutants of them, each
+# of which must differ. All of them read the time from two keys; this is the only line that differs
+# from the released library. CALLS is the number of compared calls; for a mutant four times as many,
+# up to the first difference. Needs no privilege.
 
 # shellcheck source=tests/engine/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -13,7 +13,7 @@ CALLS=${CALLS:-40000}
 clock="redis.call('TIME')"
 steered=$scratch/steered.lua
 
-# compared FILE CALLS: what the comparison says; it fails where they differ.
+# compared FILE CALLS: the result of the comparison; fails on a difference.
 compared() {
 	build/tests/engine/compare "$scratch/engine" "$1" "$2"
 }
@@ -35,7 +35,7 @@ mutant() {
 	fi
 }
 
-# at_least WORD COUNT: so many of these there were among the calls.
+# at_least WORD COUNT: the minimum number of these among the calls.
 at_least() {
 	local count
 

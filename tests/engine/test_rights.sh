@@ -6,7 +6,7 @@
 # shellcheck source=tests/engine/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# as_member COMMAND…: what the engine answers the user of slot 3.
+# as_member COMMAND…: the server's reply to the user of slot 3.
 as_member() {
 	to_engine engine --user edge3 --pass SECRET --no-auth-warning "$@" 2>&1
 }
@@ -29,7 +29,7 @@ is "$(reports 3 192.0.2.1/32 1 0 0 60 2001:db8::1/128 2 0 0 90)" $'done 60\ndone
 matches "$(beats 4)" 'error: NOPERM .*' "it cannot call as another slot"
 matches "$(ENGINE_KEY_SLOT=3 call beat 0 4 1 0)" 'error: RINGFENCE .*' "it cannot call as another slot by the key of its own"
 matches "$(reports 4 192.0.2.1/32 1 0 0 60)" 'error: NOPERM .*' 'it cannot report as another slot'
-# told SLOT: a ban of 192.0.2.1 for 1 s by that slot, to the engine as the user of slot 3.
+# told SLOT: a ban of 192.0.2.1 for 1 s by that slot, sent to the server as the user of slot 3.
 told() {
 	printf '%b' "\\x0$1\\0\\0\\0\\xe8\\x03\\0\\0\\x04\\x20\\xc0\\0\\x02\\x01" |
 		as_member -x fcall rf_ban 2 "rf:{m}:h:$1" 'rf:{m}:bans'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The engine's functions on a replica, on one that was promoted, on a master without replicas, and
-# in a cluster. It makes network namespaces (root).
+# The server's functions on a replica, on a promoted replica, on a master without replicas, and in a
+# cluster. It creates network namespaces (root).
 
 # shellcheck source=tests/engine/lib.sh
 source "$(dirname "$0")/lib.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# chroot.sh DIRECTORY DEB…: makes a root of this Debian release in DIRECTORY, from the mirror that apt
-# uses here, with what the packages DEB depend on beside each other, and keeps it for the next time.
-# It is made anew when the release or the dependencies change. ALSO are packages that come along.
+# chroot.sh DIRECTORY DEB…: creates a root of this Debian release in DIRECTORY, from apt's mirror,
+# with the dependencies of the packages DEB except these packages, and reuses it later. It is
+# created again when the release or the dependencies change. ALSO lists additional packages.
 set -eu
 
 root=$1
@@ -26,10 +26,10 @@ for sources in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
 	[ ! -f "$sources" ] || cp "$sources" "$root$sources"
 done
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-# Nothing is started in there.
+# Prevents package scripts from starting services.
 printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
 chmod +x "$root/usr/sbin/policy-rc.d"
-in_root() { # dpkg needs /proc; the mounts end with the namespace
+in_root() { # dpkg needs /proc; the mounts are removed with the namespace
 	# shellcheck disable=SC2016 # expanded inside
 	unshare --mount --propagation private sh -eu -c 'root=$1; shift
 		mount -t proc proc "$root/proc"

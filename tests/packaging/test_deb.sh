@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The Debian package in a root of its own, made by debootstrap: it installs, works there, is upgraded
-# under a fence without a packet lost, is removed, and leaves nothing. systemd does not run in there:
-# a systemctl of the test's answers what the maintainer scripts ask, and writes it down.
+# The Debian package in a separate root, created by debootstrap: it installs, works there, is
+# upgraded under a fence without losing a packet, is removed, and leaves nothing. systemd does not
+# run in there: a fake systemctl replies to the maintainer scripts and logs its arguments.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  eth0, whose fence is a unit's
@@ -17,7 +17,7 @@ source "$(dirname "$0")/../e2e/lib.sh"
 port=([0]=eth0 [1]=eth1)
 deb=$(echo build/deb/ringfence_*.deb)
 root=/run/private/root
-kept=build/chroot # what all runs share; nothing is written there
+kept=build/chroot # shared by all runs; read-only
 
 [ -f "$deb" ] || bail "there is no package; run 'make deb'"
 watch=$(echo build/deb/ringfence-watch_*.deb)
@@ -38,7 +38,7 @@ prepare_root() {
 		mount --bind /dev "$root/dev" 
 }
 
-# With what it says in $scratch/log.
+# With its output in $scratch/log.
 logged() {
 	"$@" >"$scratch/log" 2>&1
 }

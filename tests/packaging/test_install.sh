@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# 'make install' puts everything where it belongs, what it puts works there, and 'make uninstall'
-# removes that and nothing else.
+# 'make install' installs everything in the right place, the installed files work there, and 'make
+# uninstall' removes them and nothing else.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 
-# In a copy of the tree: what names files of the installation is built anew for each PREFIX.
+# In a copy of the tree, because files with paths of the installation are built again for each
+# PREFIX.
 root=$scratch/root tree=$scratch/tree
 mkdir -p "$tree/build"
 # shellcheck disable=SC2046,SC2016 # words; a variable of make
@@ -98,7 +99,7 @@ installs() { # PREFIX SBINDIR
 	is "$(bash -c "source '$root$1/share/bash-completion/completions/ringfence' &&
 		complete -p ringfence")" 'complete -F _ringfence ringfence' "$1, $2: bash reads the installed completion"
 
-	# zsh finds the function in its directory, and it asks the command that was installed.
+	# zsh finds the function in its directory, and it calls the installed command.
 	is "$(PATH=$root$1/$2:$PATH zsh -fc "
 		fpath=('$root$1/share/zsh/site-functions' \$fpath)
 		_describe() { print -l \${(P)@[-1]} }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# 'make install' without DESTDIR makes the users of the units and has systemd read the units; where it
-# cannot, it prints the commands. With DESTDIR it does neither. The commands of systemd are made up here;
-# tests/vm/guest_systemd.sh has the real ones.
+# 'make install' without DESTDIR creates the users of the units and has systemd read the units; if
+# it cannot, it prints the commands. With DESTDIR it does neither. The commands of systemd are
+# fakes; tests/vm/guest_systemd.sh uses the real ones.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"
@@ -15,7 +15,7 @@ mkdir -p "$tree/build" "$scratch/bin"
 cp -a --parents $(make -s --eval 'sources: ; @echo $(RELEASED)' sources) "$tree"
 cp -a build/user build/lib build/schema build/ringfence build/ringfence-* build/*.[dho] build/ringfence.lua "$tree/build"
 
-# Each notes how it was called, and fails where a file of its name says so.
+# Each fake logs its arguments, and fails if the file NAME.fails exists.
 for command in systemd-sysusers systemctl; do
 	cat >"$scratch/bin/$command" <<-end
 		#!/bin/sh
@@ -25,7 +25,7 @@ for command in systemd-sysusers systemctl; do
 	chmod 755 "$scratch/bin/$command"
 done
 
-# Runs make, and leaves its status and what it printed beside the names of files.
+# Runs make, and saves its status and output under the name of the run.
 run_make() { # TARGET WORD…
 	rm -f "$scratch/called"
 	touch "$scratch/called"

@@ -31,7 +31,7 @@ listed() { # MANAGER KIND…
 	tests/deps.sh list "$@" | names
 }
 
-# What the spec file requires to build; an argument says that openSUSE builds it.
+# The build requirements of the spec file; an argument selects openSUSE.
 spec_requires() { # [suse]
 	awk -v suse="${1:+1}" '
 		/^%if .*suse_version/ { on[++depth] = suse + 0; next }
@@ -54,7 +54,7 @@ spec_names() { # COLUMN [suse]
 	done | names
 }
 
-# What a stage of the container's recipe installs.
+# The packages that a stage of the container's recipe installs.
 container_installs() { # STAGE
 	awk -v stage="$1" '/^FROM/ { count++ } count == stage' packaging/container/Containerfile |
 		sed -n '/apt-get install/,/[^\\]$/p' | tr -d '\\\n' |
@@ -89,7 +89,7 @@ is "$(listed apt arm64 | sed -n 's/:arm64$//p')" \
 # ---- the libraries ----
 
 linked=$(sed -nE 's/^(|DAEMON_|AGENT_)LIBS = .*--libs ([^)]*)\).*/\2/p' Makefile)
-# libbpf's own pkg-config file asks for these.
+# Required by libbpf's own pkg-config file.
 is "$(echo "$linked" libelf zlib | names)" "$(building 2)" 'the Makefile links the libraries of the table'
 # shellcheck disable=SC2086 # several names
 set -- $linked

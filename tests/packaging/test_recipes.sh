@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The recipes for rpm and Arch Linux build, and what they build is whole. This is Debian, so rpm and
-# pacman get databases of their own, where each package that docs/packages.md names is installed. With
-# these they check what the recipes require.
+# The recipes for rpm and Arch Linux build, and the resulting packages are complete. This is Debian,
+# so rpm and pacman get separate databases, where each package in docs/packages.md is registered as
+# installed. With these they check the requirements of the recipes.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 
 table=docs/packages.md
-chmod 755 "$scratch" # makepkg runs as nobody
+chmod 755 "$scratch" # makepkg runs as the user nobody
 
 make_quietly() {
 	env -u MAKEFLAGS -u MAKELEVEL -u DESTDIR -u PREFIX make "$@" >"$scratch/log" 2>&1
@@ -22,7 +22,7 @@ building() { # COLUMN
 		on && $(column + 1) && /^[|]/ && !/^[|](-|[^|]*[|] pkg-config )/ { print $(column + 1), $3 }' "$table"
 }
 
-# A spec file of empty packages that provide what the packages of a distribution do.
+# A spec file of empty packages that provide the same names as the packages of a distribution.
 stand_ins() { # COLUMN
 	local name library
 
@@ -67,7 +67,7 @@ unpack() { # PACKAGE…
 	done
 }
 
-# What is in the package, and works.
+# Checks that the package is complete, and that its files work.
 is_whole() { # NAME SBINDIR
 	local root=$scratch/root
 
@@ -86,7 +86,7 @@ is_whole() { # NAME SBINDIR
 	is "$(grep -rlF --exclude=.BUILDINFO "$PWD" "$root")" '' "$1: the package names no directory of its build"
 }
 
-# The first bytes of dygraphs as the daemon embeds it, and those of a file, in hexadecimal.
+# The first bytes of dygraphs as embedded in the daemon, and of a file, in hexadecimal.
 has_plots() { # SBINDIR
 	local first
 
@@ -135,7 +135,7 @@ matches "$(grep -F 'pkgconfig(libxdp)' "$scratch/log")" '.*pkgconfig\(libxdp\) >
 
 # ---- Arch Linux ----
 
-# A package is installed for pacman if its local database says so.
+# A package counts as installed if it is in pacman's local database.
 installed() { # NAME
 	mkdir -p "$scratch/pacman/local/$1-99-1"
 	printf '%%NAME%%\n%s\n\n%%VERSION%%\n99-1\n\n' "$1" >"$scratch/pacman/local/$1-99-1/desc"

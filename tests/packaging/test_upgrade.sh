@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What an upgrade of the package does with fences: a fence of this map ABI is upgraded in place, with
-# what its unit's options gave it, and one of another map ABI keeps its program.
+# The effect of a package upgrade on fences: a fence with this map ABI is upgraded in place, with
+# the options of its unit, and a fence with a different map ABI retains its program.
 #
 #   outside                      inside
 #   out0  ------- wire 0 ------  eth0
