@@ -120,8 +120,8 @@ done
 does 'adopt pins a fence that ip attached' "$eth: adopted, fence '$eth'
 group 'ringfence' may not read it: there is no such group" \
 	ringfence adopt "$eth"
-without_seconds() { # some can pass between two calls
-	sed -E 's/in (1h|[0-9]+m( [0-9]+s)?)/in an hour/'
+without_seconds() { # time passes between two calls, and its text can wrap elsewhere
+	unwrapped | sed -E 's/in (1h|[0-9]+m( [0-9]+s)?)/in an hour/'
 }
 is "$(with $few build/ringfence status | without_seconds)" "$(ringfence status | without_seconds)" \
 	'status without CAP_SYS_ADMIN finds an adopted fence'
