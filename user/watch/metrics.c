@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/grow.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "ringfence/lease_place.h"
@@ -194,18 +195,15 @@ static struct counter *longest_unseen(const struct rf_monotonic *counters)
 
 static struct counter *make_room(struct rf_monotonic *counters)
 {
-	const size_t capacity = counters->capacity ? counters->capacity * 2 : FIRST_CAPACITY;
-	struct counter *larger;
+	struct counter *grown;
 
 	if (counters->count == RF_MONOTONIC_MAX)
 		return longest_unseen(counters);
-	if (counters->count == counters->capacity) {
-		larger = reallocarray(counters->counter, capacity, sizeof(*larger));
-		if (!larger)
-			return &counters->unkept;
-		counters->counter = larger;
-		counters->capacity = capacity;
-	}
+	grown = rf_grow(counters->counter, counters->count, &counters->capacity, sizeof(*grown),
+			FIRST_CAPACITY);
+	if (!grown)
+		return &counters->unkept;
+	counters->counter = grown;
 	return &counters->counter[counters->count++];
 }
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/json.h"
 #include "base/siphash.h"
 #include "base/sort.h"
@@ -439,15 +440,12 @@ int rf_ask_all(struct rf_reader *reader, enum rf_question question, const struct
 	*count = 0;
 	rf_ask(&cursor, reader, question, asked);
 	for (size_t capacity = 0; is_there; *count += is_there) {
-		if (*count == capacity) {
-			capacity = 2 * capacity + 64;
-			grown = reallocarray(*rows, capacity, size);
-			if (!grown) {
-				rf_cursor_end(&cursor, error);
-				return rf_reader_fail_memory(error);
-			}
-			*rows = grown;
+		grown = rf_grow(*rows, *count, &capacity, size, 64);
+		if (!grown) {
+			rf_cursor_end(&cursor, error);
+			return rf_reader_fail_memory(error);
 		}
+		*rows = grown;
 		is_there = rf_cursor_next(&cursor, *rows + *count * size);
 	}
 	return rf_cursor_end(&cursor, error);

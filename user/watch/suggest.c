@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/sort.h"
 #include "rules/policy.h"
 #include "watch/suggest.h"
@@ -67,14 +68,10 @@ static bool make_key_room(struct rf_source_map *map)
 		return false;
 	if (2 * map->count >= map->places && !grow_places(map))
 		return false;
-	if (map->count < map->capacity)
-		return true;
-	key = reallocarray(map->key, 2 * map->capacity + 64, sizeof(*key));
-	if (!key)
-		return false;
-	map->key = key;
-	map->capacity = 2 * map->capacity + 64;
-	return true;
+	key = rf_grow(map->key, map->count, &map->capacity, sizeof(*key), 64);
+	if (key)
+		map->key = key;
+	return key;
 }
 
 /* The index of the key, which is added where it is new. NO_INDEX: no memory. */
