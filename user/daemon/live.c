@@ -636,8 +636,12 @@ static void write_fence(FILE *out, const struct rf_watching *watching, struct rf
 		one->has_snapshot && !live ? NULL : rf_record_json(document_fields, &document);
 	char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
 
-	if (text && !strpbrk(one->record->fence, "\t\n"))
-		fprintf(out, "%s\t%d\t%s\n", one->record->fence, document.is_scanning, text);
+	if (text && !strpbrk(one->record->fence, "\t\n")) {
+		fputs(one->record->fence, out);
+		fputs(document.is_scanning ? "\t1\t" : "\t0\t", out);
+		fputs(text, out);
+		fputc('\n', out);
+	}
 	free(text);
 	json_decref(json);
 	free(live);
