@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the table of bans, and ends bans. The data path makes them. */
+/* Reads the table of bans, and lifts bans. The data path starts them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Reads the bans in the table. A ban may be there twice, see ban_table.h; `once` drops the copies.
+ * Reads the bans in the table. A ban can be there twice, see ban_table.h; `once` drops the copies.
  */
 static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool once,
 		     struct rf_error *error)
@@ -74,7 +74,7 @@ static int read_bans(const struct rf_fence *fence, struct rf_bans *bans, bool on
 	return 0;
 }
 
-/* The slot of the limit that made a ban. -ENOENT: the limit is not in force, or no longer bans. */
+/* The slot of the limit that started a ban. -ENOENT: the limit is not active, or no longer bans. */
 static int slot_of(const struct rf_bank *bank, uint32_t limit_id)
 {
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
@@ -132,7 +132,9 @@ struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row)
 
 /* ---- ending ---- */
 
-/* The rules whose bans can be ended: those in force, and those that they may fall back to. */
+/*
+ * The rules whose bans can be lifted: the active ones, and those that they can be rolled back to.
+ */
 static int read_sides(const struct rf_fence *fence, struct rf_bank side[2], int *sides,
 		      struct rf_error *error)
 {
@@ -167,7 +169,7 @@ static bool means(const struct rf_unban *unban, const struct rf_prefix *banned)
 	       rf_prefix_contains(banned, &unban->prefix);
 }
 
-/* One ban is that of the first that means it, unless nothing ends. */
+/* Each ban belongs to the first limit that matches it, unless none is lifted. */
 static void unban_row(const struct rf_fence *fence, const struct rf_ban_row *row,
 		      struct rf_unban *unban, size_t count, bool ends)
 {
@@ -234,7 +236,7 @@ void rf_bans_reclaim(const struct rf_fence *fence)
 /* ---- rules ---- */
 
 /*
- * The span is one tick shorter than RF_BAN_LEASE_NS, since a CPU may have read the jiffies just
+ * The span is one tick shorter than RF_BAN_LEASE_NS, because a CPU might have read the jiffies just
  * before the next tick.
  */
 void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *bank)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters by interface. A fence has them from the moment it gets a second interface on; what it
- * counted before is in the totals alone.
+ * Counters by interface. A fence has them from the time it gets a second interface; earlier counts
+ * are only in the totals.
  */
 #ifndef RINGFENCE_BY_INTERFACE_H
 #define RINGFENCE_BY_INTERFACE_H
@@ -22,7 +22,7 @@ int rf_fence_by_interface(const struct rf_fence *fence, struct rf_by_interface *
 void rf_baseline_subtract_interfaces(const struct rf_baseline *baseline,
 				     struct rf_by_interface *sums);
 
-/* The counters of an interface of this network namespace. NULL: it is not counted apart. */
+/* The counters of an interface of this network namespace. NULL: it is not counted separately. */
 const struct rf_interface_counters *rf_by_interface_of(const struct rf_fence *fence,
 						       const struct rf_by_interface *sums,
 						       unsigned int index);
@@ -37,8 +37,8 @@ struct rf_interface_counters rf_by_interface_rest(const struct rf_fence *fence,
 bool rf_by_interface_is_whole(const struct rf_fence *fence, unsigned int index);
 
 /*
- * Begins to count all interfaces of the fence, and one that is about to join (0: none is), apart,
- * where the fence has places for them; and with each the members that run its program now. Only
+ * Starts counting all interfaces of the fence separately, and one that is about to join (0: none),
+ * as far as the fence has places for them; and with each the members that run its program now. Only
  * with the lock held.
  */
 int rf_fence_count_interfaces(struct rf_fence *fence, unsigned int joining, struct rf_error *error);
@@ -53,7 +53,7 @@ int rf_fence_count_interfaces(struct rf_fence *fence, unsigned int joining, stru
 struct rf_link {
 	unsigned int index;
 	unsigned int master; /* 0: none */
-	bool is_attached;    /* the fence is on it; else a member of one that the fence is on */
+	bool is_attached;    /* the fence is on it; else a member of one that has the fence */
 	char kind[RF_LINK_KIND_SIZE];
 };
 

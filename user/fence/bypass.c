@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Does an interface receive packets that the program does not see? Reads the counters of an
- * interface and of its fence, and keeps the last look in the fence.
+ * interface and of its fence, and stores the last reading in the fence.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ void rf_bypass_begin(struct rf_interface_look *look, const struct rf_bypass_samp
 	look->is_settled = is_settled;
 }
 
-/* The program's counters go back where a fence was made again. */
+/* The program's counters decrease if the fence was created again. */
 static bool is_usable(const struct rf_interface_look *look, const struct rf_bypass_sample *sample)
 {
 	return look->time_ns && look->time_ns <= sample->time_ns &&
@@ -32,8 +32,8 @@ static bool is_usable(const struct rf_interface_look *look, const struct rf_bypa
 }
 
 /*
- * Since the look. A driver that resets the card sets its counters to 0, as vmxnet3 does when it
- * loses the program: then at least what they are now was received.
+ * Since the reading. A driver that resets the card sets its counters to 0, as vmxnet3 does when it
+ * loses the program: then at least their present value was received.
  */
 static uint64_t received_since(const struct rf_interface_look *look,
 			       const struct rf_bypass_sample *sample)
@@ -43,7 +43,9 @@ static uint64_t received_since(const struct rf_interface_look *look,
 	return sample->rx_packets - look->rx_packets;
 }
 
-/* The program has counted since the look before, but less than was received: it may have stopped.
+/*
+ * The program has counted since the previous reading, but fewer packets than were received: it
+ * might have stopped.
  */
 static void judge_counting(struct rf_interface_look *look, const struct rf_bypass_sample *sample,
 			   struct rf_bypass *bypass)
@@ -104,7 +106,7 @@ void rf_bypass_format(const struct rf_bypass *bypass, char text[RF_BYPASS_TEXT_S
 #define PAUSE_NS (20 * RF_NS_PER_MS)
 #define RISES 4 /* a driver that counts late does so once a second */
 
-/* ---- the look that the fence keeps ---- */
+/* ---- the reading that the fence stores ---- */
 
 static uint32_t check_of(const struct rf_interface_look *look)
 {
@@ -116,7 +118,7 @@ static uint32_t check_of(const struct rf_interface_look *look)
 	return hash;
 }
 
-/* The place of an interface: its own, or a free one, or else the first that it may have. */
+/* The place of an interface: its own, or a free one, or else its first candidate. */
 static struct rf_interface_look *find_place(const struct rf_fence *fence, unsigned int index)
 {
 	struct rf_interface_look *look = fence->config->look, *free_place = NULL;
@@ -220,11 +222,11 @@ int rf_bypass_sample(const struct rf_fence *fence, const struct rf_interface *in
 
 /* ---- a look ---- */
 
-/* How the counters go on after the first sample. */
+/* The counters after the first sample. */
 struct watch {
 	struct rf_bypass_sample first, last;
 	int rises;
-	uint64_t rose_ns; /* of the last rise of what was received */
+	uint64_t rose_ns; /* of the last rise of received packets */
 };
 
 static bool is_over(const struct watch *watch)
@@ -272,7 +274,7 @@ static void watch_interface(const struct rf_fence *fence, const struct rf_interf
 			.for_ns = watch.last.time_ns - watch.first.time_ns,
 		};
 		rf_bypass_begin(look, &watch.first, true);
-	} else if (!watch.rises) { /* for as long as a driver may be late */
+	} else if (!watch.rises) { /* for as long as a driver can be late */
 		bypass->met = RF_MET_UNKNOWN;
 		rf_bypass_begin(look, &watch.last, true);
 	} else {

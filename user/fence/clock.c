@@ -49,7 +49,10 @@ uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_poli
 	return policy->clock == RF_KTIME ? units : units * fence->config->tick_ns;
 }
 
-/* Cells may be parts of ticks long: so the products, in 2^-time_shift of a tick, need 128 bits. */
+/*
+ * Cells can last fractions of ticks: the products, in 2^-time_shift of a tick, therefore need 128
+ * bits.
+ */
 static uint64_t tick_parts_ns(__int128 parts, const struct rf_policy *policy, uint32_t tick_ns)
 {
 	return parts * tick_ns >> (policy->time_shift & 31);
@@ -75,9 +78,9 @@ uint64_t rf_fence_cell_start_ns(const struct rf_fence *fence, const struct rf_po
 }
 
 /*
- * The program that reads the clocks: each process loads it once, in whichever thread asks first,
- * and never unloads it. A process without the capabilities is refused once, and does not try again:
- * a reader of samples asks 50 times a second.
+ * The program that reads the clocks: each process loads it once, in the thread that first needs it,
+ * and never unloads it. A process without the capabilities is refused once, and does not retry: a
+ * reader of samples needs it 50 times a second.
  */
 static int load_program(int *fd)
 {
@@ -109,9 +112,9 @@ static int read_clocks(struct rf_clock_reading *reading)
 }
 
 /*
- * Reads both clocks at the start of a jiffy, so that one can be computed from the other. Where
- * this process had to wait between two readings, it cannot tell when the jiffy began: so it takes
- * the edge that lies between the two closest readings, and looks at more while that is not close.
+ * Reads both clocks at the start of a jiffy, to compute one from the other. If this process was
+ * delayed between two readings, it cannot determine when the jiffy started: it uses the edge
+ * between the two closest readings, and takes more while they are not close.
  */
 static int find_jiffy_edge(struct rf_clock_reading *edge)
 {

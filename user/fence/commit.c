@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes the rules of a fence. The idle bank, with its ports and its tries, may be written once
- * every program that may still read it is done. Then one store puts that bank in force.
+ * Changes the rules of a fence. The idle bank, with its ports and its tries, can be written once
+ * every program that might still read it has finished. Then one store activates that bank.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 /* The owners of entries of the lists, as the configuration of a fence numbers them. */
 
-/* Adds the owners of a bank's entries, but for those that have expired: every reader skips them. */
+/* Adds the owners of a bank's entries, except for expired ones, which every reader skips. */
 static int add_used(const struct rf_fence *fence, int bank, struct rf_owner_set *used,
 		    struct rf_error *error)
 {
@@ -41,7 +41,7 @@ static int add_used(const struct rf_fence *fence, int bank, struct rf_owner_set 
 	return err;
 }
 
-/* Frees the names of owners without an entry in the rules in force or in unconfirmed ones. */
+/* Frees the names of owners without an entry in the active rules or in unconfirmed ones. */
 static int sweep_owners(struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing standing = rf_fence_standing(fence);
@@ -59,8 +59,8 @@ static int sweep_owners(struct rf_fence *fence, struct rf_error *error)
 }
 
 /*
- * Numbers the owners of rules as the fence does, which learns those that are new. Names that only
- * expired entries use, or none, make room for them. Only with the lock held.
+ * Numbers the owners of rules as in the fence, which adds new ones. Names that only expired entries
+ * use, or none, make room for them. Only with the lock held.
  */
 static int join_owners(struct rf_fence *fence, struct rf_ruleset *ruleset, struct rf_error *error)
 {
@@ -82,11 +82,11 @@ int rf_fence_join_changes(struct rf_fence *fence, struct rf_list_changes *change
 }
 
 /*
- * Changes the rules of a fence. The idle bank, with its ports and its tries, may be written once
- * every program that may still read it is done. Then one store puts that bank in force.
+ * Changes the rules of a fence. The idle bank, with its ports and its tries, can be written once
+ * every program that might still read it has finished. Then one store activates that bank.
  */
 
-/* The rules that are to be put in force, and the present rules. */
+/* The rules to activate, and the present rules. */
 struct commit {
 	struct rf_fence *fence;
 	struct rf_ruleset *ruleset;
@@ -100,7 +100,7 @@ struct commit {
 
 /* ---- the switch ---- */
 
-#define AGE_MOST (1U << 21) /* a quarter of the generations that leases can tell apart */
+#define AGE_MOST (1U << 21) /* a quarter of the generations that leases can distinguish */
 
 /*
  * Leases compare generations modulo 2^23, so `since_generation` must not fall far behind. No lease
@@ -135,8 +135,8 @@ static void set_active(struct rf_fence *fence, uint64_t active)
 }
 
 /*
- * Writes the idle bank, which no program reads any more, and puts it in force. Tables
- * are NULL if no limit needs them.
+ * Writes the idle bank, which no program reads any more, and activates it. Tables are NULL if no
+ * limit needs them.
  */
 static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 		       const struct rf_compiled *tables, const struct rf_tries *tries,
@@ -156,13 +156,13 @@ static int switch_bank(struct rf_fence *fence, const struct rf_bank *bank,
 	config->bank[next & 1].since_generation = next;
 	note_births(&config->bank[next & 1], next);
 	set_active(fence, next);
-	/* When the command returns, no packet is judged by the old rules any more. */
+	/* When the command returns, no packet is evaluated under the old rules any more. */
 	return rf_wait_for_programs(error);
 }
 
 /*
- * Frees the tries of the bank that no program reads any more, which may be as large as those in
- * force. Failing does no harm: the next commit replaces them.
+ * Frees the tries of the bank that no program reads any more, which can be as large as the active
+ * ones. A failure is harmless: the next commit replaces them.
  */
 static void free_idle_tries(const struct rf_fence *fence)
 {
@@ -216,7 +216,7 @@ static int settle(struct rf_fence *fence, struct rf_error *error)
 	if (standing.state != RF_REVERTED)
 		return 0;
 	forget_unconfirmed(fence, standing.active);
-	/* The next generation has the parity of the bank in force. */
+	/* The next generation has the parity of the active bank. */
 	set_active(fence, standing.active + 1);
 	return rf_wait_for_programs(error);
 }
@@ -229,7 +229,7 @@ static int check_confirm(const struct commit *commit, struct rf_error *error)
 			       "the attach is unconfirmed; run 'ringfence confirm' first");
 }
 
-/* An unconfirmed attach stays unconfirmed when its rules change. */
+/* An unconfirmed attach remains unconfirmed when its rules change. */
 static void set_deadline(const struct commit *commit)
 {
 	struct rf_bank *bank = &commit->ruleset->bank;
@@ -344,13 +344,13 @@ static int switch_both(struct commit *commit, struct rf_error *error)
 	uint64_t before;
 	int err = 0;
 
-	/* The last command may have been killed before its own wait. */
+	/* The last command might have been killed before its own wait. */
 	err = rf_wait_for_programs(error);
 	if (!err)
 		err = clear_new_counters(commit, error);
 	if (err)
 		return err;
-	/* Larger clips must be in force first, see rf_bank_raise_clips(). */
+	/* Larger clips must be active first, see rf_bank_raise_clips(). */
 	if (rf_bank_raise_clips(&commit->present, &commit->ruleset->bank))
 		err = switch_bank(fence, &commit->present, &present, &commit->present_tries, error);
 	if (err)
@@ -387,8 +387,8 @@ static int fail_in_force(int err, struct rf_error *error)
 }
 
 /*
- * A limit that stays takes its generation from the present bank. Settling unconfirmed rules may
- * have changed it there after `ruleset` was read.
+ * An unchanged limit takes its generation from the present bank. Confirming or rolling back rules
+ * might have changed it there after `ruleset` was read.
  */
 static void take_births(struct rf_bank *bank, const struct rf_bank *present)
 {
@@ -398,7 +398,7 @@ static void take_births(struct rf_bank *bank, const struct rf_bank *present)
 				present->policy[slot].since_generation;
 }
 
-/* What a fence must have for the fleet's limits. */
+/* A fence's requirements for the fleet's limits. */
 static int check_fleet(const struct rf_fence *fence, const struct rf_bank *bank,
 		       struct rf_error *error)
 {
@@ -419,7 +419,7 @@ static int check_fleet(const struct rf_fence *fence, const struct rf_bank *bank,
 	return 0;
 }
 
-/* The numbers of definitions are kept first, so that none is given twice. */
+/* The numbers of definitions are stored first: none is ever used twice. */
 static int define_fleet(struct commit *commit, struct rf_error *error)
 {
 	uint32_t next_id = rf_fence_next_limit_id(commit->fence);

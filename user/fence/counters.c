@@ -104,12 +104,12 @@ static int sum_cpus(const struct rf_fence *fence, enum rf_map map, uint32_t key,
 /* ---- by interface ---- */
 
 /*
- * Counters by interface. The places are told apart by index and network namespace. The program
- * cannot tell namespaces apart: interfaces of the same index in two of them share a place, which
+ * Counters by interface. The places are distinguished by index and network namespace. The program
+ * cannot distinguish namespaces: interfaces of the same index in two of them share a place, which
  * then counts for neither.
  *
- * A member of a bond has a place too, since the program gets the member's index. Readers add it to
- * the bond's.
+ * A member of a bond has a place too, because the program gets the member's index. Readers add it
+ * to the bond's.
  */
 
 #define NO_PLACE (-1)
@@ -122,8 +122,8 @@ static uint32_t load_index(const struct rf_interface_place *place)
 /* ---- reading ---- */
 
 /*
- * Of counters that consist of 64-bit words only. A sum may be a moment behind what is subtracted:
- * then the difference is 0.
+ * Of counters that consist of 64-bit words only. A sum can lag slightly behind the subtracted
+ * value: then the difference is 0.
  */
 static void subtract(const void *less, void *result, size_t size)
 {
@@ -140,7 +140,7 @@ static int read_place(const struct rf_fence *fence, int place, struct rf_interfa
 	return sum_cpus(fence, RF_MAP_INTERFACES, place, sizeof(*sum), sum, error);
 }
 
-/* What a place counted for its interface. `before` may have wrapped: see hand_over(). */
+/* A place's count for its interface. `before` can have wrapped: see hand_over(). */
 static int read_counted(const struct rf_fence *fence, int number, struct rf_interface_counters *sum,
 			struct rf_error *error)
 {
@@ -154,7 +154,7 @@ static int read_counted(const struct rf_fence *fence, int number, struct rf_inte
 	return err;
 }
 
-/* The nth place that an interface may have. */
+/* The nth candidate place of an interface. */
 static int nth_place(unsigned int index, int n)
 {
 	return (index + n) % RF_INTERFACE_PLACES;
@@ -275,7 +275,7 @@ static int add_all_members(struct rf_links *links)
 	return err;
 }
 
-/* An interface that is just deleted has no members. */
+/* An interface that is just being deleted has no members. */
 static int add_attached(struct rf_links *links, unsigned int index)
 {
 	struct rf_link link = {.index = index, .is_attached = true};
@@ -345,7 +345,7 @@ static int choose_place(const struct rf_config *config, unsigned int index,
 	return left;
 }
 
-/* A bond keeps what a member counted that loses its place: its counters never go back. */
+/* A bond retains the counts of a member that loses its place: its counters never decrease. */
 static int hand_over(struct rf_fence *fence, int number, struct rf_error *error)
 {
 	struct rf_config *config = fence->config;
@@ -366,8 +366,8 @@ static int hand_over(struct rf_fence *fence, int number, struct rf_error *error)
 }
 
 /*
- * The counters go on from what they are, since no other process can set those of a CPU. The index
- * is written last: a command that is killed before leaves a place that is free.
+ * The counters continue from their values, because no other process can set those of a CPU. The
+ * index is written last: if the command is killed before, the place remains free.
  */
 static int take_place(struct rf_fence *fence, int number, unsigned int index,
 		      unsigned int counts_for, struct rf_error *error)
@@ -390,7 +390,7 @@ static int take_place(struct rf_fence *fence, int number, unsigned int index,
 	return 0;
 }
 
-/* An interface stays in its place while it counts for the same one. */
+/* An interface keeps its place while it counts for the same one. */
 static int give_place(struct rf_fence *fence, const struct rf_links *links, unsigned int index,
 		      unsigned int counts_for, struct rf_error *error)
 {
@@ -432,7 +432,7 @@ int rf_fence_count_interfaces(struct rf_fence *fence, unsigned int joining, stru
 
 /* Typed access to the counters and the windows in a fence's maps. */
 
-#define READS_MAX 4 /* tries to read what is reset meanwhile */
+#define READS_MAX 4 /* attempts to read while a reset runs concurrently */
 
 static int sum_reasons(const struct rf_fence *fence, struct rf_counters *sum,
 		       struct rf_error *error)
@@ -585,8 +585,8 @@ static int note_limits(const struct rf_fence *fence, const struct rf_bank *bank,
 }
 
 /*
- * Unconfirmed rules and the rules before them have counters of their own: both are noted. The baseline
- * in use stays whole, whenever this command is killed.
+ * Unconfirmed rules and the rules before them have separate counters: both are stored. The active
+ * baseline remains intact if this command is killed.
  */
 int rf_fence_reset(struct rf_fence *fence, struct rf_error *error)
 {

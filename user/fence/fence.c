@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One open fence: its maps, checked and mapped into memory, its standing, and the single values
- * that other folders read or write.
+ * One open fence: its maps, checked and mapped into memory, its confirmation state, and the single
+ * values that other folders read or write.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -30,9 +30,9 @@ int rf_fence_fail_map(struct rf_error *error, enum rf_map map, int negative_errn
 /* ---- checks ---- */
 
 /*
- * Checks the maps of a fence. Another user may have made them, with any program. A look-up writes
- * as many bytes as the map's value size says, even where the buffer is smaller. So the kind and the
- * sizes of each map are checked before anything is read from it.
+ * Checks the maps of a fence. A different user might have created them, with any program. A look-up
+ * writes as many bytes as the map's value size, even if the buffer is smaller. The type and the
+ * sizes of each map are therefore checked before anything is read from it.
  */
 
 #define TICK_NS_MIN 100000 /* HZ 10000 */
@@ -156,7 +156,7 @@ static int check_config(struct rf_fence *fence, struct rf_error *error)
 
 /* ---- pause ---- */
 
-/* Nothing is dropped for a while. */
+/* No packet is dropped for a while. */
 
 void rf_fence_pause(const struct rf_fence *fence, uint64_t time_ns)
 {
@@ -166,7 +166,7 @@ void rf_fence_pause(const struct rf_fence *fence, uint64_t time_ns)
 	__atomic_store_n(&fence->config->paused_until, until, __ATOMIC_RELEASE);
 }
 
-/* How long a pause still lasts; 0: there is none. */
+/* How long a pause still lasts; 0: not paused. */
 static uint64_t pause_left_ns(const struct rf_fence *fence)
 {
 	const uint64_t until = rf_load(&fence->config->paused_until);
@@ -335,7 +335,7 @@ struct rf_standing rf_fence_standing(const struct rf_fence *fence)
 }
 
 /*
- * Another user may have written the name. So the name ends within its array, and has only the
+ * A different user might have written the name: it must end within its array, and have only the
  * characters of interface names.
  */
 void rf_fence_take_name(char name[RF_NAME_SIZE], const char written[RF_NAME_SIZE],
@@ -583,14 +583,14 @@ static void set_slot_times(struct rf_slot_times *times, uint32_t jiffy_ns, uint3
 		times->tick_shift++;
 	times->young_for = slot_ticks(YOUNG_FOR_NS, tick_ns);
 	times->young_idle = slot_ticks(YOUNG_IDLE_NS, tick_ns);
-	/* A resident's last touch may be so much older than its last packet. */
+	/* How much older than its last packet a resident's last touch can be. */
 	times->resident_touch = slot_ticks(RESIDENT_TOUCH_NS, tick_ns);
 	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns) + times->resident_touch;
 	times->young_lease = slot_ticks(YOUNG_LEASE_NS, tick_ns);
 	times->resident_lease = slot_ticks(RESIDENT_LEASE_NS, tick_ns);
 }
 
-/* By the golden ratio, so that two slots that are looked at in turn are far apart. */
+/* By the golden ratio: two slots that are examined in turn are far apart. */
 static uint32_t slot_stride(uint32_t slots)
 {
 	uint32_t stride = (uint32_t)(slots * 0.618) | 1;

@@ -3,11 +3,11 @@
  * A fence: one loaded program and its maps, attached to one or more interfaces. Its functions print
  * nothing. A function that can fail returns 0 or a negative errno, and puts the message into an
  * rf_error. A function that failed has changed nothing. There are two exceptions: a commit that
- * fails after the switch says that the new rules are in force, and an upgrade of several interfaces
- * goes on where it stopped when it is run again.
+ * fails after the switch reports that the new rules are active, and an upgrade of several
+ * interfaces continues at the failed interface when it is run again.
  *
- * A fence is found through the program on its interface. So a fence that `ip` attached, without any
- * pin, is as good as a fence that `ringfence attach` attached.
+ * A fence is found through the program on its interface. A fence that `ip` attached, without any
+ * pin, is therefore equivalent to a fence that `ringfence attach` attached.
  */
 #ifndef RINGFENCE_FENCE_H
 #define RINGFENCE_FENCE_H
@@ -31,7 +31,7 @@ struct rf_fence {
 	int interfaces;
 	uint32_t program_id;
 	char pins[RF_PIN_PATH_SIZE]; /* the directory of its pins; "": none that we can see */
-	bool read_only;		     /* opened by pins that we may not write */
+	bool read_only;		     /* opened by read-only pins */
 	bool is_alien;		     /* not opened, since it is not as this build makes it */
 	bool among_unknown;	     /* the only fence found, but some programs could not be read */
 	uint32_t sources;	     /* capacity of each windows map */
@@ -92,7 +92,7 @@ int rf_fence_find_interfaces(struct rf_fence *fence, struct rf_error *error);
 enum rf_confirm_state {
 	RF_CONFIRMED, /* confirmed, or applied without `confirm` */
 	RF_PENDING,
-	RF_REVERTED, /* not confirmed in time: the previous rules are in force */
+	RF_REVERTED, /* not confirmed in time: the previous rules are active */
 	RF_EXPIRED,  /* the attach was not confirmed in time: everything passes */
 };
 
@@ -101,63 +101,63 @@ struct rf_standing {
 	enum rf_fallback fallback; /* of the unconfirmed rules */
 	uint64_t confirm_ns;	   /* until unconfirmed rules are reverted, or since */
 	uint64_t active;	   /* rf_config.active, as it was read */
-	uint64_t in_force;	   /* the generation in force */
+	uint64_t in_force;	   /* the active generation */
 	uint64_t jiffies;	   /* now; 0 where RF_CONFIRMED */
-	uint64_t paused_ns;	   /* how long nothing is dropped yet; 0: the fence is not paused */
+	uint64_t paused_ns; /* how long no packet is dropped yet; 0: the fence is not paused */
 };
 
 struct rf_standing rf_fence_standing(const struct rf_fence *fence);
 
 /*
- * Pauses the fence: for `time_ns` from now on nothing is dropped, whatever the rules, and whatever
- * was left of a pause before; 0: ends it. It is no rule: a change of the rules keeps it, and it
- * takes no lock. The data path ends it; time in which the machine is suspended does not count.
+ * Pauses the fence: for `time_ns` from now on no packet is dropped, under any rules, regardless of
+ * an earlier pause; 0: ends the pause. It is not a rule: a change of the rules does not affect it,
+ * and it takes no lock. The data path ends it; time in which the machine is suspended does not
+ * count.
  */
 void rf_fence_pause(const struct rf_fence *fence, uint64_t time_ns);
 
 /*
- * Copies the bank in force. After RF_EXPIRED, copies the bank that a confirmation would put in
- * force. An error where no ringfence can have written the bank.
+ * Copies the active bank. After RF_EXPIRED, copies the bank that a confirmation would activate. An
+ * error if no ringfence can have written the bank.
  */
 int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_error *error);
 /*
- * Reads back all rules in force, including prefixes that have expired. `ruleset` is RF_RULESET_NONE
+ * Reads back all active rules, including prefixes that have expired. `ruleset` is RF_RULESET_NONE
  * before the call. Free it even after an error.
  */
 int rf_fence_ruleset(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 		     struct rf_error *error);
 /*
- * The same without unconfirmed rules: those that apply if no `confirm` comes. Of a fence whose
- * attach was not confirmed there are none: everything passes.
+ * The same without unconfirmed rules: the rules that apply if no `confirm` follows. A fence whose
+ * attach was not confirmed has none: everything passes.
  */
 int rf_fence_ruleset_confirmed(const struct rf_fence *fence, struct rf_ruleset *ruleset,
 			       struct rf_error *error);
 
 /*
- * The value of a prefix in the tries: of its own entry, or else of the longest around it, whatever
- * is within it. All 0: the prefix is in none.
+ * The value of a prefix in the tries: of its own entry, or else of the longest enclosing one,
+ * regardless of entries inside it. All 0: the prefix is in no entry.
  */
 int rf_fence_value_around(const struct rf_fence *fence, const struct rf_prefix *prefix,
 			  struct rf_prefix_value *value, struct rf_error *error);
 /*
- * The longest prefix of the source whose own entry on `list` ends at `until`, as it stands in the
- * value of the source. -ENOENT: there is none, since the lists have changed meanwhile.
+ * The longest prefix of the source whose own entry on `list` expires at `until`, as stored in the
+ * value of the source. -ENOENT: not found, because the lists have changed concurrently.
  */
 int rf_fence_listed_prefix(const struct rf_fence *fence, const struct rf_address *source,
 			   enum rf_list list, uint64_t until, struct rf_prefix *prefix,
 			   struct rf_error *error);
 
-/* What the program knows of the fleet, in a fence with shares (shares.c). */
+/* The program's state of the fleet, in a fence with shares (shares.c). */
 struct rf_fleet_standing {
-	uint32_t alone; /* buckets of sources, of RF_BUCKETS, about which nothing is heard */
-	/* Until the first bucket is alone, or since when one is; INT64_MIN: nothing was heard yet.
-	 */
+	uint32_t alone; /* offline buckets of sources, of RF_BUCKETS */
+	/* Until the first bucket goes offline, or since when one is; INT64_MIN: never connected. */
 	int64_t left_ns;
 	uint64_t asks, asks_lost;
 };
 
 struct rf_fleet_standing rf_fence_fleet(const struct rf_fence *fence);
-/* Copies what is heard of each bucket; returns the jiffies after that. */
+/* Copies the state of each bucket; returns the jiffies after that. */
 uint64_t rf_fence_hearing(const struct rf_fence *fence, struct rf_hearing bucket[RF_BUCKETS]);
 
 /* The kernel's jiffies now. Only for a fence whose clock was measured. */
@@ -172,7 +172,7 @@ uint64_t rf_fence_time(const struct rf_fence *fence, const struct rf_policy *pol
 /* Converts a duration from units of the clock of `policy` to nanoseconds. */
 uint64_t rf_fence_duration_ns(const struct rf_fence *fence, const struct rf_policy *policy,
 			      uint64_t units);
-/* Of windows of cells: how long a cell is, and when one begins, by CLOCK_MONOTONIC. */
+/* For windows of cells: the length of a cell, and when one starts, by CLOCK_MONOTONIC. */
 uint64_t rf_fence_cell_ns(const struct rf_fence *fence, const struct rf_policy *policy);
 uint64_t rf_fence_cell_start_ns(const struct rf_fence *fence, const struct rf_policy *policy,
 				uint64_t epoch);
@@ -181,7 +181,7 @@ uint64_t rf_fence_cell_start_ns(const struct rf_fence *fence, const struct rf_po
 
 /* The length of a jiffy; 0: never measured, so no rule has a time. */
 uint32_t rf_fence_tick_ns(const struct rf_fence *fence);
-/* The number of residents of a family (0: IPv4, 1: IPv6), and the most that there may be. */
+/* The number of residents of a family (0: IPv4, 1: IPv6), and its maximum. */
 uint64_t rf_fence_residents(const struct rf_fence *fence, int family);
 uint64_t rf_fence_residents_max(const struct rf_fence *fence);
 /* Copies the bank that is not the bank of generation `in_force`. */
@@ -190,15 +190,15 @@ void rf_fence_other_bank(const struct rf_fence *fence, uint64_t in_force, struct
 uint32_t rf_fence_next_limit_id(const struct rf_fence *fence);
 void rf_fence_keep_limit_id(struct rf_fence *fence, uint32_t next_id);
 /*
- * Notes programs in a configuration, before they are attached. The programs of the fence `attached`
- * stay known. Others, which may be attached in another network namespace, stay known as far as
- * there is room. `attached` may be NULL.
+ * Records programs in a configuration, before they are attached. The programs of the fence
+ * `attached` remain recorded. Others, which might be attached in another network namespace, remain
+ * as far as there is room. `attached` can be NULL.
  */
 void rf_pinned_note(struct rf_pinned *pinned, const uint32_t id[RF_ENTRY_COUNT],
 		    const struct rf_fence *attached);
 /* The same in the configuration of that fence. */
 void rf_fence_note_programs(const struct rf_fence *fence, const uint32_t id[RF_ENTRY_COUNT]);
-/* Writes the fence's name, which may be that of its interface, into its configuration. */
+/* Writes the fence's name, which can be that of its interface, into its configuration. */
 void rf_fence_keep_name(const struct rf_fence *fence);
 
 /* Sums over all CPUs. */
@@ -206,25 +206,25 @@ int rf_fence_counters(const struct rf_fence *fence, struct rf_counters *sum,
 		      struct rf_error *error);
 /* The number of windows in use. */
 uint64_t rf_counters_windows(const struct rf_counters *sum, int family);
-/* Of all limits in `bank`, which is in force: their leases are read once. */
+/* Of all limits in `bank`, which is active: their leases are read once. */
 int rf_fence_limits_counters(const struct rf_fence *fence, const struct rf_bank *bank,
 			     struct rf_limit_counters sum[RF_LIMITS_MAX], struct rf_error *error);
 
 /*
- * What the counters had at the last reset; all 0 without one. A reader reads it after the counters,
+ * The counters' values at the last reset; all 0 without one. A reader reads it after the counters,
  * and then subtracts it.
  */
 void rf_fence_baseline(const struct rf_fence *fence, struct rf_baseline *baseline);
-/* A sum may be a moment behind the baseline: then the difference is 0. */
+/* A sum can lag slightly behind the baseline: then the difference is 0. */
 void rf_baseline_subtract(const struct rf_baseline *baseline, struct rf_counters *sum);
 void rf_baseline_subtract_limit(const struct rf_baseline *baseline, const struct rf_policy *policy,
 				struct rf_limit_counters *sum);
-/* Begins the counters at 0, for readers. Only with the lock held. */
+/* Resets the counters to 0, for readers. Only with the lock held. */
 int rf_fence_reset(struct rf_fence *fence, struct rf_error *error);
 
 /* The kernel memory of maps, in bytes. The maps of prefixes count with their tries. */
 struct rf_memory {
-	uint64_t bytes; /* all of them together */
+	uint64_t bytes; /* all together */
 	uint64_t map[RF_MAP_COUNT];
 };
 
@@ -240,8 +240,9 @@ int rf_fence_source(const struct rf_fence *fence, const struct rf_policy *policy
 		    struct rf_address *source, struct rf_source *state, struct rf_error *error);
 
 /*
- * What the window of a source, which is masked, may admit at `jiffies`, in units of the policy: of
- * a limit of the fleet, by its share and what was heard; else L. A window that is gone has L.
+ * How much the window of a source, which is masked, can admit at `jiffies`, in units of the policy:
+ * for a limit of the fleet, by its share and the state of its bucket; otherwise L. A window that
+ * was removed has L.
  */
 uint32_t rf_fence_room(const struct rf_fence *fence, const struct rf_policy *policy,
 		       const struct rf_address *source, uint64_t jiffies);
@@ -255,13 +256,13 @@ bool rf_fence_is_known(const struct rf_fence *fence, const struct rf_policy *pol
 /* How long the newcomers rate of `bank` is used up, in ns; 0: the next newcomer gets a window. */
 uint64_t rf_fence_guard_wait_ns(const struct rf_fence *fence, const struct rf_bank *bank);
 
-/* Called for each window of every limit. A negative result ends the walk, which returns it. */
+/* Called for each window of every limit. A negative result stops the walk, which returns it. */
 typedef int (*rf_source_visit)(const struct rf_address *source, uint32_t limit_id,
 			       const struct rf_source *state, void *context);
 int rf_fence_each_source(const struct rf_fence *fence, rf_source_visit visit, void *context,
 			 struct rf_error *error);
 
-/* Of which windows: those that may have been charged lately, or all. */
+/* Which windows: those that might have been charged recently, or all. */
 enum rf_window_age {
 	RF_WINDOWS_4S,
 	RF_WINDOWS_64S,
@@ -270,11 +271,11 @@ enum rf_window_age {
 
 #define RF_WINDOW_AGES 3
 
-/* What a window is known by: without the packets that leases hold, which are not in it yet. */
+/* A window's data for readers, without packets that leases hold, which are not in it yet. */
 struct rf_window_sight {
 	struct rf_address source;
 	uint32_t limit_id;
-	uint32_t stay; /* another one: it was evicted meanwhile, and made anew */
+	uint32_t stay; /* changes if it was evicted and created again */
 	uint64_t used; /* in the policy's units */
 	uint64_t passed, dropped, would_drop;
 	bool is_short; /* the counters are modulo 2^32 */
@@ -286,30 +287,33 @@ typedef int (*rf_window_visit)(const struct rf_window_sight *sight, void *contex
  * Then all is read in other ways, which take longer; `adopt` pins them.
  */
 bool rf_fence_lacks_iterators(const struct rf_fence *fence);
-/* How many parts the iterators have: for so many slots of a family, for so many sets of leases. */
+/*
+ * The number of parts of the iterators: for this many slots of a family, for this many sets of
+ * leases.
+ */
 uint32_t rf_record_parts(uint32_t slots);
 uint32_t rf_lease_parts(uint32_t sets);
 /*
  * Visits windows by the pinned iterators. -ENOENT: the fence has none, or they cannot be opened.
- * What comes or goes meanwhile may be missed, or visited twice.
+ * Windows that are created or removed concurrently can be missed, or visited twice.
  */
 int rf_fence_each_record(const struct rf_fence *fence, enum rf_window_age age,
 			 rf_window_visit visit, void *context, struct rf_error *error);
 /* Visits all windows by batches, of limits in `rules`. */
 int rf_fence_each_window(const struct rf_fence *fence, const struct rf_bank *rules,
 			 rf_window_visit visit, void *context, struct rf_error *error);
-/* Looks one up. -ENOENT: it has none. `source` is masked as the policy groups. */
+/* Looks one up. -ENOENT if not found. `source` is masked as the policy groups. */
 int rf_fence_window(const struct rf_fence *fence, const struct rf_policy *policy,
 		    const struct rf_address *source, struct rf_source *state);
-/* What a window is known by, read at this moment. */
+/* A window's data for readers, read at this time. */
 void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *policy,
 		     const struct rf_address *source, const struct rf_source *state,
 		     struct rf_window_sight *sight);
 
 /*
  * Called for each window that newcomers over the newcomers rate share, of limits in `rules`, with
- * the prefix that was charged last and its place among all of them; visits none where only the
- * group may read.
+ * the prefix that was charged last and its place among all of them; visits none if only the group
+ * can read.
  */
 typedef int (*rf_aggregate_visit)(const struct rf_prefix *prefix, int slot, int place,
 				  const struct rf_source *state, void *context);
@@ -328,7 +332,7 @@ struct rf_ban_row {
 	uint64_t word;	/* the ban's word, as it was read */
 };
 
-/* The bans that have not ended, of limits in force, sorted by source. */
+/* The bans that have not expired, of active limits, sorted by source. */
 struct rf_bans {
 	struct rf_ban_row *row;
 	size_t count;
@@ -346,28 +350,28 @@ const struct rf_ban_row *rf_bans_find(const struct rf_bans *bans, const struct r
 				      uint32_t limit_id);
 /* The banned source, as a prefix. */
 struct rf_prefix rf_ban_prefix(const struct rf_ban_row *row);
-/* Whose bans to end: of sources that lie in `prefix` or contain it, or all. */
+/* Whose bans to lift: of sources that are in `prefix` or contain it, or all. */
 struct rf_unban {
 	struct rf_prefix prefix;
 	bool all;
-	int bans; /* that it ended, or would end */
+	int bans; /* that it lifted, or would lift */
 };
 
 /*
- * Ends the bans of many, at the cost of reading the bans once; unless `ends`, only counts them.
- * Every CPU knows within RF_BAN_LEASE_NS. Only for a fence that may be changed.
+ * Lifts many bans, at the cost of reading the bans once; unless `ends`, only counts them. Every CPU
+ * applies it within RF_BAN_LEASE_NS. Only for a writable fence.
  */
 int rf_fence_unban(const struct rf_fence *fence, struct rf_unban *unban, size_t count, bool ends,
 		   struct rf_error *error);
-/* The error of one that has no ban to end. */
+/* The error for a source without a ban to lift. */
 int rf_fail_not_banned(const struct rf_unban *unban, struct rf_error *error);
 
 /* ---- changing rules (lock.c, clock.c, commit.c) ---- */
 
 /*
- * An error unless we may change the fence. We may not if its pins are read-only for us, or belong
- * to another user. Nor may we if `dev` is NULL and some program, which may be another fence, could
- * not be read.
+ * An error unless the caller can change the fence. It cannot if its pins are read-only for it, or
+ * belong to a different user. Nor can it if `dev` is NULL and some program, which might be another
+ * fence, could not be read.
  */
 int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev,
 			      struct rf_error *error);
@@ -378,8 +382,8 @@ int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev,
  */
 unsigned int rf_lock_seconds(void);
 /*
- * Takes the lock, so that only one command at a time makes changes. Waits for other commands, for
- * rf_lock_seconds() at most. Holds the lock until this process ends. After a second of waiting,
+ * Takes the lock, which serializes all commands that make changes. Waits for other commands, for
+ * rf_lock_seconds() at most. Holds the lock until this process exits. After a second of waiting,
  * `note` is called with the name of the process that holds the lock.
  */
 int rf_fence_lock(struct rf_error *error);
@@ -391,16 +395,16 @@ int rf_clock_measure(struct rf_clock_reading *base, uint32_t *tick_ns, struct rf
 /* Measures the length of a jiffy and ties jiffies to CLOCK_MONOTONIC, once for a fence. */
 int rf_fence_measure_clock(struct rf_fence *fence, struct rf_error *error);
 /*
- * Gives each CPU its part of the leases. Makes the random key that places sources in the leases and
- * in the filter. Once for a fence.
+ * Assigns each CPU its part of the leases. Creates the random key that places sources in the leases
+ * and in the filter. Once for a fence.
  */
 int rf_fence_make_leases(struct rf_fence *fence, struct rf_error *error);
 /* An error while unconfirmed rules can be reverted: no rules can be changed then. */
 int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error);
-/* Sets counters to 0. Neither the rules in force nor the rules before them use this index. */
+/* Sets counters to 0. Neither the active rules nor the rules before them use this index. */
 int rf_fence_clear_limit_counters(struct rf_fence *fence, int index, struct rf_error *error);
 
-/* How long new rules stay in force unless they are confirmed. */
+/* How long new rules remain active unless they are confirmed. */
 struct rf_confirm {
 	uint64_t time_ns;
 };
@@ -412,21 +416,21 @@ struct rf_progress {
 };
 
 /*
- * Compiles `ruleset` and puts it in force, all at once. Of its newcomers, the caller sets rate,
- * window and `then`. `confirm` and `progress` may be NULL. Only with the lock held, the clock
- * measured and the leases made.
+ * Compiles `ruleset` and activates it atomically. For its newcomers, the caller sets rate, window
+ * and `then`. `confirm` and `progress` can be NULL. Only with the lock held, the clock measured and
+ * the leases made.
  */
 int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		    const struct rf_confirm *confirm, const struct rf_progress *progress,
 		    struct rf_error *error);
 /*
- * Confirms rules, so that they stay in force. `before` gets the previous state. An error if no
- * rules are unconfirmed, or if the old rules are back already.
+ * Confirms the active rules. `before` gets the previous state. An error if no rules are
+ * unconfirmed, or if the old rules are already restored.
  */
 int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct rf_error *error);
 /*
- * Puts the previous rules in force immediately, as if the time to confirm were over. An error if
- * no rules are unconfirmed, or if an attach is, since no rules came before it.
+ * Restores the previous rules immediately, as if the time to confirm had expired. An error if no
+ * rules are unconfirmed, or if an attach is, because no rules precede it.
  */
 int rf_fence_revert(struct rf_fence *fence, struct rf_error *error);
 

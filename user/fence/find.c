@@ -56,7 +56,7 @@ static int add_fence(struct rf_fences *fences, const struct rf_interface *interf
 	const uint32_t id = program.ours ? program.map_id[RF_MAP_CONFIG] : 0;
 
 	fences->some_unknown = fences->some_unknown || err == -EPERM;
-	if (err == -ENOENT || err == -EPERM) /* -ENOENT: it went away meanwhile */
+	if (err == -ENOENT || err == -EPERM) /* -ENOENT: it was removed concurrently */
 		err = 0;
 	if (!err && id && !has_fence(fences, id)) {
 		found = &fences->fence[fences->count++];
@@ -103,13 +103,13 @@ void rf_fences_free(struct rf_fences *fences)
 #define OF_INTERFACE "interface:"
 #define OF_FENCE "fence:"
 
-/* What is behind `prefix`; NULL: `word` does not begin with it. */
+/* The text after `prefix`; NULL: `word` does not start with it. */
 static const char *without(const char *word, const char *prefix)
 {
 	return strncmp(word, prefix, strlen(prefix)) == 0 ? word + strlen(prefix) : NULL;
 }
 
-/* The first fence of that name, from `*at` on; moves `*at` past it. NULL: there is none. */
+/* The first fence of that name, from `*at` on; moves `*at` past it. NULL if not found. */
 static const struct rf_found *next_named(const struct rf_fences *fences, const char *name, int *at)
 {
 	while (*at < fences->count) {
@@ -167,7 +167,7 @@ static int fail_both(const struct rf_found *found, struct rf_error *error)
 			       found->name, found->interface, found->name, found->name);
 }
 
-/* The word that is behind a prefix, or has none, is looked up among the fences. */
+/* The word after a prefix, or without one, is looked up among the fences. */
 static int resolve(struct rf_dev *dev, const struct rf_fences *fences, const char *name,
 		   bool is_fence, struct rf_error *error)
 {
@@ -204,7 +204,7 @@ int rf_dev_resolve(struct rf_dev *dev, const char *word, struct rf_error *error)
 	*dev = (struct rf_dev){.word = name, .interface = name};
 	if (of_interface)
 		return 0;
-	/* Whatever is wrong with the programs on other interfaces, `word` may be an interface. */
+	/* Regardless of errors of programs on other interfaces, `word` can be an interface. */
 	rf_fences_find(&fences, &ignored);
 	err = resolve(dev, &fences, name, of_fence, error);
 	rf_fences_free(&fences);

@@ -14,14 +14,14 @@ struct rf_found {
 struct rf_fences {
 	struct rf_found *fence;
 	int count;
-	bool some_unknown; /* some programs could not be read: they may be of other fences */
+	bool some_unknown; /* some programs could not be read: they can belong to other fences */
 };
 
-/* Finds all fences. An error where there is none. Free them even after an error. */
+/* Finds all fences. An error if there is none. Free them even after an error. */
 int rf_fences_find(struct rf_fences *fences, struct rf_error *error);
 void rf_fences_free(struct rf_fences *fences);
 
-/* What a word means that names an interface or a fence. */
+/* The meaning of a word that names an interface or a fence. */
 struct rf_dev {
 	const char *word;      /* without `interface:` or `fence:` */
 	const char *interface; /* the word's, or one of the fence's */
@@ -30,9 +30,8 @@ struct rf_dev {
 };
 
 /*
- * `word` is an interface or the name of a fence; `interface:WORD` and `fence:WORD` say which, where
- * it is both. `dev` refers to `word`.
- * Sets dev->word even after an error.
+ * `word` is an interface or the name of a fence; `interface:WORD` and `fence:WORD` select one, if
+ * it is both. `dev` refers to `word`. Sets dev->word even after an error.
  */
 int rf_dev_resolve(struct rf_dev *dev, const char *word, struct rf_error *error);
 
