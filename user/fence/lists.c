@@ -14,7 +14,7 @@
 #include "fence/tries.h"
 #include "kernel/info.h"
 
-/* The banks whose lists are changed: the one in force, and with it the one it may fall back to. */
+/* The banks whose lists are changed: the active one, and the one it can be rolled back to. */
 struct sides {
 	int bank[2];
 	int count;
@@ -23,18 +23,18 @@ struct sides {
 /* ---- in place ---- */
 
 /*
- * Changes a list within the tries in force. First all entries that change are worked out, then they
- * are written one by one: to the data path each is as it was, or as it is. While they are written
- * the bank is in doubt: an entry may not follow from those around it yet. Last, the bank gets
- * another generation, and with it all leases are void. A bank that stays in doubt, since the
- * command was killed, gets new tries with the next change.
+ * Changes a list within the active tries. First all changing entries are computed, then they are
+ * written one by one: the data path sees each in its old or its new state. While they are written
+ * the bank is in doubt: an entry might not match its surrounding entries yet. Last, the bank gets a
+ * new generation, which invalidates all leases. A bank that remains in doubt, because the command
+ * was killed, gets new tries with the next change.
  */
 
-#define WITHIN_MAX 100		   /* entries within a region, beside its own */
+#define WITHIN_MAX 100		   /* other entries within a region */
 #define CHANGES_MAX 65536	   /* of more, new tries are no dearer */
-#define GENERATIONS_MAX (1U << 19) /* of one bank; leases tell 2^22 apart */
+#define GENERATIONS_MAX (1U << 19) /* of one bank; leases distinguish 2^22 */
 
-/* What is to be written into one bank. */
+/* The writes for one bank. */
 struct plan {
 	const struct rf_bank *bank;
 	struct rf_tries tries;
@@ -141,7 +141,7 @@ static int add_write(struct plan *plan, const struct rf_trie_entry *entry, bool 
 	return 0;
 }
 
-/* A lease tells sources apart by the mask of the bank. */
+/* A lease distinguishes sources by the mask of the bank. */
 static bool fits_lease_mask(const struct rf_bank *bank, const struct rf_prefix *prefix)
 {
 	const unsigned int length = prefix->length < 64 ? prefix->length : 64;
@@ -189,7 +189,7 @@ static int plan_difference(struct plan *plan, const struct rf_region *region,
 	return err ? fail_memory(error) : 0;
 }
 
-/* The first change so far that is refused; NULL: none is. */
+/* The first refused change so far; NULL: none. */
 struct first_refused {
 	const struct rf_list_change *change;
 	struct rf_list_refused why;
@@ -270,7 +270,9 @@ static bool is_same_plan(const struct plan *a, const struct plan *b)
 			     memcmp(a->is_gone, b->is_gone, a->count * sizeof(*a->is_gone)) == 0);
 }
 
-/* Both banks may have the same trie. Then both plans must be the same, and one of them is made. */
+/*
+ * Both banks can have the same trie. Then both plans must be the same, and one of them is executed.
+ */
 static int settle_shared(struct plan *plan)
 {
 	bool shared = false;
@@ -293,7 +295,7 @@ static void set_doubt(struct rf_fence *fence, const struct sides *sides, bool in
 	}
 }
 
-/* Makes leases of both banks void, after what they answer by was changed. */
+/* Invalidates leases of both banks, after the rules of their verdicts have changed. */
 static void begin_generation(struct rf_fence *fence)
 {
 	/* By two: the lowest bit names the bank. */
@@ -354,7 +356,7 @@ static int make_changes(struct rf_fence *fence, const struct sides *sides, const
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the complete change ---- */
 
 static bool may_be_in_place(const struct rf_fence *fence, const struct sides *sides,
 			    const struct rf_list_changes *changes)
@@ -393,8 +395,8 @@ static int plan_sides(struct rf_fence *fence, const struct sides *sides,
 }
 
 /*
- * Changes the tries in force. -EAGAIN: it cannot be done so, or was not finished; then the caller
- * makes the tries anew. Sets `outcome->in_place` as soon as something was written.
+ * Changes the active tries. -EAGAIN: impossible, or not finished; then the caller builds new tries.
+ * Sets `outcome->in_place` as soon as an entry was written.
  */
 static int change_in_place(struct rf_fence *fence, const struct sides *sides,
 			   const struct rf_list_changes *changes, struct rf_lists_outcome *outcome,
@@ -428,7 +430,7 @@ static int change_in_place(struct rf_fence *fence, const struct sides *sides,
  * their limits.
  */
 
-/* Changes the rules of a bank, without those that have expired. */
+/* Changes the rules of a bank, without the expired ones. */
 static int change_rules(const struct rf_fence *fence, const struct rf_list_changes *changes,
 			struct rf_ruleset *ruleset, size_t *first, struct rf_list_refused *refused,
 			struct rf_error *error)
@@ -449,9 +451,9 @@ static bool is_settled(const struct rf_fence *fence)
 }
 
 /*
- * A list that is loaded again is often the same: then the rules in force stay.
+ * A list that is loaded again is often the same: then the active rules remain.
  *
- * `unfinished`: some changes were made in place, so a prefix may be off its list already.
+ * `unfinished`: some changes were made in place, so a prefix might already be off its list.
  */
 static int commit(struct rf_fence *fence, const struct rf_list_changes *changes, bool unfinished,
 		  const struct rf_progress *progress, struct rf_error *error)
@@ -473,7 +475,7 @@ static int commit(struct rf_fence *fence, const struct rf_list_changes *changes,
 
 /* ---- while rules are unconfirmed ---- */
 
-/* The rules of one bank, and what they become. */
+/* The rules of one bank, before and after. */
 struct side {
 	int bank;
 	struct rf_ruleset ruleset;
@@ -517,8 +519,8 @@ static int prepare(const struct rf_fence *fence, const struct rf_list_changes *c
 }
 
 /*
- * Leases must tell sources apart as finely as the new prefixes, before any packet sees these: a
- * lease of many sources would get the answer of one.
+ * Leases must distinguish sources as finely as the new prefixes, before any packet sees these:
+ * otherwise a lease of many sources would get the verdict of one.
  */
 static void refine_leases(struct rf_fence *fence, const struct side *side)
 {
@@ -578,7 +580,7 @@ static int change_sides(struct rf_fence *fence, const struct sides *sides,
 		struct rf_list_changes of_side = *changes;
 
 		side[i].bank = sides->bank[i];
-		of_side.may_be_missing = i > 0; /* 'deny list' shows the rules in force */
+		of_side.may_be_missing = i > 0; /* 'deny list' shows the active rules */
 		err = prepare(fence, &of_side, &side[i], &first, &refused, progress, error);
 		if (!err && first < changes->count && !unfinished)
 			err = rf_list_fail(&changes->change[first], &refused, &changes->owners,
@@ -594,7 +596,7 @@ static int change_sides(struct rf_fence *fence, const struct sides *sides,
 	return err;
 }
 
-/* ---- all of it ---- */
+/* ---- the complete change ---- */
 
 static bool is_unconfirmed(const struct rf_standing *standing)
 {

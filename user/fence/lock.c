@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The lock of all commands that change something. Root has a lock, and every other user with fences
- * has one, too: with a lock that both share, a user could hold up root for ever.
+ * The lock of all commands that make changes. Root has a lock, and every other user with fences has
+ * one, too: with a shared lock, a user could block root for ever.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -208,7 +208,7 @@ int rf_fence_lock(struct rf_error *error)
 				       "remove it",
 				       path, lock.st_uid);
 	}
-	/* `fd` is never closed: this process holds the lock until it ends, however it ends. */
+	/* `fd` is never closed: this process holds the lock until it exits, in any way. */
 	return wait_for(fd, path, error);
 }
 

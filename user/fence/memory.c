@@ -20,15 +20,15 @@
 
 /* ---- sizes ---- */
 
-#define HASH_ELEMENT 48 /* struct htab_elem, beside each key and value */
+#define HASH_ELEMENT 48 /* struct htab_elem, in addition to each key and value */
 #define HASH_BUCKET 16
-#define TRIE_LENGTH 4	    /* of a key, kept apart from its address */
-#define TRIE_NODE 24	    /* struct lpm_trie_node, beside each address and value */
+#define TRIE_LENGTH 4	    /* of a key, stored separately from its address */
+#define TRIE_NODE 24	    /* struct lpm_trie_node, in addition to each address and value */
 #define TRIE_NODE_OLD 40    /* with a head for RCU, before the trie had its own allocator */
 #define ALLOCATOR_LINK 8    /* of the kernel's bpf_mem_alloc */
 #define ALLOCATOR_CHARGED 8 /* of each object, to whose memory it is charged */
 #define PAGE_MAX 65536
-/* With fewer, a CPU's share of newcomers finds no slot of its own. */
+/* With fewer, a CPU's share of newcomers finds no slot. */
 #define SOURCES_PER_CPU (4 * 128)
 
 uint32_t rf_sources_least(int cpus)
@@ -72,7 +72,7 @@ static uint64_t round_up_object(uint64_t size)
 	return object;
 }
 
-/* Kernels before 6.4 count the room of a trie, not what is in it. */
+/* Kernels before 6.4 count the capacity of a trie, not its entries. */
 static bool counts_room(const struct rf_trie_size *size)
 {
 	const uint64_t room =
@@ -152,7 +152,7 @@ void rf_memory_of(const int map_fd[RF_MAP_COUNT], struct rf_memory *memory)
 }
 
 /*
- * Adds the tries of a bank. Tries that are put in force meanwhile, or may not be read, are missing.
+ * Adds the tries of a bank. Tries that are activated concurrently, or are unreadable, are missing.
  */
 static void add_tries(const struct rf_fence *fence, int bank, struct rf_memory *memory)
 {

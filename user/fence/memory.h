@@ -5,20 +5,19 @@
 
 #include <stdint.h>
 
-/* A trie has room for as many prefixes again, and so many more, so that few changes need another
- * one. */
+/* A trie has room for as many prefixes again, plus this many: few changes need a new one. */
 #define RF_TRIE_ROOM 16384
 
 /* The smallest number of `sources` that is allowed. */
 uint32_t rf_sources_least(int cpus);
-/* The number of windows of each address family. `given` is the user's number; 0: none was given. */
+/* The number of windows of each address family. `given` is the user's number; 0: none. */
 uint32_t rf_sources_wanted(uint32_t given, int cpus);
 /*
- * The bytes of a hash whose elements are allocated in advance, as in every hash of a fence. What
- * the kernel allocates once for a hash, or once for each CPU, is not included.
+ * The bytes of a hash whose elements are allocated in advance, as in every hash of a fence. Memory
+ * that the kernel allocates once for a hash, or once for each CPU, is not included.
  */
 uint64_t rf_hash_memory(uint32_t entries, uint32_t key_size, uint32_t value_size);
-/* What the kernel says of a trie. */
+/* The kernel's information about a trie. */
 struct rf_trie_size {
 	uint64_t counted; /* `memlock`, in bytes */
 	uint32_t key_size, value_size, max_entries;

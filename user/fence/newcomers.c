@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prepares what the newcomers rate needs beside the rules: the windows of the guard, the
+ * Prepares state for the newcomers rate outside of the rules: the windows of the guard, the
  * aggregates, and the limits whose windows make a source known.
  */
 #include <string.h>
@@ -12,11 +12,11 @@
 #include "ringfence/window_read.h"
 #include "rules/policy.h"
 
-#define GUARD_ID 1	  /* any id: the guard has windows of its own */
+#define GUARD_ID 1	  /* any id: the guard has separate windows */
 #define GUARD_CELLS_MIN 4 /* with so few, an even flow gets three quarters of the rate */
 #define BURST_SHARE 8	  /* a part of the rate takes at most 1/8 of a family's windows */
 
-/* The windows under these limits, where all of them match a packet. Rate 0 has none. */
+/* The windows under these limits, if all of them match a packet. Rate 0 has none. */
 static uint32_t count_windows(const struct rf_bank *bank, uint32_t limits)
 {
 	if (limits & bank->rate0 & ~bank->shadows)
@@ -41,9 +41,9 @@ static uint32_t most_windows(const struct rf_bank *bank)
 }
 
 /*
- * All newcomers that a guard admits in its window may come at once. If they take much of the room,
- * known sources would be evicted between two of their packets. Then rate and window of the guard
- * are divided into parts.
+ * All newcomers that a guard admits in its window can arrive together. If they took much of the
+ * room, known sources would be evicted between two of their packets. Rate and window of the guard
+ * are then divided into parts.
  */
 static uint64_t parts_of(const struct rf_newcomers *newcomers, uint64_t room)
 {
@@ -53,8 +53,8 @@ static uint64_t parts_of(const struct rf_newcomers *newcomers, uint64_t room)
 }
 
 /*
- * In a flood the guard is asked for each packet, so it counts by jiffies if it can, even with fewer
- * cells. Fewer cells may cost newcomers that come evenly a part of the rate.
+ * In a flood the guard is evaluated for each packet, so it counts by jiffies if possible, even with
+ * fewer cells. Fewer cells can cost evenly arriving newcomers a part of the rate.
  */
 static void compile_guard(struct rf_newcomers *newcomers, uint32_t tick_ns, uint32_t room)
 {
@@ -114,16 +114,16 @@ static void open_aggregates(const struct rf_fence *fence, const struct rf_policy
 	}
 }
 
-/* With any guard: a known source is charged there where no slot is idle for its sibling window. */
+/* With any guard: a known source is charged there if no slot is idle for its sibling window. */
 static bool aggregates(const struct rf_bank *bank)
 {
 	return bank->newcomers.then != RF_NEWCOMERS_OFF;
 }
 
 /*
- * A limit that stays keeps its set of aggregates. A new limit in a slot gets the slot's other set,
- * which no program reads. So the present rules keep their aggregates whole, whenever this command
- * is killed.
+ * An unchanged limit retains its set of aggregates. A new limit in a slot gets the slot's other
+ * set, which no program reads. The aggregates of the present rules therefore remain intact if this
+ * command is killed.
  */
 static void prepare_aggregates(const struct rf_fence *fence, struct rf_bank *bank,
 			       const struct rf_bank *present)
@@ -169,7 +169,7 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *bank,
 
 /* ---- kin ---- */
 
-#define KIN_NS (90 * RF_NS_PER_S) /* longer than a resident may be idle */
+#define KIN_NS (90 * RF_NS_PER_S) /* longer than the permitted idle time of a resident */
 
 /* Another user's fence may hold any count. */
 static uint32_t count_kin(const struct rf_config *config)
@@ -215,7 +215,7 @@ void rf_newcomers_age_kin(const struct rf_fence *fence, const struct rf_bank *ba
 	}
 }
 
-/* The place for another limit: a free one, or else the one whose limit ends first. */
+/* The place for a new limit: a free one, or else the place of the limit that expires first. */
 static struct rf_kin *free_kin(struct rf_config *config)
 {
 	struct rf_kin *least = &config->kin[0];

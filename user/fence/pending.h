@@ -41,7 +41,7 @@ void rf_leases_add_limits(const struct rf_leases *leases, const struct rf_bank *
 			  struct rf_limit_counters sum[RF_LIMITS_MAX]);
 int rf_leases_list(const struct rf_fence *fence, const struct rf_leases *leases,
 		   const struct rf_bank *bank, struct rf_pending *pending);
-/* Both steps at once. */
+/* Both steps together. */
 int rf_leases_snapshot(const struct rf_fence *fence, const struct rf_bank *bank,
 		       struct rf_pending *pending);
 /* All counters, with leases that are read once, after them: those are handed over. */

@@ -7,9 +7,9 @@
 #include "rules/list_change.h"
 
 /*
- * If a fence may only be read, a copy stands for the shared memory of a map. This function updates
- * the copy. The map may change meanwhile, which does no harm: rules that were switched are read
- * again, and the pending packets of a lease may be missing, or be those of the lease before.
+ * For a read-only fence, a copy replaces the shared memory of a map. This function updates the
+ * copy. The map can change concurrently, which is harmless: rules that were switched are read
+ * again, and the pending packets of a lease can be missing, or belong to the lease before.
  */
 void rf_map_refresh(const struct rf_fence *fence, enum rf_map map);
 
@@ -19,12 +19,12 @@ void rf_map_refresh(const struct rf_fence *fence, enum rf_map map);
  */
 uint32_t rf_tick_or_kernels(const struct rf_fence *fence);
 
-/* A fence without a name of its own has that of an interface, which may be NULL. */
+/* A fence without a name is called after an interface, which can be NULL. */
 void rf_fence_take_name(char name[RF_NAME_SIZE], const char written[RF_NAME_SIZE],
 			const char interface[IF_NAMESIZE]);
 
 /*
- * Reads back the rules of a bank that may be in force. Only with the lock held. `ruleset` is
+ * Reads back the rules of a bank that can be active. Only with the lock held. `ruleset` is
  * RF_RULESET_NONE before the call. Free it even after an error.
  */
 int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_ruleset *ruleset,
@@ -35,10 +35,11 @@ int rf_fence_fail_map(struct rf_error *error, enum rf_map map, int negative_errn
 
 /* ---- bans ---- */
 
-/* Sets in `bank` how long a CPU may answer as before when a ban begins or ends. */
+/* Sets in `bank` how long a CPU can use old verdicts after a ban starts or expires. */
 void rf_bans_prepare(const struct rf_fence *fence, struct rf_bank *bank);
 /*
- * Makes room: ends bans of limits that are gone or no longer ban, unless old rules may come back.
+ * Makes room: lifts bans of limits that were removed or no longer ban, unless old rules can be
+ * restored.
  */
 void rf_bans_reclaim(const struct rf_fence *fence);
 

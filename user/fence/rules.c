@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads back the rules of a fence. There are two banks of rules, and one word says which bank is in
- * force. Each bank has its own classes of ports and its own tries of prefixes. Past a deadline the
- * other bank is in force, or none, although nothing was written.
+ * Reads back the rules of a fence. There are two banks of rules, and one word selects the active
+ * bank. Each bank has its own classes of ports and its own tries of prefixes. Past a deadline the
+ * other bank is active, or none, although nothing was written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "fence/tries.h"
 
 #define PORT_WORDS (RF_PORTS / 64)
-#define READS_MAX 100 /* tries to read rules that are switched meanwhile */
-#define PAUSES_MAX 20 /* tries to read tries that are changed meanwhile */
+#define READS_MAX 100 /* attempts to read rules that are switched concurrently */
+#define PAUSES_MAX 20 /* attempts to read tries that are changed concurrently */
 #define PAUSE_NS 1000000
 
 static bool has_moved(const struct rf_fence *fence, const struct rf_standing *standing)
@@ -48,7 +48,7 @@ int rf_fence_bank(const struct rf_fence *fence, struct rf_bank *bank, struct rf_
 
 /* ---- ports ---- */
 
-/* Adds a port to the sets of these limits, where they have one; `limits` is a bit set of slots. */
+/* Adds a port to the sets of these limits, if they have one; `limits` is a bit set of slots. */
 static void ports_note(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t slots)
 {
 	for (; slots; slots &= slots - 1) {
@@ -59,7 +59,7 @@ static void ports_note(uint64_t *ports[RF_LIMITS_MAX], uint32_t port, uint32_t s
 	}
 }
 
-/* The limits that may match packets of a class, whatever their shape. */
+/* The limits that can match packets of a class, of any shape. */
 static uint32_t limits_of(const struct rf_bank *bank, uint8_t class)
 {
 	return bank->packet_class[class].limits | bank->shapes.candidates[class];
@@ -166,8 +166,8 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 }
 
 /*
- * Are the tries being changed? That takes a moment, unless the command that changed them was
- * killed: then the entries are as they are.
+ * Are the tries being changed? That is brief, unless the command that changed them was killed: then
+ * the entries remain in their present state.
  */
 static bool in_doubt(const struct rf_fence *fence, int bank)
 {
@@ -246,8 +246,8 @@ int rf_fence_value_around(const struct rf_fence *fence, const struct rf_prefix *
 }
 
 /*
- * The trie finds the longest prefix of at most the length that is asked for. So the length at which
- * a prefix is found first is its own.
+ * The trie finds the longest prefix of at most the requested length. The length at which a prefix
+ * is found first is therefore its own.
  */
 int rf_fence_listed_prefix(const struct rf_fence *fence, const struct rf_address *source,
 			   enum rf_list list, uint64_t until, struct rf_prefix *prefix,

@@ -14,7 +14,7 @@
 
 /* ---- on and off ---- */
 
-/* The program ends it with a sample that is due: without packets, past the deadline. */
+/* The program stops it with a sample that is due: without packets, past the deadline. */
 bool rf_fence_is_sampling(const struct rf_fence *fence)
 {
 	rf_map_refresh(fence, RF_MAP_CONFIG);
@@ -36,8 +36,9 @@ static const char *verdicts_text(uint32_t verdicts)
 }
 
 /*
- * The next packet of each CPU may be taken at once, if what is left to it cannot be what was drawn
- * for the present N. (A CPU that counts at the same time may undo it: so each renewal does this.)
+ * The next packet of each CPU can be sampled immediately, if its remaining distance cannot have
+ * been drawn for the present N. (A CPU that counts at the same time can undo it: therefore each
+ * renewal does this.)
  */
 static void shorten_gaps(const struct rf_fence *fence, uint64_t most)
 {
@@ -93,7 +94,7 @@ void rf_fence_next_slice(const struct rf_fence *fence, const struct rf_sampled *
 	slices->is_on = true;
 	if (!sampled->slices)
 		return;
-	/* One in every four: so the share of the time is right, and nobody knows which. */
+	/* One in every four: the share of the time is right, but unpredictable. */
 	if (slices->next == 0 && getrandom(&chance, sizeof(chance), 0) == sizeof(chance))
 		slices->sampled = chance % sampled->slices;
 	slices->is_on = slices->next == slices->sampled;
@@ -211,7 +212,9 @@ bool rf_sample_source(const struct rf_sample *sample, struct rf_prefix *source)
 	return true;
 }
 
-/* Has the bank the limits of that generation? The bank of a later one may have the same lowest bit.
+/*
+ * Does the bank have the limits of that generation? The bank of a later one can have the same
+ * lowest bit.
  */
 static bool is_of(uint64_t active, uint32_t generation)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A fence with shares: what its program has heard of the fleet, and the calls of the agent. */
+/* A fence with shares: its program's state of the fleet, and the calls of the agent. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "fence/shares.h"
 #include "kernel/info.h"
 
-/* ---- what is heard ---- */
+/* ---- the state of the fleet ---- */
 
 static int64_t left_of(const struct rf_fence *fence, uint64_t deadline, uint64_t jiffies)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The agent's side of a fence with shares: what the program asks for, and the calls that write
- * shares, read what was used, and tell what was heard. See include/ringfence/share.h.
+ * The agent's side of a fence with shares: the program's requests, and the calls that write shares,
+ * read usage, and report the state of the fleet server. See include/ringfence/share.h.
  */
 #ifndef RINGFENCE_SHARES_H
 #define RINGFENCE_SHARES_H
@@ -27,9 +27,9 @@ int rf_shares_open(struct rf_shares *shares, const struct rf_pin_path *directory
 void rf_shares_close(struct rf_shares *shares);
 
 /*
- * Runs the batch: notes what was heard, then writes and reads the windows of its records. Each
- * record has its own result. Where a share was lowered, `used` is what the host may report only if
- * it is read once more after rf_wait_for_programs().
+ * Runs the batch: records the state of the server, then writes and reads the windows of its
+ * records. Each record has a result. If a share was lowered, the host can report `used` only after
+ * reading it once more after rf_wait_for_programs().
  */
 int rf_shares_call(struct rf_shares *shares, struct rf_error *error);
 

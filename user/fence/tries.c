@@ -26,7 +26,7 @@ static const struct family families[RF_FAMILIES] = {
 	{RF_MAP_PREFIXES6, "prefix_trie6", 6, sizeof(struct rf_prefix_key6)},
 };
 
-/* Sets a key of either family. A key of IPv4 is shorter, and begins in the same way. */
+/* Sets a key of either family. A key of IPv4 is shorter, and starts in the same way. */
 static void set_key(struct rf_prefix_key6 *key, const struct rf_prefix *prefix)
 {
 	key->length = prefix->length;
@@ -41,14 +41,14 @@ static struct rf_prefix prefix_of(const struct family *family, const void *key)
 	memcpy(&length, key, sizeof(length));
 	prefix.length = length;
 	memcpy(prefix.word, (const char *)key + sizeof(length), family->key_size - sizeof(length));
-	for (unsigned int i = 0; i < 4; i++) /* a trie keeps any bits beyond the length */
+	for (unsigned int i = 0; i < 4; i++) /* a trie stores any bits beyond the length */
 		prefix.word[i] &= rf_prefix_mask(prefix.length, i);
 	return prefix;
 }
 
 /* ---- the tries of a bank ---- */
 
-/* The owner of a fence may have put any map in the place of a trie. */
+/* The owner of a fence can have put any map in place of a trie. */
 static int check_trie(int fd, const struct family *family)
 {
 	struct bpf_map_info info = {};
@@ -87,8 +87,8 @@ int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries
 		int err = open_trie(fence, i, bank, tries);
 
 		/*
-		 * -ENOENT: the rules were replaced meanwhile, and their trie is gone. The caller
-		 * reads again.
+		 * -ENOENT: the rules were replaced concurrently, and their trie was removed. The
+		 * caller reads again.
 		 */
 		if (err == -ESTALE)
 			return rf_error_failed(error, err,
@@ -137,7 +137,7 @@ int rf_tries_put(const struct rf_fence *fence, int bank, const struct rf_tries *
 	const struct rf_pin_path pins = rf_fence_pins(fence);
 	int err = 0;
 
-	/* The pins come first: no process looks at the pins of the idle bank. */
+	/* The pins come first: no process reads the pins of the idle bank. */
 	for (int i = 0; i < RF_FAMILIES && *pins.text; i++) {
 		err = rf_pins_put_trie(&pins, i, bank, tries->fd[i], error);
 		if (err)
@@ -249,7 +249,7 @@ static int compare_entries(const void *a, const void *b)
 	return rf_prefix_compare(&left->prefix, &right->prefix);
 }
 
-/* A trie that changes meanwhile may be read from its beginning again. */
+/* A trie that changes concurrently can be read from its start again. */
 static void drop_doubles(struct rf_trie_content *content)
 {
 	size_t kept = 0;
@@ -352,7 +352,7 @@ static bool find_first(int fd, const struct rf_prefix *root, struct rf_trie_entr
 	       first->value.length == first->prefix.length;
 }
 
-/* As find_first() has found: the same answer, and nothing of its own. */
+/* The same as find_first() found: the same result, and no own entry. */
 static int put_mark(int fd, struct rf_trie_entry *first)
 {
 	memset(first->value.own_claim, 0, sizeof(first->value.own_claim));

@@ -35,7 +35,7 @@ int rf_tries_pin(const int map_fd[RF_MAP_COUNT], const struct rf_pin_path *direc
 
 /*
  * Looks up the longest prefix of an address in a trie, of `length` at most. The value is all 0 if
- * there is none.
+ * not found.
  */
 int rf_trie_find(int fd, const __be32 word[4], unsigned int length, struct rf_prefix_value *value);
 /*
@@ -45,13 +45,12 @@ int rf_trie_find(int fd, const __be32 word[4], unsigned int length, struct rf_pr
 bool rf_trie_look_up(int fd, const struct rf_prefix *prefix, struct rf_prefix_value *value);
 /*
  * Reads the entries within `root`, sorted, into an array with room for `room` of them. -E2BIG:
- * there are more. Writes an entry that says nothing new, and removes it: a trie is read only from
- * an entry that exists.
+ * there are more. Writes a redundant entry, and removes it: a trie is read only from an existing
+ * entry.
  */
 int rf_trie_read_within(int fd, const struct rf_prefix *root, struct rf_trie_entry *entry,
 			size_t room, size_t *count);
-/* Adds or replaces an entry, or removes it: at once for the data path, which sees one or the other.
- */
+/* Adds, replaces or removes an entry: atomically for the data path. */
 int rf_trie_put(int fd, const struct rf_trie_entry *entry);
 int rf_trie_remove(int fd, const struct rf_prefix *prefix);
 bool rf_trie_is_empty(int fd);

@@ -26,10 +26,10 @@
 
 /* Reads the pinned iterators, each of which prints records of one size. */
 
-#define READ_SIZE 65536	  /* the kernel gives 32 KiB at most */
+#define READ_SIZE 65536	  /* the kernel returns 32 KiB at most */
 #define IN_VAIN_MAX 10000 /* reads that looked at a million entries each, and printed none */
 
-/* A result that is not 0 ends the visit. The record is aligned as its size and a word allow. */
+/* A nonzero result stops the visit. The record is aligned as its size and a word allow. */
 typedef int (*record_visit)(const void *record, void *context);
 
 static int open_iterator(const struct rf_fence *fence, enum rf_iterator iterator)
@@ -53,7 +53,7 @@ bool rf_fence_lacks_iterators(const struct rf_fence *fence)
 	return found && found < RF_ITERATOR_COUNT;
 }
 
-/* A read gives up after a million entries of which it printed none: then it is read on. */
+/* A read stops after a million entries without output: then it is continued. */
 static ssize_t read_on(int fd, void *buffer, size_t size)
 {
 	ssize_t got = -1;
@@ -88,7 +88,7 @@ static int read_records(int fd, size_t size, record_visit visit, void *context)
 }
 
 /*
- * Visits what the iterator prints, records of `size` bytes. -ENOENT: the fence has none, or it
+ * Visits the records of `size` bytes that the iterator prints. -ENOENT: the fence has none, or it
  * cannot be opened.
  */
 static int each_printed(const struct rf_fence *fence, enum rf_iterator iterator, size_t size,
@@ -106,7 +106,7 @@ static int each_printed(const struct rf_fence *fence, enum rf_iterator iterator,
 
 /* ---- one window ---- */
 
-/* A window, with what only those of a fence with shares have. */
+/* A window, with the members that only a fence with shares has. */
 union window {
 	struct rf_source state;
 	struct {
@@ -115,7 +115,7 @@ union window {
 	};
 };
 
-/* Reads the window of a source, which is masked, under a limit. -ENOENT: there is none. */
+/* Reads the window of a source, which is masked, under a limit. -ENOENT if not found. */
 static int read_window(const struct rf_fence *fence, const struct rf_policy *policy,
 		       const struct rf_address *source, union window *window)
 {
@@ -252,7 +252,7 @@ void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *polic
 
 #define LEASES_BATCH 1024 /* sets, 256 KiB */
 
-/* Keeps a lease if it holds packets. */
+/* Stores a lease if it holds packets. */
 static int keep(struct rf_leases *leases, const struct rf_lease *shared)
 {
 	struct rf_lease lease, *of;
@@ -325,12 +325,12 @@ void rf_leases_free(struct rf_leases *leases)
 /* ---- pending packets ---- */
 
 /*
- * The pending packets in leases: a CPU has answered these packets by itself, and has not added them
+ * The pending packets in leases: a CPU has handled these packets by a lease, and has not added them
  * to any counter yet. Readers add them to the sums.
  *
  * A reader reads the counters first, and then the leases. Packets of a lease that is flushed in
- * between are missing from that sum, and included in the next one. So sums are never too high, and
- * they are exact once traffic stops.
+ * between are missing from that sum, and included in the next one. Sums are therefore never too
+ * high, and they are exact once traffic stops.
  */
 
 /* ---- which limits they count for ---- */
@@ -346,8 +346,8 @@ static bool is_of_limit(const struct rf_lease *lease, const struct rf_bank *bank
 }
 
 /*
- * The bank of rules that were reverted, if the lease was made under them; else NULL. They have
- * later generations than the rules in force, but can have had other windows.
+ * The bank of rules that were rolled back, if the lease was made under them; else NULL. They have
+ * later generations than the active rules, but can have had other windows.
  */
 static const struct rf_bank *fallen_rules(const struct rf_fence *fence,
 					  const struct rf_standing *standing,
@@ -509,7 +509,7 @@ static void add_pending_of(const struct rf_pending *pending, const struct rf_add
 
 	pack_address(source, words);
 	key.source = words[0];
-	/* A lease tells sources apart by a /64 at most: longer ones have no leases. */
+	/* A lease distinguishes sources by a /64 at most: longer prefixes have no leases. */
 	if (!pending->count || words[1])
 		return;
 	found = rf_search(&key, pending->row, pending->count, sizeof(key), compare_pending);
@@ -598,7 +598,7 @@ struct walk {
 	unsigned char *values;
 };
 
-/* A batch must hold the largest bucket of the hash; the kernel answers ENOSPC until it does. */
+/* A batch must hold the largest bucket of the hash; the kernel returns ENOSPC until it does. */
 static int resize_walk(struct walk *walk, __u32 capacity)
 {
 	free(walk->keys);
