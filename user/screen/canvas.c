@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A grid of cells in memory, and what is drawn into it: text, bars, columns. It knows no terminal.
- */
+/* A grid of cells in memory, and drawing into it: text, bars, columns. Independent of terminals. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,8 +63,10 @@ static uint32_t next_character(const char **text)
 	return character;
 }
 
-/* Letters up to Cyrillic, and our own glyphs, take one column in every terminal; most others too,
- * but a terminal and we may not agree about which. */
+/*
+ * Letters up to Cyrillic, and this project's glyphs, take one column in every terminal; most others
+ * too, but a terminal can disagree.
+ */
 static bool is_narrow(uint32_t character)
 {
 	if (character >= 0x300 && character < 0x370) /* they combine with the letter before */
@@ -235,7 +236,7 @@ double rf_ring_most(const struct rf_ring *ring, uint64_t slot)
 	return most;
 }
 
-/* How many of `levels` a share fills: what is more than nothing fills one. */
+/* How many of `levels` a share fills: any nonzero share fills one. */
 static int level_of(double share, int levels)
 {
 	const int level = share * levels + 0.5;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A screen as a grid of characters, each one column wide. Whatever is shown is painted here first,
- * so that tests and manuals have it as text, and a terminal gets characters only: no text that
- * others have written can be a command to the terminal. Pure.
+ * A screen as a grid of characters, each one column wide. All output is painted here first: tests
+ * and manuals have it as text, and a terminal gets characters only, so untrusted text cannot
+ * contain a command to the terminal. Pure.
  */
 #ifndef RINGFENCE_CANVAS_H
 #define RINGFENCE_CANVAS_H
@@ -36,25 +36,28 @@ struct rf_canvas {
 int rf_canvas_resize(struct rf_canvas *canvas, int rows, int columns);
 void rf_canvas_free(struct rf_canvas *canvas);
 void rf_canvas_clear(struct rf_canvas *canvas);
-/* What is outside of the canvas is left out. */
+/* Cells outside of the canvas are clipped. */
 void rf_canvas_set(struct rf_canvas *canvas, int row, int column, uint32_t character, int style);
-/* Puts UTF-8 text, '?' for what the terminal cannot show. Returns the column after it. */
+/*
+ * Puts UTF-8 text, with '?' for characters that the terminal cannot show. Returns the column after
+ * it.
+ */
 int rf_canvas_put(struct rf_canvas *canvas, int row, int column, int style, const char *text);
 __attribute__((format(printf, 5, 6))) int
 rf_canvas_putf(struct rf_canvas *canvas, int row, int column, int style, const char *format, ...);
-/* Puts text so that it ends before `column`. */
+/* Puts text right-aligned before `column`. */
 void rf_canvas_put_right(struct rf_canvas *canvas, int row, int column, int style,
 			 const char *text);
 /* Puts words in lines between two columns, the last one left out. Returns the row after them. */
 int rf_canvas_put_wrapped(struct rf_canvas *canvas, int row, int from, int to, int style,
 			  const char *text);
-/* Gives a row these styles in addition. */
+/* Adds these styles to a row. */
 void rf_canvas_restyle(struct rf_canvas *canvas, int row, int style);
 /* Blanks a rectangle. */
 void rf_canvas_blank(struct rf_canvas *canvas, int row, int column, int rows, int columns);
 /* The columns that a text takes. */
 int rf_text_columns(const char *text);
-/* The rows as lines without blanks at their ends; the caller frees it. NULL: no memory. */
+/* The rows as lines without trailing blanks; the caller frees it. NULL: no memory. */
 char *rf_canvas_text(const struct rf_canvas *canvas);
 
 /* Sparklines and bars, in block characters, or in ` .:-=+*#` where only ASCII is shown. Pure. */
@@ -66,12 +69,12 @@ char *rf_canvas_text(const struct rf_canvas *canvas);
 #define RF_RING_SLOTS 20
 
 struct rf_ring {
-	uint64_t slot;		    /* the number of the newest */
+	uint64_t slot;		    /* the number of the latest */
 	int count;		    /* slots that are known */
 	float value[RF_RING_SLOTS]; /* by the slot's number modulo RF_RING_SLOTS */
 };
 
-/* Slots between the newest and `slot` have 0. */
+/* Slots between the latest and `slot` have 0. */
 void rf_ring_note(struct rf_ring *ring, uint64_t slot, double value);
 /* Notes a value of the time from `since` to `slot`: of every slot after `since`. */
 void rf_ring_fill(struct rf_ring *ring, uint64_t since, uint64_t slot, double value);
@@ -82,7 +85,7 @@ double rf_ring_most(const struct rf_ring *ring, uint64_t slot);
 /* The same as UTF-8 text, for a line of output. */
 #define RF_GLYPH_TEXT_SIZE 5
 void rf_column_text(double share, bool is_utf8, char text[RF_GLYPH_TEXT_SIZE]);
-/* `width` columns of a ring, the newest last, where `most` fills a line. */
+/* `width` columns of a ring, the latest last, where `most` fills a line. */
 void rf_put_spark(struct rf_canvas *canvas, int row, int column, int width, int style,
 		  const struct rf_ring *ring, uint64_t slot, double most);
 /* A bar that goes right, as long as `share` of `width`. */

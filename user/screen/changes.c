@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Changes from the screen: which there are, the dialog that asks, and the command that makes them.
+/*
+ * Changes from the screen: the list of changes, the dialog that confirms, and the command that
+ * makes them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +19,7 @@
 #include "screen/session.h"
 #include "snapshot/rules.h"
 
-/* ---- what may be changed ---- */
+/* ---- possible changes ---- */
 
 #define LISTED_FOR "1h"
 #define CONFIRM_WITHIN "60s"
@@ -49,7 +51,7 @@ static bool is_listed_itself(const struct rf_list_answer *before, const char *te
 	return before->is_listed && !strcmp(before->prefix, text);
 }
 
-/* What a list had before: it is put back, or the prefix is taken off the list. */
+/* A list's previous entry: it is restored, or the prefix is deleted from the list. */
 static int write_undo(struct rf_act *act, const char *word, const char *text,
 		      const struct rf_list_answer *before, const char *dev)
 {
@@ -86,7 +88,7 @@ int rf_act_list(struct rf_act *act, enum rf_list list, const struct rf_prefix *s
 	return 0;
 }
 
-/* raise1, raise2, …: the first one that no limit has. */
+/* raise1, raise2, …: the first name that no limit has. */
 static void find_name(const struct rf_bank *bank, char name[RF_NAME_SIZE])
 {
 	int number = 0;
@@ -184,7 +186,7 @@ bool rf_act_warn(struct rf_act *act, const struct rf_prefix *source, const struc
 /* ---- the command that changes it ---- */
 
 #define WORDS_MAX 512
-#define OUTPUT_MAX 65536 /* what comes after it is not kept */
+#define OUTPUT_MAX 65536 /* text after it is dropped */
 #define SELF "/proc/self/exe"
 
 /* Splits in place. */
@@ -216,7 +218,7 @@ static void become(char *command, int output)
 	_exit(127);
 }
 
-/* Forgets what it printed. */
+/* Drops its output. */
 static void free_run(struct rf_run *child)
 {
 	free(child->text);
@@ -281,7 +283,7 @@ static int end(struct rf_run *child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Takes what it printed meanwhile. True: it has ended, with `*status` as its exit status. */
+/* Reads its pending output. True: it has exited, with `*status` as its exit status. */
 static bool read_run(struct rf_run *child, int *status)
 {
 	char part[4096];
@@ -306,11 +308,11 @@ void rf_run_finish(struct rf_run *child, bool at_once)
 
 /* ---- dialogs ---- */
 
-/* The keys that change something: they ask, show the very command, and run it. */
+/* The keys for changes: they ask for confirmation, show the exact command, and run it. */
 
 #define TIMES_MOST 1024
 
-/* False: a sentence says why nothing may be changed now. */
+/* False: a sentence explains why no change is possible now. */
 static bool may_ask(struct rf_session *session)
 {
 	if (session->child.pid)
@@ -323,8 +325,7 @@ static bool may_ask(struct rf_session *session)
 	return false;
 }
 
-/* The row under the cursor, as it is on the screen now; NULL: there is none, or nothing may be
- * changed. */
+/* The row under the cursor, as on the screen now; NULL: none, or no change is possible. */
 static const struct rf_row *row_to_change(struct rf_session *session)
 {
 	const struct rf_row *row;
@@ -381,7 +382,7 @@ static bool is_unconfirmed(struct rf_session *session, const char *what)
 	return true;
 }
 
-/* False: a sentence says that no limit applies to the source. */
+/* False: a sentence reports that no limit applies to the source. */
 static bool has_limit(struct rf_session *session, const struct rf_row *row)
 {
 	if (!row->key.is_estimate)
@@ -484,7 +485,7 @@ static char *undo_command(const struct rf_session *session, const struct rf_undo
 	return asprintf(&command, "revert dev %s", session->dev) < 0 ? NULL : command;
 }
 
-/* A raise that was not kept in time took itself back. */
+/* A raised limit that was not confirmed in time was rolled back. */
 static bool has_ended(const struct rf_session *session, const struct rf_undo *last)
 {
 	return *last->limit && !has_limit_in(session, last->limit, RF_RULES_IN_FORCE);
@@ -612,7 +613,7 @@ static const char *first_line(char *text)
 	return strncmp(text, name, strlen(name)) ? text : text + strlen(name);
 }
 
-/* A page of what the command printed. */
+/* A page of the command's output. */
 static void show_output(struct rf_session *session)
 {
 	free(session->output);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the screen shows, as it follows from scans: the head, the rows, their order. Pure. */
+/* The contents of the screen, derived from scans: the head, the rows, their order. Pure. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "schema/reasons.h"
 #include "screen/model.h"
 
-/* After so long without a drop, the next one is a new start. */
+/* After this long without a drop, the next one is a new start. */
 #define QUIET_NS (30 * RF_NS_PER_S)
 #define SMOOTH 3 /* a new rate counts as a third */
 
@@ -23,7 +23,7 @@ static double rate_of(uint64_t before, uint64_t now, uint64_t since_ns)
 	return since_ns && now > before ? (now - before) * 1e9 / since_ns : 0;
 }
 
-/* A rate is of the time since the scan before, which may be several slots. */
+/* A rate covers the time since the previous scan, which can be several slots. */
 static void note(struct rf_flow *flow, const struct rf_snapshot *snapshot, double rate)
 {
 	const uint64_t since_ns = snapshot->awake_ns - snapshot->since_ns;
@@ -78,7 +78,9 @@ static void count_over(struct rf_head *head, const struct rf_source_rows *source
 	}
 }
 
-/* Takes counts, limits and standing of a scan. The head has those of the scan before. */
+/*
+ * Takes counts, limits and confirmation state of a scan. The head has those of the previous scan.
+ */
 static void take_head(struct rf_head *head, const struct rf_snapshot *snapshot)
 {
 	const struct rf_bank *rules = &snapshot->bans.rules;
@@ -99,7 +101,7 @@ static void take_head(struct rf_head *head, const struct rf_snapshot *snapshot)
 
 /* The order of the rows, which of them are shown, and the cursor. */
 
-#define STILL_NS (5 * RF_NS_PER_S) /* so long does the order stand still after a key */
+#define STILL_NS (5 * RF_NS_PER_S) /* how long the order is fixed after a key */
 
 int rf_key_compare(const struct rf_key *a, const struct rf_key *b)
 {
@@ -307,7 +309,8 @@ const struct rf_row *rf_model_cursor(const struct rf_model *model)
 /* The rows of sources without a window, from one second of samples to the next. */
 
 #define ESTIMATES 256			    /* sources that are shown; the others are counted */
-#define ESTIMATE_KEPT_NS (10 * RF_NS_PER_S) /* so long is one shown of which no sample came */
+#define ESTIMATE_KEPT_NS (10 * RF_NS_PER_S) /* how long a source without further samples is shown \
+					     */
 
 void rf_model_forget_estimates(struct rf_model *model)
 {
@@ -427,7 +430,7 @@ const struct rf_row *rf_model_estimate_of(const struct rf_model *model,
 
 /* The rows, from one scan to the next. */
 
-#define KEPT_NS (60 * RF_NS_PER_S) /* so long is a source shown after its last packet */
+#define KEPT_NS (60 * RF_NS_PER_S) /* how long a source is shown after its last packet */
 
 void rf_model_start(struct rf_model *model, const struct rf_top *asked)
 {
@@ -466,7 +469,7 @@ struct candidate {
 	int at; /* its place in the scan */
 };
 
-/* A heap, with the one that comes last at its top. */
+/* A heap, with the last one of the order at its top. */
 struct candidates {
 	struct candidate of[RF_MODEL_ROWS];
 	int count;
@@ -574,7 +577,7 @@ static void note_drops(struct rf_row *row, uint64_t awake_ns)
 	}
 }
 
-/* What a scan says of a row; NULL: that the source was idle. */
+/* A scan's data of a row; NULL: the source was idle. */
 static void take_row(struct rf_row *row, const struct rf_source_row *from,
 		     const struct rf_snapshot *snapshot, bool is_new)
 {
@@ -598,7 +601,7 @@ static void take_row(struct rf_row *row, const struct rf_source_row *from,
 	row->steady_pass = smooth(row->steady_pass, row->pass, is_new);
 	row->steady_drop = smooth(row->steady_drop, row->drop + row->would_drop, is_new);
 	note_drops(row, snapshot->awake_ns);
-	/* Between scans that are far apart, the use is taken to be what the later one found. */
+	/* Between scans that are far apart, the use is assumed to be the later scan's. */
 	rf_ring_fill(&row->use,
 		     (snapshot->awake_ns - (is_new ? 0 : snapshot->since_ns)) / RF_SLOT_NS,
 		     snapshot->awake_ns / RF_SLOT_NS, row->share < 1 ? row->share : 1);
@@ -643,8 +646,8 @@ static const struct rf_source_row *find_scanned(const struct rf_snapshot *snapsh
 }
 
 /*
- * A row that is not among the chosen ones stays while it is idle for a short time, or the cursor is
- * on it.
+ * A row that is not among the chosen ones remains while it is idle for a short time, or the cursor
+ * is on it.
  */
 static void keep(struct merge *merge, const struct rf_row *old)
 {
@@ -731,7 +734,7 @@ static const struct rf_row *find_key(const struct rf_model *model, const struct 
 	return find_row(model->row, model->rows, &wanted);
 }
 
-/* The cursor came to a row that the copy has no more: it stays as it was. */
+/* The cursor is on a row that the copy no longer has: it remains unchanged. */
 static void keep_cursor(struct rf_model *copy, const struct rf_model *model)
 {
 	const struct rf_row *row = model->is_bound ? find_key(model, &model->cursor) : NULL;
@@ -753,7 +756,7 @@ static void forget(struct rf_model *model)
 
 void rf_model_adopt(struct rf_model *model, struct rf_model *copy)
 {
-	/* Another fence has other rows: nothing of the one before may stay. */
+	/* Another fence has other rows: nothing of the previous one must remain. */
 	if (!strcmp(model->head.identity, copy->head.identity))
 		keep_cursor(copy, model);
 	else

@@ -59,7 +59,7 @@ struct rf_head {
 	uint64_t awake_ns; /* the same by rf_time_awake() */
 	struct rf_flow in, dropped;
 	struct rf_flow reason[RF_REASON_COUNT];
-	struct rf_limit_head limit[RF_LIMITS_MAX]; /* in the order in which they were given */
+	struct rf_limit_head limit[RF_LIMITS_MAX]; /* in configuration order */
 	int limits;
 	unsigned int over; /* rows of which something was dropped */
 	size_t banned;
@@ -74,7 +74,7 @@ struct rf_model {
 	struct rf_head head;
 	struct rf_row *row; /* sorted by key */
 	int rows;
-	/* Sources without a window, sorted by key; apart, since scans know nothing of them. */
+	/* Sources without a window, sorted by key; separate, because scans do not include them. */
 	struct rf_row *estimate;
 	int estimates;
 	uint32_t one_in;	/* packets that was sampled; 0: none is */
@@ -92,29 +92,29 @@ struct rf_model {
 	bool is_bound; /* the cursor was moved to `cursor`; else it is on the first row */
 	struct rf_key cursor;
 	int at;			 /* its place in the order */
-	uint64_t still_until_ns; /* until then the order stands still; by rf_time_awake() */
+	uint64_t still_until_ns; /* until then the order is fixed; by rf_time_awake() */
 };
 
 void rf_model_start(struct rf_model *model, const struct rf_top *asked);
 void rf_model_free(struct rf_model *model);
 /* Forgets rows and counts: the next scan is of another fence. */
 void rf_model_forget(struct rf_model *model);
-/* Takes what a scan found. -ENOMEM. */
+/* Takes the result of a scan. -ENOMEM. */
 int rf_model_take(struct rf_model *model, const struct rf_snapshot *snapshot);
 
-/* Takes what samples say of sources without a window. -ENOMEM. */
+/* Takes the samples of sources without a window. -ENOMEM. */
 int rf_model_estimate(struct rf_model *model, const struct rf_unseen *unseen, uint64_t awake_ns);
-/* The row of a source without a window; NULL: there is none. */
+/* The row of a source without a window; NULL if not found. */
 const struct rf_row *rf_model_estimate_of(const struct rf_model *model,
 					  const struct rf_prefix *source);
-/* Nobody takes samples any longer. */
+/* Sampling has stopped. */
 void rf_model_forget_estimates(struct rf_model *model);
 
 /* A copy that takes a scan in another thread. -ENOMEM. */
 int rf_model_copy(struct rf_model *copy, const struct rf_model *model);
 /*
- * The model gets what the copy has of the scan, and keeps its order, filter and cursor, which keys
- * may have changed meanwhile.
+ * The model gets the copy's data of the scan, and retains its order, filter and cursor, which keys
+ * might have changed concurrently.
  */
 void rf_model_adopt(struct rf_model *model, struct rf_model *copy);
 
@@ -125,7 +125,7 @@ struct rf_weight {
 	double by[4];
 };
 
-/* Orders the rows anew, unless the order stands still; the cursor stays on its source. */
+/* Sorts the rows again, unless the order is fixed; the cursor remains on its source. */
 void rf_model_order(struct rf_model *model, uint64_t awake_ns);
 void rf_model_sort(struct rf_model *model, enum rf_order by);
 /* Only sources in a network, or rows with that text; "": all. */

@@ -41,7 +41,7 @@ static const char *standing_text(const struct rf_standing *standing, char text[6
 	return text;
 }
 
-/* All of a text or nothing. Returns where the next one may begin. */
+/* The complete text or nothing. Returns the column for the next one. */
 static int put_whole(struct rf_canvas *canvas, int column, int style, const char *text)
 {
 	if (column + rf_text_columns(text) > canvas->columns)
@@ -114,7 +114,7 @@ void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *v
 {
 	if (view->prompt) {
 		const int more = rf_text_columns(view->prompt) + 1 - canvas->columns;
-		/* What is typed is ASCII: its end is shown. */
+		/* The typed text is ASCII: its last part is shown. */
 		const int column = rf_canvas_put(canvas, row, 0, RF_STRONG,
 						 view->prompt + (more > 0 ? more : 0));
 
@@ -133,7 +133,7 @@ void rf_paint_message(struct rf_canvas *canvas, int row, const struct rf_view *v
 
 /* ---- keys ---- */
 
-/* The last lines: which keys there are. Those that the user may not use are dim. */
+/* The last lines: the keys. Keys without permission are dim. */
 
 struct key {
 	const char *text;
@@ -165,7 +165,7 @@ static void put_keys(struct rf_canvas *canvas, int row, int lines, const struct 
 	}
 }
 
-/* The keys of the list in so many lines, and those of a source in one. */
+/* The keys of the list in this many lines, and those of a source in one. */
 static void paint_keys(struct rf_canvas *canvas, const struct rf_view *view, int row, int lines)
 {
 	const bool is_dim = !view->can_change;
@@ -195,7 +195,7 @@ void rf_paint_source_keys(struct rf_canvas *canvas, const struct rf_view *view, 
 
 /* ---- nothing to show ---- */
 
-/* A list without a row says why. */
+/* A list without a row states the reason. */
 
 static void write_reason(const struct rf_view *view, char text[RF_LINE_SIZE])
 {
@@ -221,7 +221,7 @@ static void write_reason(const struct rf_view *view, char text[RF_LINE_SIZE])
 			 model->limit || model->is_within ? "of these " : "under a limit ");
 }
 
-/* Says from `row` on why there is no row. */
+/* Prints from `row` on why there is no row. */
 static void paint_empty(struct rf_canvas *canvas, const struct rf_view *view, int row)
 {
 	char text[RF_LINE_SIZE];
@@ -242,11 +242,13 @@ static void paint_empty(struct rf_canvas *canvas, const struct rf_view *view, in
 #define SOURCE_LEAST 15
 #define TALL 16		/* rows from which on all lines of the head are shown */
 #define UNSEEN_LEAST 10 /* packets a second that are dropped, from which on a hint is shown */
-#define FLAT 8		/* rows up to which there is nothing but the first line and sources */
+#define FLAT 8		/* maximum rows for which only the first line and sources are shown */
 
 /* ---- columns ---- */
 
-/* What there is room for, by what is left out first: since, sparkline, bar, limit, pass. */
+/*
+ * The columns that fit, in the order in which they are dropped: since, sparkline, bar, limit, pass.
+ */
 static int count_fitting(int width, int source_width, int limit_width)
 {
 	const int wanted[] = {
@@ -370,7 +372,7 @@ static void paint_reasons(struct rf_canvas *canvas, const struct rf_view *view, 
 	}
 }
 
-/* Those that drop, or would drop, are in brackets. */
+/* Limits that drop, or would drop, are in brackets. */
 static void paint_limits(struct rf_canvas *canvas, const struct rf_view *view, int row)
 {
 	const struct rf_head *head = &view->model->head;
@@ -428,7 +430,7 @@ static void paint_heading(struct rf_canvas *canvas, const struct rf_columns *at,
 
 #define RATE_TEXT_SIZE (RF_SHORT_TEXT_SIZE + 2)
 
-/* What was estimated has a ~. */
+/* Estimates have a ~. */
 static void format_rate(const struct rf_row *row, double rate, char text[RATE_TEXT_SIZE])
 {
 	const char *about = row->key.is_estimate && rate > 0 ? "~" : "";
@@ -441,7 +443,7 @@ static void format_rate(const struct rf_row *row, double rate, char text[RATE_TE
 		snprintf(text, RATE_TEXT_SIZE, "%s%s", about, number);
 }
 
-/* What a shadow limit would drop is in brackets. */
+/* Packets that a shadow limit would drop are in brackets. */
 static void put_drops(struct rf_canvas *canvas, int row, int column, const struct rf_row *one)
 {
 	const bool is_shadow = one->drop <= 0 && one->would_drop > 0;
@@ -465,8 +467,10 @@ static void put_use(struct rf_canvas *canvas, int row, const struct rf_columns *
 	rf_canvas_put_right(canvas, row, at->percent + PERCENT_WIDTH, style, text);
 }
 
-/* How long its packets have been dropped, or its ban still lasts. Samples may be later than
- * `now_ns`. */
+/*
+ * How long its packets have been dropped, or its ban still lasts. Samples can be later than
+ * `now_ns`.
+ */
 static void put_since(struct rf_canvas *canvas, int row, int column, const struct rf_row *one,
 		      uint64_t now_ns)
 {
@@ -516,7 +520,7 @@ static void paint_row(struct rf_canvas *canvas, const struct rf_view *view,
 		rf_canvas_restyle(canvas, row, RF_REVERSED);
 }
 
-/* Moves the first row so that the cursor is among `rows`. */
+/* Scrolls the first row, to show the cursor among `rows`. */
 static void follow_cursor(struct rf_view *view, int rows)
 {
 	const int at = view->model->at, last = view->model->shown - rows;
@@ -542,7 +546,10 @@ static double unseen_drops(const struct rf_head *head)
 	return rate;
 }
 
-/* What is sampled; or, where much is dropped of sources that have no row, which key shows them. */
+/*
+ * The sampled packets; or, if many packets of sources without a row are dropped, the key that shows
+ * them.
+ */
 static void put_samples(struct rf_canvas *canvas, const struct rf_view *view, int row, int column)
 {
 	const struct rf_head *head = &view->model->head;

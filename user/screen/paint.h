@@ -8,7 +8,7 @@
 
 #define RF_LINE_SIZE 512
 
-/* What is shown beside the model. */
+/* Displayed state outside of the model. */
 struct rf_view {
 	const char *fence, *mode;
 	bool has_more_fences;
@@ -21,7 +21,7 @@ struct rf_view {
 	bool has_try;	      /* there is a command `limit try` */
 	const char *message;  /* of the last key; "": none */
 	bool is_failure;      /* the message is one */
-	const char *prompt;   /* what is being typed; NULL: nothing */
+	const char *prompt;   /* text being typed; NULL: none */
 	int top;	      /* the first row that is shown; painting moves it to the cursor */
 };
 
@@ -31,7 +31,7 @@ struct rf_dialog {
 	const char *keys;
 };
 
-/* Where the columns of the list begin; 0: there is no room for it. */
+/* Where the columns of the list start; 0: there is no room for it. */
 struct rf_columns {
 	int source, limit, bar, percent, drop, pass, spark, since;
 	int source_width, limit_width;

@@ -36,10 +36,10 @@ static void format_wait(int64_t wait_ms, const char *verb, char text[64])
 
 struct place {
 	int row, column;
-	int from; /* where further rows begin */
+	int from; /* column where continuation rows start */
 };
 
-/* Puts a part of a line, on a row of its own where it would be cut off. */
+/* Puts a part of a line, on a new row if it would be clipped. */
 __attribute__((format(printf, 4, 5))) static void
 put_part(struct rf_canvas *canvas, struct place *at, int style, const char *format, ...)
 {
@@ -271,7 +271,7 @@ void rf_paint_dialog(struct rf_canvas *canvas, const struct rf_dialog *dialog)
 	put_dialog(canvas, row + 1, column + 2, column + columns - 2, dialog);
 }
 
-/* Lines as they are, the one that is too long on several. */
+/* Lines unchanged, except that long ones are wrapped. */
 void rf_paint_text(struct rf_canvas *canvas, const char *title, const char *text, int skipped)
 {
 	int row = 1 - skipped;

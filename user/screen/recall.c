@@ -13,7 +13,7 @@
 #define INTERVAL_NS (10 * RF_NS_PER_S) /* of the rows of sources in a history */
 #define SHOWN_NS (60 * RF_NS_PER_S)
 
-/* Opens the history of a fence. An error says where none is. */
+/* Opens the history of a fence. An error if there is none. */
 static int open_recall(struct rf_reader **reader, const char *fence, struct rf_error *error)
 {
 	struct rf_recorded_fences fences;
@@ -93,7 +93,7 @@ static int read_head(struct rf_reader *reader, uint64_t at_ns, struct rf_head *h
 
 /* ---- sources ---- */
 
-/* A history has the names of limits; rows are told apart by a number. FNV-1a. */
+/* A history has the names of limits; rows are identified by a number. FNV-1a. */
 static uint32_t id_of(const char *name)
 {
 	uint32_t id = 2166136261;
@@ -259,7 +259,7 @@ void rf_travel_step(struct rf_session *session, int64_t step_ns)
 		rf_session_say(session, true, "%s", error.text);
 		if (!session->reader)
 			return;
-		rf_model_forget(&session->past); /* a gap: further keys go on past it */
+		rf_model_forget(&session->past); /* a gap: further keys skip it */
 		session->past.head.time_ns = session->past.head.awake_ns = to_ns;
 	}
 	session->past_ns = to_ns;

@@ -15,9 +15,9 @@
 /*
  * ---- jobs ----
  *
- * Work that takes long, in a separate thread, so that keys do not wait for it. Only the thread uses
- * the context of the job until the work is done; then only the screen does. A screen that ends, or
- * shows something else, does not wait either: it leaves the job, which frees itself.
+ * Long work, in a separate thread: keys do not wait for it. Only the thread uses the context of the
+ * job until the work is done; then only the screen does. A screen that exits, or shows something
+ * else, does not wait either: it abandons the job, which frees itself.
  */
 
 struct job_kind {
@@ -25,7 +25,7 @@ struct job_kind {
 	void (*free)(void *context); /* of a job that was left */
 };
 
-/* Who comes second frees the job: the thread where it was left, else the screen. */
+/* The second one frees the job: the thread if it was abandoned, else the screen. */
 enum state {
 	RUNS,
 	DONE,
@@ -105,7 +105,7 @@ static void leave_job(struct rf_job *job)
 
 	if (!job)
 		return;
-	thread = job->thread; /* the thread may free the job at once */
+	thread = job->thread; /* the thread can free the job immediately */
 	if (__atomic_exchange_n(&job->state, LEFT, __ATOMIC_ACQ_REL) == RUNS) {
 		pthread_detach(thread);
 		return;
@@ -117,7 +117,7 @@ static void leave_job(struct rf_job *job)
 
 /* ---- scans ---- */
 
-/* What a thread works on. */
+/* The context of a thread. */
 struct scan {
 	struct rf_scanner *scanner;
 	struct rf_model model; /* a copy, which gets the scan */
@@ -215,7 +215,7 @@ int rf_scanning_take(struct rf_scanning *scanning, struct rf_model *model, uint6
 
 #define SAMPLED_NS RF_NS_PER_S
 
-/* What a thread works on; but for `ends`, by which it is told to hurry. */
+/* The context of a thread, except `ends`, which tells it to hurry. */
 struct rf_estimate_work {
 	struct rf_fence fence;
 	struct rf_prefix within;
@@ -272,7 +272,7 @@ static int open_work(struct rf_estimating *estimating, const char *interface,
 	return err;
 }
 
-/* Begins a second of samples from the fence on that interface, of sources in `within` or NULL. */
+/* Starts a second of samples from the fence on that interface, of sources in `within` or NULL. */
 static int begin_estimate(struct rf_estimating *estimating, const char *interface,
 			  const struct rf_prefix *within, struct rf_error *error)
 {

@@ -21,12 +21,12 @@ struct rf_scanning {
 int rf_scanning_open(struct rf_scanning *scanning, const char *interface, struct rf_error *error);
 /* Does not wait for the scan that is under way. */
 void rf_scanning_close(struct rf_scanning *scanning);
-/* Begins a scan, for a model that has this order, filter and these rows. */
+/* Starts a scan, for a model with this order, filter and these rows. */
 int rf_scanning_begin(struct rf_scanning *scanning, const struct rf_model *model,
 		      struct rf_error *error);
 /* Is there a scan to be taken? */
 bool rf_scanning_is_done(const struct rf_scanning *scanning);
-/* Takes it into the model, and says what CPU time it cost. -ENODEV: the fence is gone. */
+/* Takes it into the model, and returns its CPU time. -ENODEV: the fence was detached. */
 int rf_scanning_take(struct rf_scanning *scanning, struct rf_model *model, uint64_t *cost_ns,
 		     struct rf_error *error);
 
@@ -43,7 +43,7 @@ struct rf_estimating {
 	bool is_wanted;		       /* by the user, also if no other process takes samples */
 };
 
-/* Ends sampling; waits for some 20 ms at most, so that the fence takes no more samples then. */
+/* Stops sampling; waits for some 20 ms at most, after which the fence takes no more samples. */
 void rf_estimating_close(struct rf_estimating *estimating);
 
 #endif /* RINGFENCE_SCANNING_H */

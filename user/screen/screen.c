@@ -90,8 +90,8 @@ static bool is_json(const char *path)
 }
 
 /*
- * Writes the rows that are shown into a new file: JSON if the name ends in .json, else CSV. Only
- * the user may read the file, since it has addresses. Returns the number of rows, or an error after
+ * Writes the displayed rows into a new file: JSON if the name ends in .json, else CSV. Only the
+ * user can read the file, because it has addresses. Returns the number of rows, or an error after
  * which there is no file.
  */
 static int export_rows(const struct rf_model *model, const char *fence, const char *path,
@@ -154,7 +154,7 @@ static void write_export(struct rf_session *session)
 		rf_session_say(session, false, "exported %d rows to '%s'", rows, session->typed);
 }
 
-/* ringfence-top-20261122-140211.csv, of what is shown. */
+/* ringfence-top-20261122-140211.csv, with the displayed rows. */
 static void begin_export(struct rf_session *session)
 {
 	const time_t seconds = session->model->head.time_ns / RF_NS_PER_S;
@@ -376,7 +376,7 @@ static void press_key(struct rf_session *session, int key)
 		press_on_page(session, key);
 }
 
-/* ---- what it looks like ---- */
+/* ---- appearance ---- */
 
 static void paint_question(struct rf_session *session, struct rf_canvas *canvas)
 {
@@ -481,7 +481,7 @@ static void take_signals(sigset_t *waiting)
 
 /* ---- how much is written ---- */
 
-/* What may still be written without a key. */
+/* The output that is possible without a key. */
 struct budget {
 	double bytes;
 	uint64_t written; /* so far, by this process */
@@ -522,7 +522,7 @@ struct loop {
 	struct rf_session *session;
 	struct rf_canvas canvas;
 	struct budget budget;
-	bool is_stale;		      /* what is on the screen is not what there is */
+	bool is_stale;		      /* the screen is outdated */
 	uint64_t read_ns, painted_ns; /* when it was done last; by rf_time_awake() */
 	sigset_t waiting;
 };
@@ -535,7 +535,9 @@ static void paint(struct loop *loop)
 	loop->painted_ns = rf_time_awake();
 }
 
-/* Takes scans, and begins them. Between two that are far apart, what can be read at once is. */
+/*
+ * Takes scans, and starts them. Between two that are far apart, immediately readable data is read.
+ */
 static int read_news(struct loop *loop, struct rf_error *error)
 {
 	struct rf_session *session = loop->session;
@@ -565,7 +567,7 @@ static uint64_t next_ns(const struct loop *loop)
 	return next;
 }
 
-/* Waits for input, a scan, or the time to look again. False: the terminal is gone. */
+/* Waits for input, a scan, or the time of the next refresh. False: the terminal was closed. */
 static bool wait_for_input(struct loop *loop)
 {
 	const struct rf_session *session = loop->session;

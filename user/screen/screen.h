@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `top` on a terminal: scans once a second, paints, and obeys keys until the user quits. It changes
- * nothing by itself: what a key changes is a command of its own, run as the user.
+ * `top` on a terminal: scans once a second, paints, and handles keys until the user quits. It makes
+ * no changes itself: each change by a key is a separate command, run as the user.
  */
 #ifndef RINGFENCE_SCREEN_H
 #define RINGFENCE_SCREEN_H
@@ -14,7 +14,7 @@ struct rf_screen {
 	const struct rf_top *top;
 };
 
-/* An error is one that ended it: the fence is gone, or the terminal is none. */
+/* An error is one that ended it: the fence was detached, or there is no terminal. */
 int rf_screen_run(const struct rf_screen *asked, struct rf_error *error);
 
 #endif /* RINGFENCE_SCREEN_H */

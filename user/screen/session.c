@@ -18,7 +18,7 @@
 
 /* ---- open ---- */
 
-/* An interface may have the name of another fence. */
+/* An interface can have the name of another fence. */
 static void name_fence(struct rf_session *session)
 {
 	const struct rf_fence *fence = &session->own;
@@ -100,7 +100,7 @@ static int find_dev(struct rf_fences *fences, const char *word, struct rf_error 
 	return 0;
 }
 
-/* Those that there are now. After an error, the list is as it was. */
+/* The present fences. After an error, the list is unchanged. */
 static int find_fences(struct rf_session *session, struct rf_error *error)
 {
 	const char *word = session->asked->dev;
@@ -117,7 +117,7 @@ static int find_fences(struct rf_session *session, struct rf_error *error)
 	return 0;
 }
 
-/* -1: it is not in the list. The one that `dev` names has no name there. */
+/* -1: it is not in the list. The fence that `dev` names has no name there. */
 static int index_of(const struct rf_session *session, const char *name)
 {
 	for (int i = 0; i < session->fences.count; i++)
@@ -159,9 +159,9 @@ static int open_first(struct rf_session *session, struct rf_error *error)
 	return err;
 }
 
-/* ---- another one ---- */
+/* ---- another fence ---- */
 
-/* The first one that can be opened, from the one with that index on; the error of the last. */
+/* The first one that can be opened, from that index on; the error of the last. */
 static int open_from(struct rf_session *session, int index, struct rf_error *error)
 {
 	const int count = session->fences.count;
@@ -204,7 +204,7 @@ static int follow(struct rf_session *session, const char *name, bool any)
 	return err ? err : open_from(session, index < 0 ? 0 : index, &unused);
 }
 
-/* Of a fence that is another one, nothing stays on the screen. */
+/* When the fence changes, nothing of the previous one remains on the screen. */
 static void say_followed(struct rf_session *session, const char *name)
 {
 	if (!strcmp(name, session->own.name)) {
@@ -220,7 +220,7 @@ static void say_followed(struct rf_session *session, const char *name)
 
 /*
  * The fence was detached: shows it as soon as it is attached again. After 10 s shows another one,
- * or fails where there is none.
+ * or fails if there is none.
  */
 static int wait_for_fence(struct rf_session *session, struct rf_error *error)
 {

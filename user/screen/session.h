@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the screen share while it is shown. */
+/* Shared by the files of the screen while it is shown. */
 #ifndef RINGFENCE_SESSION_H
 #define RINGFENCE_SESSION_H
 
@@ -21,10 +21,10 @@ enum rf_page {
 	RF_PAGE_LIST,
 	RF_PAGE_SOURCE,
 	RF_PAGE_HELP,
-	RF_PAGE_OUTPUT, /* what a command printed */
+	RF_PAGE_OUTPUT, /* a command's output */
 };
 
-/* What is being typed. */
+/* The text being typed. */
 enum rf_typing {
 	RF_TYPING_NOTHING,
 	RF_TYPING_FILTER,
@@ -53,7 +53,7 @@ struct rf_session {
 	struct rf_model live, past;
 	struct rf_model *model;	  /* that is shown, one of the two */
 	struct rf_reader *reader; /* of the fence's history; NULL: not opened */
-	uint64_t past_ns;	  /* the time that is shown, where it is the past */
+	uint64_t past_ns;	  /* the displayed time, if it is in the past */
 	struct rf_view view;
 	enum rf_page page;
 	char message[RF_LINE_SIZE];
@@ -63,12 +63,12 @@ struct rf_session {
 
 	struct rf_prefix source; /* of RF_PAGE_SOURCE */
 	bool is_estimate;	 /* it was opened from a row without a window */
-	char note[RF_LINE_SIZE]; /* what is known of it then */
+	char note[RF_LINE_SIZE]; /* its data at that time */
 	struct rf_shown *shown;	 /* NULL: could not be read */
 	char *events;
 	uint64_t events_ns; /* when they were read */
 
-	/* The question, and what it is about. */
+	/* The question, and its subject. */
 	bool is_asking, is_undo;
 	bool is_grave; /* Enter is not enough */
 	struct rf_act act;
@@ -91,7 +91,7 @@ static inline const char *rf_session_interface(const struct rf_session *session)
 	return session->fences.fence[session->fence].interface;
 }
 
-/* Says something until the next key. */
+/* Shows a message until the next key. */
 __attribute__((format(printf, 3, 4))) static inline void
 rf_session_say(struct rf_session *session, bool is_failure, const char *format, ...)
 {
@@ -110,24 +110,24 @@ int rf_session_open(struct rf_session *session, const struct rf_screen *asked,
 void rf_session_close(struct rf_session *session);
 /* Reads what takes no scan. */
 void rf_session_read(struct rf_session *session);
-/* Begins a scan, if one is due and none is under way. */
+/* Starts a scan, if one is due and none is running. */
 int rf_session_scan(struct rf_session *session, struct rf_error *error);
 /* Takes the scan that is done, if there is one. True: the screen has news. */
 bool rf_session_take(struct rf_session *session, int *err, struct rf_error *error);
 
-/* Shows the next fence of those that there are now. */
+/* Shows the next one of the present fences. */
 void rf_session_next_fence(struct rf_session *session);
 
 /* ---- scanning.c ---- */
 
-/* Takes the samples that are there, and goes on where samples are taken. True: there is news. */
+/* Takes the available samples, and continues if sampling is on. True: there is news. */
 bool rf_samples_read(struct rf_session *session);
-/* Begins to take samples, or takes none any longer. */
+/* Starts or stops sampling. */
 void rf_samples_switch(struct rf_session *session);
 
 /* ---- changes.c ---- */
 
-/* Asks before a change of the source under the cursor. */
+/* Asks for confirmation of a change of the source under the cursor. */
 void rf_change_list(struct rf_session *session, enum rf_list list);
 void rf_change_raise(struct rf_session *session);
 /* Twice the COUNT, or half of it. */
@@ -137,12 +137,12 @@ void rf_change_undo(struct rf_session *session);
 /* The user agreed, or did not. */
 void rf_change_run(struct rf_session *session);
 void rf_change_cancel(struct rf_session *session);
-/* Takes what the running command printed. */
+/* Takes the output of the running command. */
 void rf_change_read(struct rf_session *session);
 
-/* Runs a command that changes nothing, and shows what it prints; takes over the text. */
+/* Runs a command that changes nothing, and shows its output; takes ownership of the text. */
 void rf_change_look(struct rf_session *session, char *command);
-/* What a raised limit would have dropped. */
+/* The packets that a raised limit would have dropped. */
 void rf_change_try(struct rf_session *session);
 
 /* ---- recall.c ---- */

@@ -25,7 +25,7 @@ static void look_back(struct rf_session *session)
 		rf_change_look(session, command);
 }
 
-/* The newest first. */
+/* The latest first. */
 static int add_event(void *context, const struct rf_recorded_event *event)
 {
 	char **text = context;
@@ -72,7 +72,7 @@ static void read_events(struct rf_session *session)
 		recall_events(session->reader, &session->source, now_ns - EVENTS_NS, now_ns);
 }
 
-/* What is known of a source without a window, and what is not. */
+/* Known and unknown data of a source without a window. */
 static void write_note(struct rf_session *session)
 {
 	const struct rf_row *row = rf_model_estimate_of(&session->live, &session->source);

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "screen/terminal.h"
 
-#define ESCAPE_MS 25   /* a key that begins with Escape has come by then */
+#define ESCAPE_MS 25   /* a key that starts with Escape has arrived by then */
 #define SIZE_LEAST 2   /* rows and columns */
 #define SIZE_MOST 1000 /* a terminal may claim anything */
 
@@ -90,7 +90,7 @@ void rf_terminal_close(void)
 {
 	if (!screen)
 		return;
-	/* A terminal that has one screen only goes on in the last line. */
+	/* A terminal with only one screen continues in the last line. */
 	move(LINES - 1, 0);
 	clrtoeol();
 	refresh();

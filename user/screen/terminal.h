@@ -36,7 +36,7 @@ int rf_terminal_columns(void);
 int rf_terminal_open(struct rf_canvas *canvas, struct rf_error *error);
 /* The terminal is as it was before. */
 void rf_terminal_close(void);
-/* Gives the terminal back while the process is stopped, and takes it again. */
+/* Restores the terminal while the process is stopped, and takes it again. */
 void rf_terminal_suspend(void);
 /* The canvas gets the size of the terminal; the next rf_terminal_show() writes all of it. */
 int rf_terminal_resize(struct rf_canvas *canvas);
