@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a fleet costs on one machine: real agents, a real engine, and fences whose program runs by
-# BPF_PROG_TEST_RUN, or gets packets from a veth pair.
+# Measures the cost of a fleet on one machine: real agents, a real fleet server, and fences whose
+# program is run by BPF_PROG_TEST_RUN, or receives packets from a veth pair.
 #
-#   tests/bench/fleet.sh [PART…]    latency, load, idle, flood, refused, cost; all without words.
-#                                   And schedules: latency by the way that agents are scheduled;
-#                                   rejoin: CLAIMS that an engine is told again which was emptied
+#   tests/bench/fleet.sh [PART…]    latency, load, idle, flood, refused, cost; by default all.
+#                                   Also schedules: latency by the scheduling of the agents;
+#                                   rejoin: reporting CLAIMS again to an emptied server
 #
 # This is a tool, not a test: no figure makes it fail.
 
@@ -46,7 +46,7 @@ each_second() {
 		'BEGIN { printf "%.2f %s\n", count / ns * 1e9 / hosts, what }'
 }
 
-# What the agent of host 1 and the engine take while a command runs.
+# CPU time of the agent of host 1 and of the server while a command runs.
 take() { # COMMAND…
 	local agent_ns engine_ns reports began
 
@@ -78,7 +78,7 @@ part_idle() {
 	local began monitor
 
 	echo 'a fleet without traffic:'
-	sleep 15 # shares of before are given back
+	sleep 15 # earlier shares are returned
 	began=$(clock)
 	start engine "$client" monitor >"$scratch/monitored"
 	monitor=$started_pid
@@ -89,7 +89,7 @@ part_idle() {
 	stop TERM "$monitor"
 }
 
-# One source floods all hosts; what is reported of it from the fifth second on.
+# One source floods all hosts; its reports from the fifth second on.
 part_flood() {
 	local host before began
 
@@ -122,7 +122,7 @@ heartbeats() {
 		END { printf "%d heartbeats; of a bucket at most %d in a second, and %.2f s between two\n", all, most, gap }' "$1"
 }
 
-# Empties the engine, and waits until it has so many keys again, of each claim one.
+# Empties the server, and waits until it has CLAIMS keys again, one per claim.
 empty_engine() { # CLAIMS
 	local alone reports
 
@@ -142,9 +142,9 @@ empty_engine() { # CLAIMS
 		printf "all are told again in %.2f s, by %d reports; alone for %d buckets\n", until - from, reports, alone }'
 }
 
-# W is long, so that claims count until the engine has been emptied twice. The second time it is watched
-# with MONITOR, which makes it slower. Agents and engine have real-time priority, so that other work on the
-# machine does not change the figure.
+# W is long, to make claims count until the server has been emptied twice. The second time it is
+# watched with MONITOR, which slows it down. Agents and server have real-time priority, because
+# other load on the machine must not change the result.
 part_rejoin() {
 	local host monitor claims=${CLAIMS:-32000}
 
@@ -164,7 +164,7 @@ part_rejoin() {
 	schedule usual
 }
 
-# In pairs with the program of a fence without a fleet, and with the same limit of this host alone.
+# In pairs with the program of a fence without a fleet, and with the same limit as a local one.
 part_cost() {
 	local way plain=build/ringfence.bpf.o fleet=build/ringfence_fleet.bpf.o
 
@@ -192,21 +192,21 @@ schedule() {
 	done
 }
 
-# In turns, so that what else the machine does meets all of them.
+# In turns, because other load on the machine then affects all variants.
 part_schedules() {
 	local how round
 
 	for ((round = 1; round <= ${ROUNDS:-5}; round++)); do
 		for how in usual nice nice-both rr rr-both; do
 			schedule "$how"
-			# What looks for shares must not wait for a CPU itself.
+			# The process that measures shares must not wait for a CPU itself.
 			echo "$how: $(within h1 chrt --fifo 10 build/tests/asks latency edge1 "${COUNT:-300}")"
 		done
 	done
 	schedule usual
 }
 
-set_up_fleet "$hosts_in" 100/1s # f is 1: the first packet of a source asks
+set_up_fleet "$hosts_in" 100/1s # f is 1: the first packet of a source sends a request
 parts=${*:-latency load idle flood refused cost}
 for part in $parts; do
 	"part_$part"

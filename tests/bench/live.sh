@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a flood's packet costs the receiver, with ringfence and with the usual alternatives.
+# Measures the cost of a flood's packet for the receiver, with ringfence and with the usual
+# alternatives.
 #
 #   outside                                  a namespace for each variant
 #   out0  <-- CPU A: generator ------------  rf…w0  CPU B: NAPI thread, bare XDP_DROP
 #   out1  ---------------------------------  rf…w1         the same,    ringfence
 #   …                                        …
 #
-# The generator sends more than the receiver can take, from random sources that are known before the
-# flood. The figure is the CPU time of the receiver's thread, divided by the frames that it handled.
-# The variants take turns, so that a change of the machine's speed affects all; each turn is divided
-# by the turn of a bare XDP_DROP in the same round.
+# The generator sends more than the receiver can process, from random sources that are known before
+# the flood. The result is the CPU time of the receiver's thread, divided by the frames that it
+# processed. The variants take turns, because a change of the machine's speed then affects all; each
+# turn is divided by the turn of a bare XDP_DROP in the same round.
 #
 #   tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg]
 #   QUICK=1             fewer rounds, rows and numbers of sources: a minute, and not ten
 #   GENERATOR_CPU=0 RECEIVER_CPU=1
 #
-# This is a tool, not a test: it fails only if a figure does not mean what it says.
+# This is a tool, not a test: it fails only if a result is not valid.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
@@ -27,7 +28,7 @@ rounds=5 frames=1000000 # measured in a turn; about 0.1 s
 turns=3			# of all rounds, at most, where others disturb them
 everyone=4294967295	# sources: all addresses, of IPv6 as many /64
 
-# Over the limit: one packet an hour, so that packets of known sources never pass. Under the limit:
+# Over the limit: one packet per hour, which never passes packets of known sources. Under the limit:
 # the highest limit that each variant accepts.
 declare -A ringfence_rate=([over]=1/1h [under]=1000M/1s [new]=1000M/1s)
 declare -A nftables_rate=([over]='1/hour burst 1 packets' [under]='100000000/second burst 1000000 packets'
@@ -41,9 +42,9 @@ variants_under='bare_drop bare_pass nothing ringfence nftables_netdev nftables_r
 declare -A absent device # of the run's variants: why one was not measured; its interface
 filter_pid=''
 
-# ---- the variants: each puts itself in front of $dev in the namespace of its name ----
+# ---- the variants: each is attached to $dev in the namespace with its name ----
 # The run sets the number of $sources and the $kind: over or under the limit, or new. A variant that
-# cannot run here says why.
+# cannot run here prints the reason.
 
 attach_bare_pass() {
 	attach_floor bare_pass live bare_pass
@@ -116,9 +117,9 @@ attach_police() {
 	return 1
 }
 
-# This variant drops the sources on a list. Its command adds one address a call, so bpftool fills
-# the list. The namespace that has its pins must stay, or the dispatcher that it may have used
-# passes everything.
+# This variant drops the sources on a list. Its command adds one address per call, therefore bpftool
+# fills the list. The namespace that has its pins must remain, because otherwise the dispatcher, if
+# it was used, passes everything.
 attach_xdp_filter() {
 	if [ "$sources" -gt 10000 ]; then
 		echo 'its list holds 10000 addresses' >&2
@@ -151,8 +152,8 @@ remove_variant() { # NAMESPACE
 	ip netns del "rf-test-$$-$1"
 }
 
-# Sets up each variant in a namespace of its own. $words has the variants that take part, $absent
-# the others.
+# Sets up each variant in a separate namespace. $words lists the variants of the run, $absent the
+# others.
 attach_variants() { # VARIANT…
 	local variant
 
@@ -182,7 +183,7 @@ dropped_by_ringfence() {
 take_turn() {
 	local variant counted=null
 
-	# in the background: in the foreground it would keep a signal from ending the script
+	# in the background: in the foreground it would delay signals to the script
 	start outside build/tests/live cpu "$generator_cpu" second "$receiver_cpu" family "$family" sources "$sources" \
 		bytes "$bytes" frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
 	wait "$started_pid" || bail "$(<"$scratch/log")"
@@ -308,7 +309,7 @@ done
 # shellcheck disable=SC2086 # words
 measure new 4 "$everyone" 64 $variants_new
 measure new 6 "$everyone" 64 bare_drop ringfence
-# Each CPU sends and receives by turns, so both do not always receive at once.
+# Each CPU sends and receives in turns, so both do not always receive in parallel.
 if [ -z "${QUICK-}" ] && [ $((generator_cpu % 2)) != $((receiver_cpu % 2)) ]; then
 	queues=2
 	for number in 8 100000; do

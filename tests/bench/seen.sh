@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a flood's packet costs more while somebody looks: while a capture takes one in 1,000, and
-# while the daemon scans. The same fence, looked at and not, in pairs: two fences differ by some
-# percent already, by where their maps lie.
+# Measures the additional cost of a flood's packet under observation: while a capture samples one in
+# 1,000, and while the daemon scans. Compares the same fence with and without observation, in pairs:
+# two fences already differ by some percent, because of the location of their maps.
 #
 #   outside                                  a namespace for each
 #   out1  <-- CPU A: generator ------------  rf…w1  CPU B: NAPI thread, bare XDP_DROP
 #   out2  ---------------------------------  rf…w2         the same,    ringfence
 #
-# The figure of a turn is the CPU time of the receiver's thread for a frame. The capture is switched
-# on and off each tenth of a second, in one flood, which other users of the machine disturb least.
-# The daemon runs for a whole turn, and a turn is divided by that of the bare drop beside it. Those
-# of a pair are divided by each other; the table has the median of the pairs, and the interval that
+# The result of a turn is the CPU time of the receiver's thread per frame. The capture is switched
+# on and off every tenth of a second, within one flood, which minimizes the effect of other load.
+# The daemon runs for a whole turn, and a turn is divided by the bare drop's turn. The turns of a
+# pair are divided by each other; the table has the median of the pairs, and the interval that
 # contains it in 95 of 100 runs.
 #
 #   tests/bench/seen.sh

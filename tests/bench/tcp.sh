@@ -24,7 +24,7 @@ warmup=${WARMUP:-10} seconds=${SECONDS_EACH:-45}
 dev=${run}t
 declare -A space=()
 
-# The end of a wire, with an address or none. Offloads do not pass through a packet socket.
+# One side of a wire, with or without an address. Packet sockets do not support offloads.
 bring_up() { # NAMESPACE IF [ADDRESS]
 	within "$1" ethtool -K "$2" tx off tso off gso off gro off >"$scratch/log" 2>&1 || bail "ethtool: $(<"$scratch/log")"
 	[ -z "${3-}" ] || within "$1" ip address add "$3" dev "$2"
@@ -44,7 +44,7 @@ make_wires() {
 	bring_up receiver "$dev" 192.0.2.2/24
 	bring_up middle in0
 	bring_up middle in1
-	# What one connection has learned is none of the next one's.
+	# Metrics of one connection must not affect the next one.
 	within sender sysctl -qw net.ipv4.tcp_no_metrics_save=1
 	within receiver sysctl -qw net.ipv4.tcp_rmem='4096 1000000 16000000'
 }

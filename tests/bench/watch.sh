@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What watching costs: a scan, by root and by a member of the group 'ringfence' who has no capability,
-# a scrape of the metrics, of the daemon and of 'ringfence metrics', the daemon by itself, and a packet
-# beside scans.
+# Measures the cost of watching: a scan, by root and by a member of the group 'ringfence' without
+# capabilities, a scrape of the metrics from the daemon and from 'ringfence metrics', the daemon
+# without clients, and a packet during scans.
 #
-#   inside: eight interfaces, with a fence or none; packets go through the program of the first one
+#   inside: eight interfaces, with or without a fence; packets go through the program of the first one
 #   by BPF_PROG_TEST_RUN
 #
-#   tests/bench/watch.sh [PART…]    scans, scrapes, viewers, daemon, pairs; all without words
-#   WINDOWS='1024 65536'            how many windows, powers of two
-#   SCANS=15                        of each row; the figures are medians
+#   tests/bench/watch.sh [PART…]    scans, scrapes, viewers, daemon, pairs; by default all
+#   WINDOWS='1024 65536'            numbers of windows, powers of two
+#   SCANS=15                        per row; the results are medians
 #
 # This is a tool, not a test: no figure makes it fail.
 
@@ -161,7 +161,7 @@ part_scrapes() {
 
 # ---- viewers of the page ----
 
-# Each viewer has an address of its own: eight connections of one are served.
+# Each viewer has a separate address: eight connections of one address are served.
 view() { # VIEWERS
 	local i pids=()
 
@@ -182,7 +182,7 @@ viewers_row() { # VIEWERS
 		view "$1"
 		sleep 1
 	done
-	took=$(jq -n "$EPOCHREALTIME - $began") # to start so many clients takes its time
+	took=$(jq -n "$EPOCHREALTIME - $began") # starting that many clients takes time
 	printf '%9s %9.2f %9.2f %9s %9s\n' "$1" "$(jq -n "($(spent "$daemon") - $before) / $took")" \
 		"$(jq -n "($(spent "$page") - $child_before) / $took")" "$(grep -c 200 "$scratch/seen")" \
 		"$(grep -vc 200 "$scratch/seen")"
@@ -207,7 +207,7 @@ part_viewers() {
 
 # ---- the daemon ----
 
-# What it says of its interval, and what it takes with all that it does.
+# The interval that it reports, and its total CPU time.
 daemon_row() { # WINDOWS FAMILY
 	local took
 
@@ -240,7 +240,7 @@ part_daemon() {
 	done
 }
 
-# ---- a packet beside scans ----
+# ---- a packet during scans ----
 
 pairs_row() { # NAME RATE
 	ringfence attach "$eth" sources 65536 leases 65536 >"$scratch/log" 2>&1 || bail "$(<"$scratch/log")"

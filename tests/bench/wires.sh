@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # Wires for floods: veth pairs from a namespace of the sender to namespaces of the receivers, each
-# with a NAPI thread of its own, whose CPU time is measured. The common part of the live benches; a
-# script that sources this file has sourced lib.sh.
+# with a dedicated NAPI thread, whose CPU time is measured. The common part of the live benchmarks;
+# source lib.sh before this file.
 #
 #   GENERATOR_CPU=0 RECEIVER_CPU=1
 
@@ -12,7 +12,7 @@ receiver_cpu=${RECEIVER_CPU:-1}
 mac=02:00:00:00:00 # of all wires: :01 outside, :02 inside
 queues=1 wires=0
 
-# A bpffs of its own: its pins vanish with it, and other runs do not see them.
+# A separate bpffs: its pins disappear with it, and are invisible to other runs.
 with_bpffs() { # NAMESPACE SHELL_COMMAND
 	within "$1" unshare --mount sh -c "mount -t bpf bpf /sys/fs/bpf && $2"
 }
@@ -26,7 +26,8 @@ attach_bare_drop() {
 	attach_floor bare_drop floor bare_drop
 }
 
-# The wire's far end has a NAPI of its own, with or without a program, and a thread runs it.
+# The receiving side of the wire has a separate NAPI instance, with or without a program, run by a
+# thread.
 add_wire_to() { # NAMESPACE
 	wires=$((wires + 1)) # no number twice: a namespace goes some time after it was deleted
 	dev=${run}w$wires
@@ -38,7 +39,7 @@ add_wire_to() { # NAMESPACE
 	outside ip link set "out$wires" up
 	within "$1" ip link set "$dev" up
 	within "$1" ethtool -K "$dev" gro on
-	# only here must /sys be that of the namespace
+	# /sys must show the namespace's devices only for this command
 	ip netns exec "rf-test-$$-$1" sh -c "echo 1 >/sys/class/net/$dev/threaded" ||
 		bail 'NAPI cannot run as a thread, which needs Linux 5.12'
 }
