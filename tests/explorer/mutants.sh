@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# What the explorer must catch: changes to a function of the limiter, the leases, the slots, the
-# filter or the bans, or to the order in slots_actors.c, each by a sed -E command.
-# `plain_store` is the explorer's. Sourced by test_explorer.sh, which has
-# try_mutant ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must catch it, and a
-# `loose` one admits too much, an `uncounted` one forgets what it counted, a `strict` one admits too
-# little or counts too much, an `endless` one retries, an `absent` one forgets a source, and a `ban`
-# one bans wrongly.
+# Mutants that the explorer must detect: changes to a function of the limiter, the leases, the
+# slots, the filter or the bans, or to the order in slots_actors.c, each by a sed -E command.
+# `plain_store` is a function of the explorer. Sourced by test_explorer.sh, which defines try_mutant
+# ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must detect the mutant. A `loose`
+# mutant admits too much, an `uncounted` one loses counts, a `strict` one admits too little or
+# counts too much, an `endless` one retries, an `absent` one loses a source, and a `ban` one bans
+# wrongly.
 
 mutants_of_sliding() {
 	try_mutant sliding loose "a plain store in place of the maximum in a cell" rf_cell_raise \
@@ -233,8 +233,8 @@ mutants_of_bucket() {
 		's/i < RF_RETRIES/1 || i/'
 }
 
-# What a lease may do wrong. Given back as in the first three, and else rightly, credits would make
-# a cell that is closed late too large, and what the next one admitted too small.
+# Errors of leases. If credits are returned as in the first three, with everything else correct, a
+# cell that is closed late would be too large, and the next lease would admit too little.
 mutants_of_leases() {
 	local head='__u64 head = rf_load(\&window->head), *word = (__u64 *)\&window->head;'
 	local same='rf_word_epoch(head) == (__u32)(lease->until \/ policy->cell - 1) \&\&'
@@ -285,7 +285,7 @@ mutants_of_leases() {
 		's/ \/ ask->tick_ns;/ \/ ask->tick_ns + 1;/'
 }
 
-# What several limits at once may do wrong.
+# Errors with several limits.
 mutants_of_several() {
 	try_mutant several loose "no peek before the first charge" rf_peek \
 		's/return rf_peek_sliding\(/return 1 || rf_peek_sliding(/'
@@ -313,7 +313,7 @@ mutants_of_several() {
 		's/if \(taken == RF_TAKEN_ALL\)/if (taken)/'
 }
 
-# What a share may do wrong: when it is written, when it is taken back, and when a cell is closed.
+# Errors of shares: when a share is written, when it is released, and when a cell is closed.
 mutants_of_shares() {
 	try_mutant shares loose "the clip is not kept when a share is lowered" rf_clip_for \
 		's/had > share \? had : share/share/; s/before > most \? before : most/most/'
@@ -434,7 +434,7 @@ mutants_of_slots() {
 	try_mutant slots miscounted "a resident whose new window failed still counts" insert \
 		's/if \(state == RF_SLOT_RESIDENT\)/if (0)/'
 
-	# Who may be evicted.
+	# Which windows can be evicted.
 	try_mutant slots rested "an active resident rests" rf_slot_rest \
 		's/times->resident_idle/times->young_idle/'
 	try_mutant slots rested "a resident that rests was seen just now" rf_slot_rest \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Builds the explorer and runs it: over the limiter as it is, where every row must hold, and over
-# each mutant of it, where one must not. A mutant that survives is a failure, and so is one that
-# cannot be made since the limiter reads otherwise now. Needs no privilege.
+# Builds the explorer and runs it: with the unchanged limiter, where every row must pass, and with
+# each mutant of it, where one row must fail. A mutant that is not detected is a failure, and so is
+# a mutant that no longer applies because the limiter has changed. Needs no privilege.
 #
-# A program has most of its mutants compiled into it, as variants of functions, see mutants.py. Only a
+# Most mutants of a program are compiled into it, as variants of functions, see mutants.py. Only a
 # mutant that changes more than functions is compiled separately.
 #
 # CC is taken from the environment.
@@ -15,13 +15,13 @@ cd "$(dirname "$0")/../.." || exit 1
 cached include/ringfence/*.h tests/explorer/*.[ch] tests/explorer/*.sh tests/explorer/*.py tests/*.h
 . tests/explorer/mutants.sh
 
-# What is explored, and what a mutant may change; slots_actors.c has the order in which the program
+# The explored sources, which mutants can change; slots_actors.c has the order in which the program
 # uses slots and filter.
 CORE=(include/ringfence/{algorithm,share,ring,log,bucket,limiter,window_read,window_reopen,lease}.h
 	include/ringfence/{ring_peek,share_ban,share_write}.h
 	include/ringfence/{slot,known_filter,ban_table}.h tests/{peek.h,explorer/{slots,shares}_actors.c})
 BUILD=build/explorer
-# The longest first; slots, shares, several and bans are programs of their own.
+# The longest first; slots, shares, several and bans are separate programs.
 ALGORITHMS="sliding weighted leases slots shares several bans log token fixed leaky"
 MUTANT_SECONDS=100 # of a CPU: far beyond what any takes, however busy the machine is
 CPUS=$(getconf _NPROCESSORS_ONLN)
@@ -35,7 +35,7 @@ job() {
 	"$@" &
 }
 
-# A copy of them, each where its includes look for it.
+# A copy of the sources, each in the directory that its includes expect.
 copy_core() { # DIRECTORY
 	local file
 
@@ -60,7 +60,7 @@ program_of() {
 	esac
 }
 
-# The parts of program $1 that no mutant changes, and the one that calls what a mutant may change.
+# The parts of program $1 that no mutant changes, and the part that calls code that mutants change.
 fixed_parts_of() {
 	case $1 in
 	explorer) echo explorer machine bounds leases hash trace seen \
@@ -78,7 +78,7 @@ changed_part_of() {
 	esac
 }
 
-# compile SOURCE OBJECT OPTIONS DIRECTORY PROGRAM: with what is explored from that directory.
+# compile SOURCE OBJECT OPTIONS DIRECTORY PROGRAM: with the explored sources in that directory.
 compile() {
 	# The ring's size is a variable here, so comparisons with it are of other signs.
 	# shellcheck disable=SC2086 # options are words
@@ -112,7 +112,8 @@ build() {
 		"${CC:-cc}" "$BUILD/objects/$4"/*.o "$2.o" -o "$2"
 }
 
-# What a mutant must be caught at: a loose one admits too much, not merely counts otherwise.
+# The failure by which a mutant must be detected: a loose one admits too much; a different count is
+# not enough.
 declare -A options=([loose]="-x -b" [uncounted]=-x [full]=-x [strict]=-x [endless]=-x)
 declare -A reasons=(
 	[loose]="^more than |^charged to one limit and refused by the other, and nobody"
@@ -123,7 +124,7 @@ declare -A reasons=(
 	[ban]="^banned, and|^not banned, and|^no room, and"
 	[crowded]="^crowded: " # more windows than slots
 	[leaked]="^(leaked|stuck): " # windows without slots, or the other way round
-	[miscounted]="^miscounted: " # residents, or what the filter counts
+	[miscounted]="^miscounted: " # residents, or the counts of the filter
 	[evicted]="^evicted: "
 	[stolen]="^stolen: " # a slot from the CPU that claimed it
 	[touched]="^touched: " # another's slot
@@ -173,7 +174,7 @@ try_mutant() {
 	printf '%s\t%s\t%s\n' "$tried" "$4" "${5//$'\n'/\\n}" >>"$BUILD/mutants-of-$(program_of "$1")"
 }
 
-# Compiles the mutants of a program, and lists those that it has.
+# Compiles the mutants of a program, and lists its mutants.
 build_mutants() { # PROGRAM
 	local directory=$BUILD/mutants-$1
 

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# What the tests of this folder share: the files CORE are compiled into BUILD, and linked with the
-# objects of REST into each of PROGRAMS. A mutant is one of them with one function changed; the test's
-# own run_mutant runs it, and prints something if it is caught. A mutant that survives is a failure,
-# and so is one that cannot be made since the code reads otherwise now. FLAGS are the compiler's.
+# The common part of the tests in this folder: the files CORE are compiled into BUILD, and linked
+# with the objects of REST into each of PROGRAMS. A mutant is a program with one changed function;
+# the test's run_mutant runs it, and prints something if it is detected. A mutant that is not
+# detected is a failure, and so is a mutant that no longer applies because the code has changed.
+# FLAGS are compiler flags.
 # shellcheck disable=SC2154 # the variables in capitals are the test's
 
 tried=0
@@ -11,7 +12,7 @@ compile() { # FILE OBJECT
 	"${CC:-cc}" -std=gnu11 -O2 "${FLAGS[@]}" -Iuser -Itests/fleet -Iinclude -Itests -I. -c "$1" -o "$2"
 }
 
-# link DIRECTORY PROGRAM…: its objects, and those of the code as it is for what it has not.
+# link DIRECTORY PROGRAM…: with its objects, or the objects of the unchanged code if it has none.
 link() {
 	local directory=$1 program file objects=()
 

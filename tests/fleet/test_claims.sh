@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The claims of agents as they are, two and three hosts of them against the ledger's rules, in seeded
-# random walks in which messages, engine, hosts and windows fail. The bound must hold, and each
-# mutant must break it. Needs no privilege.
+# The agents' unchanged claims, with two and three hosts and the ledger's rules, in seeded random
+# walks in which messages, server, hosts and windows fail. The bound must hold, and each mutant must
+# violate it. Needs no privilege.
 #
-# STEPS is how many steps each scene takes; a mutant has 16 times as many, and ends with the first
-# that breaks the bound.
+# STEPS is the number of steps in each scene; a mutant has 16 times as many, up to the first
+# violation of the bound.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The rules of the fleet's ledger and of its hosts, in worlds of two hosts and of three: all that can
-# happen in small rows, and seeded random walks through larger ones. The bound must hold by the rules
-# as they are, and each mutant must break it, see mutants.sh. Needs no privilege.
+# The rules of the fleet's ledger and of its hosts, in worlds of two and of three hosts: all
+# possible sequences in small rows, and seeded random walks through larger ones. The bound must hold
+# with the unchanged rules, and each mutant must violate it, see mutants.sh. Needs no privilege.
 #
-# STEPS is how many actions a walk of each row takes. A mutant has 16 times as many, and ends with
-# the first that breaks the bound. ROWS is which rows are searched whole, quick or all; with all,
-# also the mutants that break the bound only after many steps. `make explore-fleet` does so.
+# STEPS is the number of actions in the walk of each row. A mutant has 16 times as many, up to the
+# first violation of the bound. ROWS selects the rows that are searched exhaustively, quick or all;
+# with all, also the mutants that violate the bound only after many steps, as in `make
+# explore-fleet`.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -20,13 +21,13 @@ REST=(tests/explorer/seen.c)
 PROGRAMS=(search walk)
 . tests/fleet/mutants.sh
 
-# set_hosts N: the code for so many, from here on.
+# set_hosts N: the number of hosts for which code is compiled from here on.
 set_hosts() {
 	FLAGS=("-DHOSTS=$1" "-DRF_LEDGER_SLOTS=$1")
 }
 
-# run_mutant DIRECTORY search ROW, or DIRECTORY walk ROW [bound]: what it says of the first world
-# that is wrong, or unlike its normal form.
+# run_mutant DIRECTORY search ROW, or DIRECTORY walk ROW [bound]: the report of the first world that
+# is wrong, or differs from its normal form.
 run_mutant() {
 	local directory=$1 program=$2
 
@@ -143,7 +144,7 @@ try_mutant "what makes a state another one: which of two hosts has the slot is l
 try_mutant "what makes a state another one: whose reports those of one slot are is lost" tests/fleet/names.c is_of_rival \
 	's/return true/return false/' walk 20 || failed=1
 BUILD=build/fleet
-# Into a file, so that a long run can be followed.
+# Into a file, to be able to follow a long run.
 {
 	"$BUILD/search" "$ROWS" || failed=1
 	"$BUILD/three/search" "$ROWS" || failed=1

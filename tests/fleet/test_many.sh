@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# How many updates a fleet makes, by the rules of agent and ledger on made-up time: a flood of sources
-# over all hosts comes to rest, and all of the limit is given; so is most of it to sources that hop, or
-# send in bursts. The figures do not depend on the machine.
+# The number of updates in a fleet, by the rules of agent and ledger with simulated time: a flood of
+# sources over all hosts becomes stable, with the whole limit granted; most of the limit is granted
+# to sources that change hosts, or send in bursts. The results do not depend on the machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/cached.sh
@@ -14,8 +14,8 @@ mkdir -p build/many
 
 echo 1..17
 number=0 failed=0
-# many HOSTS SOURCES PATTERN LOAD MOST LEAST [SOON]: at most so many updates a second of each host and
-# source, and at least so much of L passes, in percent; and SOON updates in the 10 s after the first 5 s.
+# many HOSTS SOURCES PATTERN LOAD MOST LEAST [SOON]: at most MOST updates per second, host and
+# source, and at least LEAST percent of L passes; and SOON updates in the 10 s after the first 5 s.
 many() {
 	local said soon=${7:-}
 

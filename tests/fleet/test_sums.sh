@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Sums of what all hosts received, in seeded random walks: none may be more than what came within W,
-# so that no source is banned that stays within COUNT; and each mutant must make one that is. Needs
-# no privilege.
+# Sums of the packets that all hosts received, in seeded random walks: no sum can exceed the packets
+# received within W, because otherwise sources within COUNT would be banned; and each mutant must
+# produce one that does. Needs no privilege.
 #
-# STEPS is how many steps a walk takes; a mutant's has four times as many, and ends with the first
-# sum that is too large.
+# STEPS is the number of steps in a walk; a mutant's has four times as many, up to the first sum
+# that is too large.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

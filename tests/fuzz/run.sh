@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs the fuzzers in build/fuzz from the committed corpus, one on each CPU: all of them together take
-# SECONDS, which they share. New inputs go to build/fuzz/corpus-NAME, where later runs read them, and
-# never into the tree. An input that breaks something stays as build/fuzz/finding-NAME-…, and the run
-# fails.
+# Runs the fuzzers in build/fuzz from the committed corpus, one on each CPU: together they run for
+# SECONDS. New inputs go to build/fuzz/corpus-NAME, where later runs read them, and never into the
+# tree. An input that causes a failure is saved as build/fuzz/finding-NAME-…, and the run fails.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 [ $# -ge 2 ] || { echo "usage: tests/fuzz/run.sh SECONDS NAME…" >&2; exit 2; }
 seconds=$(($1 * $(nproc) / ($# - 1)))
-[ "$seconds" -gt 0 ] || seconds=1 # 0 has no end
+[ "$seconds" -gt 0 ] || seconds=1 # 0 is unlimited
 status=0
 
-# fuzz NAME: prints the number of executions, or the end of the fuzzer's log.
+# fuzz NAME: prints the number of executions, or the last lines of the fuzzer's log.
 fuzz() {
 	local name=$1 dict=$1 log=build/fuzz/$1.log options=() executions
 

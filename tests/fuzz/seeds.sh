@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Writes the seeds of the packet fuzzer and the limiter fuzzer into the tree: of the seeds that
-# build/fuzz/seeds makes, only those that reach code which no smaller seed reaches. The seeds of the
-# grammar are text, written by hand. Run this when the parser, its table of frames, or a struct of
-# the limiter's input has changed.
+# Writes the seeds of the packet fuzzer and the limiter fuzzer into the tree: from the seeds that
+# build/fuzz/seeds creates, only the ones that reach code which no smaller seed reaches. The seeds
+# of the grammar are text, written by hand. Run this when the parser, its table of frames, or a
+# struct of the limiter's input has changed.
 set -eu
 cd "$(dirname "$0")/../.."
 
