@@ -5,8 +5,8 @@
 # fix it.
 #
 #   outside                            inside
-#    out0  ---------- wire 0 -------->  ${port[0]}  a fence that is attached and removed
-#                                       ${port[1]}  a fence whose name a shell would execute
+#   out0  ---------- wire 0 -------->  ${port[0]}  a fence that is attached and removed
+#                                      ${port[1]}  a fence whose name a shell would execute
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs one suite in one kernel with one compiler's program, and prints the results in TAP. The
-# script is called through a link, whose name says which: KERNEL+CLANG+SUITE.
+# Runs one suite in one kernel with the program of one compiler, and prints the results in TAP. The
+# script is called through a link, whose name selects them: KERNEL+CLANG+SUITE.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$(readlink -f "$0")")/kernels.sh"
@@ -19,7 +19,7 @@ nic() {
 
 	[ "$architecture" = s390x ] && bus=ccw
 	echo "-netdev tap,id=$1,ifname=$1,script=no,downscript=no,queues=4"
-	# The interface filters no VLANs, so that tagged frames arrive.
+	# The interface filters no VLANs, because tagged frames must arrive.
 	echo "-device virtio-net-$bus,netdev=$1,mac=$2,mq=on,ctrl_vlan=off,$3"
 }
 
@@ -51,8 +51,8 @@ machine() {
 	esac
 }
 
-# The kernel's command line. A busy host delays ticks so much that the kernel would take the timer
-# for broken.
+# The kernel's command line. A busy host delays ticks so much that the kernel would consider the
+# timer broken.
 words() {
 	case $architecture in
 	amd64) echo console=ttyS0 no_timer_check ;;

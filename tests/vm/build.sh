@@ -14,7 +14,7 @@ architecture=$1 clang=$2
 tree=$PWD/build/vm/trees/$architecture-$clang
 root=$PWD/build/vm/root/$architecture
 
-# Copies the sources with their times, so that make builds only what has changed.
+# Copies the sources with their times, to have make build only changed files.
 copy_sources() { # DIRECTORY
 	mkdir -p "$1"
 	rm -rf "$1"/{bpf,user,include,tests}
@@ -31,8 +31,8 @@ change_program() { # DIRECTORY
 	touch -r "$time_of" "$1/$file"
 }
 
-# The variables with which make builds for that architecture. A libbpf reads only objects of its own
-# architecture, so bpftool must be the guest's, too.
+# The variables with which make builds for that architecture. A libbpf reads only objects of its
+# architecture, so bpftool must also be the guest's.
 variables() {
 	local triplet=${architecture/arm64/aarch64}-linux-gnu
 	local emulator=qemu-${architecture/arm64/aarch64} target=bpfel

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # check.sh [KERNEL…]: the kernel matrix. Fetches kernels, builds this tree with the oldest and the
-# newest installed clang, boots each kernel with each build, and prints results in TAP and a table,
-# which is also written to build/vm/kernels.md. CLANGS chooses other compilers, SUITES the suites to
+# latest installed clang, boots each kernel with each build, and prints results in TAP and a table,
+# which is also written to build/vm/kernels.md. CLANGS selects other compilers, SUITES the suites to
 # run.
 
 # shellcheck source=tests/vm/kernels.sh
@@ -17,7 +17,7 @@ mkdir -p build/vm/cells
 exec 9>build/vm/lock
 flock -n 9 || die 'another run is under way in this tree'
 
-# The oldest and the newest clang, or one if they are the same.
+# The oldest and the latest clang, or one if they are the same.
 compilers() {
 	local found=()
 

@@ -159,7 +159,7 @@ sums=$(by_interface total | awk '{ sum += $2 + $3 } END { print sum }')
 is "$sums" "$(ringfence stats total --json dev "$edge" | jq '.packets.passed + .packets.dropped')" \
 	'interfaces and rest sum up to the totals'
 
-# ---- the end ----
+# ---- cleanup ----
 
 check 'all interfaces are detached' silently detach "$bond" "${port[0]}"
 is "$(program_on 3) $(program_on 5)" 'none none' 'no member has a program'

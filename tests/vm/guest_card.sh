@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # The driver of a network card, in a guest that has one. The fence is attached natively; then the
 # interface undergoes each change that an administrator or a hypervisor makes. After each change the
-# program must see every frame. If it does not, `status` and `doctor` must report that, and `attach` must
-# repair it. Limits are exact afterwards, and rules, windows and lists are kept.
+# program must see every frame. If it does not, `status` and `doctor` must report that, and `attach`
+# must repair it. Limits are exact afterwards, and rules, windows and lists are preserved.
 #
 #   outside                              inside
 #   out3  ---- virtio, the host ------>  ${port[3]}, virtio_net with four queues
 #   out5  ---------- a hub ----------->  ${port[5]}, igb, vmxnet3 or e1000e
 #
 # Limits have a window of an hour, so no result depends on speed. A delivery has fewer frames than a
-# card's ring: frames that a full ring loses never reach the program. Lines that begin with "# card" are
-# printed in the tables of docs/kernels.md.
+# card's ring: frames that a full ring drops never reach the program. Lines with the prefix "# card"
+# are printed in the tables of docs/kernels.md.
 
 RF_PRIVATE_MOUNTS=made # the machine is its own
 # shellcheck source=tests/e2e/lib.sh
@@ -23,7 +23,7 @@ card=$(</suite)
 wire=5 # its name is ${port[wire]}, and changes
 [ "$card" != virtio_net ] || wire=3
 fate=	# of the frames of the last probe
-round=0 # of deliveries; each has one new source
+round=0 # number of deliveries; each has one new source
 changes= # of the carrier, by the last command
 
 # fact COLUMN TEXT
@@ -50,7 +50,7 @@ set_mtu() { # MTU
 	inside ip link set dev "${port[wire]}" mtu "$1" && wait_for_link
 }
 
-# ---- what the driver takes ----
+# ---- the driver's support ----
 
 attach_plain() { # PROGRAM
 	inside ip link set dev "${port[wire]}" xdpdrv pinned "/sys/fs/bpf/foreign_${1#xdp.}" 2>"$scratch/refusal"
@@ -84,7 +84,7 @@ drop_counters() {
 		sort -u | tr '\n' ';' | sed 's/;$//; s/;/, /g'
 }
 
-# ---- what the fence does ----
+# ---- the fence ----
 
 rules() {
 	ringfence save dev "${port[wire]}" | sed '/^# rules of/d'
@@ -148,7 +148,7 @@ doctor() {
 	echo $?
 }
 
-# Prints what it did, or "failed".
+# Prints the result, or "failed".
 attach_again() {
 	ringfence attach --json "${port[wire]}" 2>"$scratch/refusal" | jq -r '.interfaces[0].outcome // "failed"'
 	wait_for_link
@@ -197,7 +197,7 @@ change() {
 	fact "$1" "$fate"
 }
 
-# refuses_swap NAME REASON: the interface keeps the program that it has.
+# refuses_swap NAME REASON: the interface retains its program.
 refuses_swap() {
 	matches "$(describe ringfence attach "${port[wire]}")" "exit 1
 
@@ -354,9 +354,9 @@ move_nic "02:00:00:00:0$wire:01" outside "out$wire"
 outside ip link set dev "out$wire" mtu 9000
 move_nic "02:00:00:00:0$wire:02" inside "${port[wire]}"
 wait_for_link
-# virtio_net with unused queues gives them to XDP; the kernel then never releases it when unplugged.
+# virtio_net with unused queues uses them for XDP; the kernel then never releases it when unplugged.
 [ "$card" != virtio_net ] || inside ethtool -L "${port[wire]}" combined 4
-# Beside these files, ip makes the directory /sys/fs/bpf/xdp for pins of its own.
+# In addition to these files, ip creates the directory /sys/fs/bpf/xdp for its pins.
 bpftool prog load foreign/foreign.o /sys/fs/bpf/foreign_xdp &&
 	bpftool prog load foreign/frags.o /sys/fs/bpf/foreign_frags
 is "$?" 0 'programs that pass every packet are loaded'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a supported kernel must do, run in a guest with that kernel. The program loads; it is
-# attached both ways to veth and to virtio_net with several queues; it judges frames, counts them to
-# the packet, and is upgraded in place. `cat` can read its pins, also as a group without
+# Requirements for a supported kernel, tested in a guest with that kernel. The program loads; it is
+# attached in both modes to veth and to virtio_net with several queues; it evaluates frames, counts
+# them exactly, and is upgraded in place. `cat` can read its pins, also as a group without
 # capabilities; and `doctor` finds no problem.
 #
 #   outside                               inside
@@ -11,7 +11,7 @@
 #   out3  ----- virtio, the host ------>  ${port[3]}, of four queues
 #                                         ${port[4]}, virtio that cannot turn off its offloads
 #
-# Limits that must stay exceeded have a window of an hour, so that no test depends on speed.
+# Limits that must remain exceeded have a window of an hour, so no test depends on speed.
 
 RF_PRIVATE_MOUNTS=made # the machine is its own
 # shellcheck source=tests/e2e/lib.sh
@@ -27,8 +27,9 @@ newer() {
 	inside newer/build/ringfence "$@"
 }
 
-# All that the reading commands print about a fence, without the program's id, by whose length lines
-# break, and the time. COMMAND is of the build that the program is of, or it tells of another one.
+# The complete output of the reading commands for a fence, without the program's id, whose length
+# affects line breaks, and the time. COMMAND must be from the same build as the program; otherwise
+# it reports a different build.
 state() { # COMMAND WIRE
 	{
 		"$1" status dev "${port[$2]}"
@@ -43,7 +44,7 @@ reasons() { # WIRE
 	stats "$1" '.reasons | to_entries[] | select(.value.packets > 0) | "\(.key) \(.value.packets)"'
 }
 
-# limits WIRE NAME: the passed, dropped and counted packets are exactly those that the rules demand.
+# limits WIRE NAME: the passed, dropped and counted packets are exactly as the rules require.
 limits() {
 	local wire=$1 name=$2
 
@@ -98,13 +99,13 @@ upgrades() {
 	conserves "$wire" "$name: so do the counters"
 }
 
-# Runs as nobody, with one extra group.
+# Runs as user nobody, with one extra group.
 nobody() { # GROUP CMD…
 	inside setpriv --reuid=65534 --regid=65534 --groups="$1" --bounding-set=-all --inh-caps=-all \
 		"${@:2}"
 }
 
-# What can be read without root's command line.
+# Files that can be read without root's command line.
 reads() { # WIRE NAME
 	local all
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Changes of the allow and deny lists, in a guest: the tests of the lists, and `deny add` beside
-# 100,000 prefixes, which must be in place. What it takes is printed, and not judged: a guest is
-# emulated.
+# Changes of the allow and deny lists, in a guest: the tests of the lists, and `deny add` with
+# 100,000 prefixes, which must be in effect. The time is printed, but has no limit, because a guest
+# is emulated.
 
 # shellcheck source=tests/vm/programs.sh
 source "$(dirname "$0")/programs.sh"
@@ -14,7 +14,7 @@ ringfence() {
 	build/ringfence "$@"
 }
 
-# The ids of the tries in force.
+# The ids of the active tries.
 tries() {
 	bpftool -j map list | jq -c '[.[] | select(.type == "lpm_trie") | .id]'
 }
@@ -43,7 +43,7 @@ ok() { # NAME CMD…
 	fi
 }
 
-# Changes beside so many prefixes.
+# Changes with this many prefixes.
 beside() { # COUNT
 	local before after
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What a kernel older than the supported ones must do, run in a guest with that kernel: attach
-# refuses, in a sentence that names what the kernel lacks, and leaves nothing behind; `doctor` names
-# the lack, too.
+# Requirements for a kernel older than the supported ones, tested in a guest with that kernel:
+# attach refuses, with a message that names the missing feature, and leaves nothing behind; `doctor`
+# also names it.
 
 RF_PRIVATE_MOUNTS=made # the machine is its own
 # shellcheck source=tests/e2e/lib.sh

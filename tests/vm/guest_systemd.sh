@@ -19,7 +19,7 @@ check() { # NAME CMD…
 	[ "$verdict" = ok ] || sed 's/^/#   /' /run/output
 }
 
-eventually() { # CMD…, for 5 minutes: the machine is emulated, and may have little of a CPU
+eventually() { # CMD…, for 5 minutes: the machine is emulated, and can have little CPU time
 	local end=$((SECONDS + 300))
 
 	until "$@"; do
@@ -42,7 +42,7 @@ flood() {
 	true
 }
 
-told() { # TYPE: the event came to /etc/ringfence/notify, which prints what it gets
+told() { # TYPE: the event arrived in /etc/ringfence/notify, which prints its input
 	journalctl -o cat -u 'ringfence-notify@*' | grep -q "\"type\":\"$1\""
 }
 
@@ -58,7 +58,7 @@ no_process() {
 	! pgrep -x ringfence-watch
 }
 
-make_of() { # TARGET: what was built outside; the guest has no compiler
+make_of() { # TARGET: with files built outside, because the guest has no compiler
 	make -C /root/tree -o all --no-print-directory "$1"
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # image.sh KERNEL CLANG SUITE IMAGE: packs an initramfs for a guest: the tools that tests need, the
-# kernel's modules, this tree as build.sh built it, and what the guest is to run.
+# kernel's modules, this tree as built by build.sh, and the suite to run.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"

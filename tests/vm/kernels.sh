@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# The common part of the kernel matrix's scripts: which kernels there are, where each comes from,
-# and where it is stored. A script that sources this file is then at the top of the tree.
+# The common part of the kernel matrix's scripts: the list of kernels, their sources, and the place
+# where each is stored. A script that sources this file then runs at the top of the tree.
 #
-# A kernel is named by a suite and the package that depends on the suite's present kernel. Versions
-# are never pinned, since the mirror keeps only the last few.
+# A kernel is identified by a suite and the package that depends on the suite's current kernel.
+# Versions are never pinned, because the mirror only has the last few.
 
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
@@ -58,7 +58,7 @@ package_of() { # KERNEL
 	esac
 }
 
-# What a kernel must do: run the fence, or refuse it.
+# The expected result: the kernel runs the fence, or is refused.
 duty_of() { # KERNEL
 	case $1 in
 	5.10) echo refuses ;;
@@ -66,7 +66,7 @@ duty_of() { # KERNEL
 	esac
 }
 
-# ---- apt, with a configuration of its own ----
+# ---- apt, with a separate configuration ----
 
 # The address of Debian's archive, or of its security archive, as this system is set up.
 mirror() { # LABEL
@@ -75,8 +75,8 @@ mirror() { # LABEL
 		sed -n "s/^$1|//p" | head -n 1
 }
 
-# use_suites NAME ARCHITECTURE SUITE…: makes apt work on these suites only, in build/vm/apt/NAME,
-# and leaves the system's own package lists alone.
+# use_suites NAME ARCHITECTURE SUITE…: configures apt for these suites only, in build/vm/apt/NAME,
+# without changing the system's package lists.
 use_suites() {
 	local directory suite debian security
 

@@ -5,7 +5,7 @@
 set -u
 results=0 failures=0
 
-# program CMD…: all tests that it planned must pass, and none may be skipped.
+# program CMD…: all of its planned tests must pass, and none may be skipped.
 program() {
 	local output status count plan
 

@@ -31,7 +31,7 @@ copy_tree() { # DIRECTORY
 	strip "$1"/build/ringfence{,-watch,-fleet}
 }
 
-# What is packed may not be started while it is unpacked, but in the guest it may.
+# Services of the packages must not start while they are unpacked, but can start in the guest.
 make_root() {
 	rm -rf --one-file-system "$root"
 	cp -a "$kept" "$root" || return

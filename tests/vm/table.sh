@@ -11,7 +11,7 @@ tap() { # CELL
 	cat "$results/$1.tap" 2>/dev/null
 }
 
-# of CELL [WHAT]: prints how many tests passed or failed, of those whose names begin with WHAT.
+# of CELL [PREFIX]: prints the number of passed or failed tests whose names start with PREFIX.
 of() {
 	local ok not_ok
 
