@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A pack: version, flags, length of a cell, time of the base; then for each source the length of
- * its prefix, the bytes of the prefix, who of it, if there is such a flag, how many cells after the
- * base it begins, how many cells it has, and the cells. A cell is its difference to the one before;
- * 0 is followed by how often it comes. Numbers are of 7 bits a byte, the lowest first.
+ * its prefix, the bytes of the prefix, its identity if such a flag is set, how many cells after the
+ * base it starts, how many cells it has, and the cells. A cell is its difference to the previous
+ * one; 0 is followed by its number of repetitions. Numbers have 7 bits a byte, the lowest first.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -21,9 +21,9 @@ struct rf_cells_row {
 	/* Which source of the network: see rf_tell_who(). 0: it is not known, or `source` is it. */
 	uint32_t who;
 	char limit[RF_NAME_SIZE];
-	uint64_t first_ns; /* when the first cell began, since 1970 */
+	uint64_t first_ns; /* start of the first cell, since 1970 */
 	uint64_t cell_ns;  /* the length of a cell */
-	uint64_t weight; /* how much the source matters: where there is no room, less is left out */
+	uint64_t weight;   /* importance of the source: if there is no room, less is omitted */
 	/* Of counters, in packets of any outcome, where the limit's windows have no cells. */
 	bool is_difference;
 	bool counts_refused; /* packets that were refused are in the cells as well */
@@ -42,8 +42,8 @@ struct rf_cells_pack {
 /* May both be in one pack? They are if their cells are equally long, and count the same. */
 bool rf_cells_same_pack(const struct rf_cells_row *a, const struct rf_cells_row *b);
 /*
- * `row` is the first one: the others may be in its pack. Without `has_who`, who they are is left
- * out. -ENOMEM.
+ * `row` is the first one: the others can be in its pack. Without `has_who`, their identity is
+ * omitted. -ENOMEM.
  */
 int rf_cells_pack_begin(struct rf_cells_pack *pack, const struct rf_cells_row *row, bool has_who);
 int rf_cells_pack_add(struct rf_cells_pack *pack, const struct rf_cells_row *row);
@@ -57,7 +57,7 @@ struct rf_cells_unpack {
 
 /* -EINVAL: damaged, or of a later version. */
 int rf_cells_unpack_begin(struct rf_cells_unpack *unpack, const void *data, size_t size);
-/* 1: a row, without the name of its limit. 0: the end. -EINVAL: damaged. */
+/* 1: a row, without the name of its limit. 0: no more. -EINVAL: damaged. */
 int rf_cells_unpack_next(struct rf_cells_unpack *unpack, struct rf_cells_row *row);
 
 #endif /* RINGFENCE_CELLS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whose cells to record, and what they are. */
+/* Which sources' cells to record, and their contents. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +16,14 @@
 #include "snapshot/scanner.h"
 #include "snapshot/sources.h"
 
-#define IDLE_NS (2 * RF_NS_PER_S) /* a source stays for its TIME, and so much longer */
-#define DROPS_WEIGH 16		  /* packets that passed as much as one that was dropped */
-/* Where cells do not fit, the worst give way: a sample must stay whole, or it is none. */
+#define IDLE_NS (2 * RF_NS_PER_S) /* a source is followed for its TIME, plus this */
+#define DROPS_WEIGH 16		  /* packets that passed count as much as one drop */
+/*
+ * If cells do not fit, the least important are dropped: a sample must remain complete to be valid.
+ */
 #define SAMPLE_WEIGHT (1ULL << 48)
 #define SHARE_BITS_MAX 24
-#define ROUND_NS (100 * RF_NS_PER_MS) /* scans are a moment late, now and then */
+#define ROUND_NS (100 * RF_NS_PER_MS) /* scans are occasionally late */
 
 void rf_follow_free(struct rf_follow *follow)
 {
@@ -32,7 +34,7 @@ void rf_follow_free(struct rf_follow *follow)
 	*follow = (struct rf_follow){};
 }
 
-/* Each list has room for all of them together. */
+/* Each list has room for all of them. */
 static int make_list(struct rf_followed_list *list)
 {
 	if (!list->of)
@@ -97,7 +99,7 @@ static void offer_worst(struct rf_followed_list *heap, const struct rf_followed 
 
 /* ---- the sample ---- */
 
-/* By a key of its own, so that a restart draws the same sample. */
+/* With a separate key: a restart draws the same sample. */
 static uint32_t sample_hash(const struct rf_follow *follow, const struct rf_known *known)
 {
 	const uint32_t *word = known->source.word;
@@ -177,7 +179,7 @@ static int compare_weight(const void *a, const void *b)
 	return (left->weight < right->weight) - (left->weight > right->weight);
 }
 
-/* Makes one of those that are the same: with the state of the one that is followed. */
+/* Merges duplicates: with the state of the one that is followed. */
 static size_t merge(struct rf_followed *of, size_t count)
 {
 	size_t left = 0;
@@ -214,7 +216,7 @@ static void add_all(struct rf_followed_list *list, const struct rf_followed_list
 	list->count += more->count;
 }
 
-/* Who is in the sample, with the share that leaves no more than there may be. */
+/* Which sources are in the sample, with the share that leaves no more than the maximum. */
 static size_t draw_sample(struct rf_follow *follow)
 {
 	struct rf_followed_list *list = &follow->list;
@@ -231,7 +233,7 @@ static size_t draw_sample(struct rf_follow *follow)
 	}
 }
 
-/* Adds those of the scan to those that are followed, and forgets the ones that matter least. */
+/* Adds the scan's sources to the followed ones, and forgets the least important. */
 static void renew(struct rf_follow *follow, uint64_t awake_ns)
 {
 	struct rf_followed_list *list = &follow->list;
@@ -364,14 +366,14 @@ struct rf_cells_row *rf_follow_take(struct rf_follow *follow, size_t *count)
 /*
  * ---- their cells ----
  *
- * The cells of a window, as far as they are over: no packet is counted in them any more. A ring
- * keeps nearly two TIMEs of them.
+ * The completed cells of a window: no further packet is counted in them. A ring holds nearly two
+ * TIMEs of them.
  */
 
 #define PERIOD_LEAST_NS (RF_NS_PER_S / 2)
 #define PERIOD_MOST_NS (10 * RF_NS_PER_S)
 #define LATE_NS RF_NS_PER_MS /* so late may a CPU charge, of a window timed in ns */
-/* A ring keeps these behind the present cell, with a head that is a cell ahead of a reader. */
+/* A ring holds these behind the present cell, with a head that is a cell ahead of a reader. */
 #define KEPT (RF_RING_CELLS - 3)
 
 static uint64_t period_ns(const struct rf_limit *limit)
@@ -391,7 +393,7 @@ static uint64_t present_cell(const struct rf_fence *fence, const struct rf_polic
 	return rf_epoch(policy, rf_fence_time(fence, policy) - late);
 }
 
-/* Where to go on: the first cell that was not read, if the window still has it. */
+/* Where to continue: the first cell that was not read, if the window still has it. */
 static uint64_t first_cell(const struct rf_follow *follow, const struct rf_fence *fence,
 			   const struct rf_policy *policy, struct rf_followed *one, uint64_t now,
 			   bool is_anew, bool *is_incomplete)
@@ -448,12 +450,15 @@ static int take_cells(struct rf_follow *follow, const struct rf_fence *fence, in
 	return 0;
 }
 
-/* A window that was evicted has no cells; what it had since it was read last is lost. */
+/* A window that was evicted has no cells; its counts since the last reading are lost. */
 static int read_window(struct rf_follow *follow, const struct rf_fence *fence, int slot,
 		       struct rf_followed *one)
 {
 	const struct rf_policy *policy = &follow->rules.policy[slot];
-	/* Before the window is read: cells that end meanwhile may get packets that it has not. */
+	/*
+	 * Before the window is read: cells that expire concurrently can get packets that are not
+	 * read.
+	 */
 	const uint64_t now = present_cell(fence, policy);
 	struct rf_source state;
 	bool is_anew;

@@ -382,7 +382,7 @@ static json_t *make_shadow(const void *of)
 	return json_boolean(((const struct rf_limit *)of)->flags & RF_SHADOW);
 }
 
-/* Where a record names the limit that it belongs to. */
+/* Where a record names its limit. */
 static const struct rf_field of_limit_fields[] = {
 	RF_FIELD("limit", struct rf_limit, name, "name of the limit"),
 	{},

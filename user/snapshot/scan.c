@@ -15,7 +15,7 @@
 #include "fleet/socket.h"
 #include "snapshot/scanner.h"
 
-/* ---- what an agent tells of itself, as user/agent/status.c writes it; pure ---- */
+/* ---- an agent's report of itself, as user/agent/status.c writes it; pure ---- */
 
 static bool read_members(json_t *members, struct rf_agent_seen *agent)
 {
@@ -23,7 +23,7 @@ static bool read_members(json_t *members, struct rf_agent_seen *agent)
 	size_t i;
 
 	if (!json_is_array(members))
-		agent->is_settled = false; /* who is heard is not known */
+		agent->is_settled = false; /* unknown which members are alive */
 	json_array_foreach (members, i, slot) {
 		const json_int_t number = json_integer_value(slot);
 
@@ -37,7 +37,7 @@ static bool read_members(json_t *members, struct rf_agent_seen *agent)
 static bool read_all(json_t *all, struct rf_agent_seen *agent, uint64_t now_ns)
 {
 	json_int_t started, written, hosts, grace, slot, shares, contested, sent, put_off;
-	json_int_t times = 0, ns = 0; /* an agent of an older build does not tell them */
+	json_int_t times = 0, ns = 0; /* an agent of an older build does not report them */
 	int alone, learning, refused;
 	json_t *members, *trouble;
 
@@ -92,7 +92,7 @@ uint32_t rf_agent_members(const struct rf_agent_seen *agent)
 	return members;
 }
 
-/* ---- what a scan sees of the fleet ---- */
+/* ---- a scan's view of the fleet ---- */
 
 #define TOLD_SIZE (32 << 10) /* 32 limits and a thousand members are less */
 
@@ -112,7 +112,7 @@ static char *read_text(const char *fence, char *text, size_t size)
 	return text;
 }
 
-/* The same of its file. `rules` are those in force. */
+/* The same from its file. `rules` are the active ones. */
 static void look_at_fleet(struct rf_fleet_seen *seen, const struct rf_fence *fence,
 			  const struct rf_bank *rules, uint64_t now_ns)
 {
@@ -183,7 +183,7 @@ static void judge_interface(struct rf_scanner *scanner, int i, const struct rf_s
 	sample.counted_after = rf_bypass_count(&scanner->fence, interface, &snapshot->sums.counters,
 					       &snapshot->sums.interfaces, &sample.is_shared);
 	if (sample.counted_before > sample.counted_after)
-		sample.counted_before = sample.counted_after; /* counted anew */
+		sample.counted_before = sample.counted_after; /* recounted */
 	watch->counted = sample.counted_after;
 	if (rf_bypass_applies(&scanner->fence, interface))
 		rf_bypass_judge(&watch->look, &sample, bypass);
@@ -204,8 +204,7 @@ static void see_interfaces(struct rf_scanner *scanner, struct rf_snapshot *snaps
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-/* Ids of maps are given once until the next boot, so they tell a fence from the one that follows.
- */
+/* Ids of maps are unique until the next boot, so they distinguish a fence from its successor. */
 static int read_identity(struct rf_scanner *scanner, struct rf_error *error)
 {
 	FILE *file = fopen(BOOT_ID, "re");
@@ -321,7 +320,7 @@ uint64_t rf_scanner_cells_due_ns(const struct rf_scanner *scanner)
 
 bool rf_scanner_read_cells(struct rf_scanner *scanner, struct rf_cells_row **cells, size_t *count)
 {
-	/* Without memory the cells that were not read are missing, and the data says so. */
+	/* Without memory the unread cells are missing, which the data shows. */
 	rf_follow_read(&scanner->follow, &scanner->fence, rf_time_awake());
 	if (!rf_follow_is_full(&scanner->follow))
 		return false;

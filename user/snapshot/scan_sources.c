@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sources of a scan, and what is new of each. */
+/* The sources of a scan, and the new counts of each. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static int make_room(struct rf_known_list *list)
 	return 0;
 }
 
-/* Begins a scan. */
+/* Starts a scan. */
 static int known_begin(struct rf_known_list *list)
 {
 	if (!list->key[0] && getrandom(list->key, sizeof(list->key), 0) != sizeof(list->key))
@@ -140,7 +140,7 @@ static bool is_back(const struct rf_known *known, const struct rf_window_sight *
 	return count < known->count[kind];
 }
 
-/* Another stay, or a count that stepped back: the window was made anew, with counts of 0. */
+/* A new window, or a count that decreased: the window was created again, with counts of 0. */
 static bool is_anew(const struct rf_known *known, const struct rf_window_sight *sight,
 		    const uint64_t count[RF_KINDS])
 {
@@ -191,7 +191,7 @@ static struct rf_known *add_known(struct rf_known_list *list, const struct rf_wi
 	return known;
 }
 
-/* Takes what a window is known by. */
+/* Takes a window's data. */
 static int known_see(struct rf_known_list *list, const struct rf_window_sight *sight)
 {
 	struct rf_known *known = find_next(list, sight);
@@ -212,7 +212,7 @@ static int known_see(struct rf_known_list *list, const struct rf_window_sight *s
 	return 0;
 }
 
-/* Adds what a lease holds of it. */
+/* Adds the pending counts of its lease. */
 static int known_lend(struct rf_known_list *list, struct rf_known *known, enum rf_told_kind kind,
 		      uint32_t packets)
 {
@@ -254,7 +254,7 @@ static void tell_one(struct rf_known *known, uint64_t now_ns)
 	}
 }
 
-/* All that is known of this scan was taken: sets what is new. */
+/* All data of this scan was taken: computes the new counts. */
 static int known_tell(struct rf_known_list *list, uint64_t now_ns)
 {
 	struct rf_known_lent *lent;
@@ -313,12 +313,12 @@ static void known_sweep(struct rf_known_list *list)
 /*
  * ---- the reading of sources ----
  *
- * Windows first, then the leases: what a lease hands over between the two readings is missing from
- * this scan, and told by the next one; nothing is told twice. What a lease answers touches no
- * window, so a source counts as active by its lease as well.
+ * Windows first, then the leases: counts that a lease flushes between the two readings are missing
+ * from this scan, and included in the next one; nothing is reported twice. Packets handled by a
+ * lease touch no window, so a source also counts as active by its lease.
  */
 
-#define ACTIVE_NS (4 * RF_NS_PER_S) /* so long is a source shown after its last packet */
+#define ACTIVE_NS (4 * RF_NS_PER_S) /* how long a source is shown after its last packet */
 #define WHOLE_NS (60 * RF_NS_PER_S) /* so often are all windows read */
 #define WHOLE_SCANS 16		    /* but not more often */
 
@@ -331,7 +331,7 @@ static bool is_whole_due(const struct rf_scanner *scanner, const struct rf_snaps
 	return since_ns >= WHOLE_NS && since_ns >= WHOLE_SCANS * snapshot->since_ns;
 }
 
-/* Which windows may have been used since the scan before. */
+/* Which windows might have been used since the previous scan. */
 static enum rf_window_age age_of(const struct rf_scanner *scanner,
 				 const struct rf_snapshot *snapshot)
 {
@@ -347,8 +347,8 @@ static int see(const struct rf_window_sight *sight, void *context)
 }
 
 /*
- * The first scan takes batches, whose counters are whole. It reads records before, so that windows
- * are known in the order in which later scans find them.
+ * The first scan takes batches, whose counters are complete. It reads records before: windows are
+ * then known in the order in which later scans find them.
  */
 static int read_windows(struct rf_scanner *scanner, struct rf_snapshot *snapshot, bool *is_whole,
 			struct rf_error *error)
@@ -366,7 +366,7 @@ static int read_windows(struct rf_scanner *scanner, struct rf_snapshot *snapshot
 				    error);
 }
 
-/* Looks a window up. One that was evicted is no error. */
+/* Looks a window up. An evicted one is no error. */
 static int read_one(struct rf_scanner *scanner, const struct rf_bank *rules,
 		    const struct rf_address *source, uint32_t limit_id)
 {
@@ -488,7 +488,7 @@ static int show_ban(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 	return show(scanner, snapshot, known, ban);
 }
 
-/* What the first scan finds may be of long ago. */
+/* The first scan's findings can be old. */
 static void follow(struct rf_scanner *scanner, const struct rf_known *known)
 {
 	if (scanner->has_followers && scanner->scanned_ns)
@@ -581,7 +581,7 @@ static int read_cells(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
 	return err;
 }
 
-/* ---- all of it ---- */
+/* ---- the complete scan ---- */
 
 static int show_all(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		    const struct rf_leases *leases, bool is_whole)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the scanner share; nobody else includes this. */
+/* Shared by the files of the scanner; not included elsewhere. */
 #ifndef RINGFENCE_SCANNER_H
 #define RINGFENCE_SCANNER_H
 
@@ -10,9 +10,9 @@
 /*
  * ---- known windows ----
  *
- * The windows that a scanner knows, from one scan to the next: a window that nobody used is not
- * read each time, and is not lost. What is new of each is told once: the most that was ever seen,
- * with what leases held, less what was told before.
+ * The windows that a scanner knows, from one scan to the next: an unused window is not read each
+ * time, and is not lost. New counts of each are reported once: the maximum ever seen, including
+ * leases, minus the counts already reported.
  */
 
 enum rf_told_kind {
@@ -31,9 +31,9 @@ struct rf_known {
 	uint32_t touched, read;	    /* numbers of the last scans that did */
 	uint32_t used;		    /* in the policy's units */
 	uint32_t pending[RF_KINDS]; /* what leases hold, in the scan that touched it */
-	uint64_t count[RF_KINDS];   /* of the window alone */
+	uint64_t count[RF_KINDS];   /* only of the window */
 	uint64_t told[RF_KINDS];    /* with what leases held */
-	uint64_t fresh[RF_KINDS];   /* told first by the scan that touched it */
+	uint64_t fresh[RF_KINDS];   /* first reported by the scan that touched it */
 	uint64_t grew_ns;	    /* when a scan last found something new */
 	uint32_t lent;		    /* used while sweeping */
 	bool was_missed;	    /* by the last reading of all windows */
@@ -67,10 +67,10 @@ void rf_known_free(struct rf_known_list *list);
 /*
  * ---- followed sources ----
  *
- * The sources whose cells are recorded: those that matter most, and a sample by a keyed hash. Their
- * windows are looked up twice per TIME, however rarely the fence is scanned, down to a TIME of 1 s:
- * so a sliding window has no gap between two readings. Of other windows, which have no cells that
- * stay, a scan gives the differences of the counters.
+ * The sources whose cells are recorded: the most important ones, and a sample by a keyed hash.
+ * Their windows are looked up twice per TIME, however rarely the fence is scanned, down to a TIME
+ * of 1 s: a sliding window therefore has no gap between two readings. For other windows, which have
+ * no lasting cells, a scan yields the differences of the counters.
  */
 
 /* Each under one limit. */
@@ -87,8 +87,8 @@ struct rf_followed {
 	uint64_t seen_ns; /* by rf_time_awake(): when a scan found packets of it last */
 	uint64_t next;	  /* the first cell that was not read; 0: none was */
 	bool is_sampled;
-	bool is_whole; /* it is new: nothing is missing before the cells that its window has */
-	int row;       /* its row among those that were read; -1: none */
+	bool is_whole; /* new: no cells are missing before those of its window */
+	int row;       /* its row among the rows read; -1: none */
 };
 
 struct rf_followed_list {
@@ -111,13 +111,14 @@ struct rf_follow {
 };
 
 void rf_follow_free(struct rf_follow *follow);
-/* A scan begins. -ENOMEM. */
+/* A scan starts. -ENOMEM. */
 int rf_follow_begin(struct rf_follow *follow);
 /* A window that the scan found packets of. `is_new`: the scan before did not know it. */
 void rf_follow_offer(struct rf_follow *follow, const struct rf_known *known, bool is_new);
 /*
- * The scan has offered all: chooses whom to follow, and adds the differences of counters. -ENOMEM.
- * `since_ns` is since the scan before, 0 where there was none; `time_ns` is its time since 1970.
+ * The scan has offered all sources: chooses which to follow, and adds the differences of counters.
+ * -ENOMEM. `since_ns` is since the previous scan, 0 if there was none; `time_ns` is its time since
+ * 1970.
  */
 int rf_follow_choose(struct rf_follow *follow, const struct rf_bank *rules, uint64_t awake_ns,
 		     uint64_t since_ns, uint64_t time_ns);
@@ -125,7 +126,7 @@ int rf_follow_choose(struct rf_follow *follow, const struct rf_bank *rules, uint
 uint64_t rf_follow_due_ns(const struct rf_follow *follow);
 /* Reads the windows that are due. -ENOMEM. */
 int rf_follow_read(struct rf_follow *follow, const struct rf_fence *fence, uint64_t awake_ns);
-/* The next reading may not fit: it is time to take the rows. */
+/* The next reading might not fit: the rows must be taken now. */
 bool rf_follow_is_full(const struct rf_follow *follow);
 /* Takes the rows that were read, which the caller frees. */
 struct rf_cells_row *rf_follow_take(struct rf_follow *follow, size_t *count);
@@ -146,9 +147,9 @@ struct rf_scanner {
 	uint64_t whole_ns;   /* when all windows were read last */
 	struct rf_known_list known;
 	struct rf_follow follow;
-	bool has_followers; /* somebody takes the cells */
+	bool has_followers; /* a consumer takes the cells */
 	struct rf_interface_watch interface[RF_SNAPSHOT_INTERFACES];
-	/* What the windows that newcomers share had, by their places. */
+	/* The earlier counts of the windows that newcomers share, by their places. */
 	struct rf_aggregate_told *aggregate; /* RF_AGGREGATE_SETS of RF_AGGREGATES; NULL: not yet */
 };
 
@@ -158,8 +159,8 @@ struct rf_aggregate_told {
 };
 
 /*
- * Reads the sources and what is new of each since the scan before, and how long ago that was. The
- * snapshot has its time and the bans.
+ * Reads the sources and the new counts of each since the previous scan, and how long ago that was.
+ * The snapshot has its time and the bans.
  */
 int rf_scan_sources(struct rf_scanner *scanner, struct rf_snapshot *snapshot,
 		    struct rf_error *error);

@@ -46,7 +46,7 @@ static bool is_shadow(const struct rf_answer *answer)
 	return answer->limit->flags & RF_SHADOW;
 }
 
-/* Does what the limit says hold for every packet of the source? */
+/* Does the limit's verdict hold for every packet of the source? */
 static bool is_for_all(const struct rf_answer *answer)
 {
 	const struct rf_limit *limit = answer->limit;
@@ -73,8 +73,8 @@ static int64_t ms_of(uint64_t time_ns)
 }
 
 /*
- * What the newcomers rate does to a source without a window. With `aggregate`, its window begins
- * with what the network has used, or it shares the network's.
+ * The effect of the newcomers rate on a source without a window. With `aggregate`, its window
+ * starts with the network's use, or it shares the network's.
  */
 static struct verdict judge_new(const struct rf_case *its, const struct rf_answer *answer)
 {
@@ -87,7 +87,7 @@ static struct verdict judge_new(const struct rf_case *its, const struct rf_answe
 	return (struct verdict){DROPPED, BY_NEWCOMERS, answer, its->guard_wait_ms};
 }
 
-/* What this limit, alone, does to the next packet that it matches. */
+/* The effect of this limit on the next packet that it matches. */
 static struct verdict judge(const struct rf_case *its, const struct rf_answer *answer)
 {
 	const int64_t ban_ms = ms_of(answer->banned_ns);
@@ -103,7 +103,7 @@ static struct verdict judge(const struct rf_case *its, const struct rf_answer *a
 	return (struct verdict){PASSES, BY_NOBODY, answer, 0};
 }
 
-/* What decides before any limit is asked. False: nothing. */
+/* Decisions before any limit is evaluated. False: none. */
 static bool judge_early(const struct rf_case *its, struct verdict *verdict)
 {
 	*verdict = (struct verdict){PASSES, BY_NOBODY, NULL, 0};
@@ -317,8 +317,8 @@ static void print_drop(FILE *out, const struct rf_case *its, const struct verdic
 }
 
 /*
- * Has the source no window under any limit in force, and one of them matches all packets? Of limits
- * of some packets alone it is not known whether it ever sent one that they match.
+ * Does the source lack a window under any enforced limit, one of which matches all packets? For
+ * limits of only some packets it is unknown whether it ever sent a matching one.
  */
 static bool is_new_to_all(const struct rf_case *its)
 {
@@ -375,7 +375,7 @@ static void print_dropped_before(FILE *out, const struct rf_case *its)
 	}
 }
 
-/* Where no limit in force drops the next packet. */
+/* No enforced limit drops the next packet. */
 static void print_passes(FILE *out, const struct rf_case *its, const struct verdict *verdict)
 {
 	const bool is_new = is_new_to_all(its);
@@ -417,7 +417,7 @@ static void print_passes(FILE *out, const struct rf_case *its, const struct verd
 	rf_put(out, "\n");
 }
 
-/* Of the limits that match some packets, those that drop longer than what drops all. */
+/* Of the limits that match some packets, those that drop longer than the ones for all packets. */
 static int print_partly(FILE *out, const struct rf_case *its, const struct verdict *all)
 {
 	bool others_pass = all->by == BY_NOBODY;
@@ -487,7 +487,7 @@ char *rf_verdict_text(const struct rf_case *its)
 		free(text);
 		return NULL;
 	}
-	text[size - 1] = '\0'; /* the end of the last line */
+	text[size - 1] = '\0'; /* the newline of the last line */
 	return text;
 }
 
@@ -512,7 +512,7 @@ static void decide(const struct rf_case *its, struct rf_decision *verdict)
 }
 
 #define SHORTEST_BYTES 60 /* a frame, as the driver has it */
-#define READS_MAX 5	  /* of rules that change meanwhile */
+#define READS_MAX 5	  /* of rules that change concurrently */
 
 /* ---- a limit ---- */
 
@@ -588,7 +588,7 @@ static struct rf_address address_of(const struct rf_prefix *prefix)
 	return address;
 }
 
-/* What a list says of the source. */
+/* A list's entry for the source. */
 static int read_list(const struct rf_fence *fence, const struct rf_prefix *source,
 		     enum rf_list list, uint64_t until, struct rf_list_answer *answer,
 		     struct rf_error *error)
@@ -625,7 +625,7 @@ static struct rf_answer answer_of(const struct rf_fence *fence, const struct rf_
 	};
 }
 
-/* `slots`: the limits that may apply to packets of the source, by its address alone. */
+/* `slots`: the limits that can match packets of the source, by its address only. */
 static int read_limits(const struct rf_fence *fence, const struct rf_prefix *asked, uint32_t slots,
 		       struct rf_shown *shown, struct rf_error *error)
 {
@@ -752,7 +752,7 @@ void rf_shown_free(struct rf_shown *shown)
 	free(shown);
 }
 
-/* A limit with a ban has no such counter: its word holds the end of the ban. */
+/* A limit with a ban has no such counter: its word holds the ban's expiry. */
 uint64_t rf_shown_would_drop(const struct rf_shown_limit *one)
 {
 	return one->limit->ban_ns ? 0 : one->state.would_drop;

@@ -19,8 +19,8 @@
 /*
  * ---- rows, and their order ----
  *
- * The order is that of rf_source_row_compare(). There may be a million rows, so the first 64
- * bits of an address, which tell nearly all of them apart, are sorted by their digits, and each row
+ * The order is that of rf_source_row_compare(). There can be a million rows, so the first 64 bits
+ * of an address, which distinguish nearly all of them, are sorted by their digits, and each row
  * moves once. Rows with the same bits, of several limits or within a /64, are then sorted by
  * comparing.
  */
@@ -84,7 +84,7 @@ static uint32_t digit_of(const struct key *key, unsigned int shift)
 	return shift < KEY_BITS ? key->bits >> shift & (DIGITS - 1) : key->is_ipv6;
 }
 
-/* Sorts by one digit; keys with the same one keep their order. False: all have the same. */
+/* Sorts by one digit; a stable sort. False: all have the same digit. */
 static bool sort_by_digit(const struct key *from, struct key *to, size_t count, unsigned int shift)
 {
 	uint32_t place[DIGITS] = {}, before = 0;
@@ -171,7 +171,7 @@ struct reading {
 	const struct rf_bans *bans;
 	const struct rf_source_filter *filter;
 	struct rf_source_rows *rows;
-	bool *has_window; /* of each ban; NULL: nobody asks */
+	bool *has_window; /* of each ban; NULL: not needed */
 };
 
 static bool is_asked(const struct rf_source_filter *filter, const struct rf_prefix *source,
@@ -188,7 +188,7 @@ double rf_source_row_rate(const struct rf_source_row *row)
 	return row->used * 1e9 / row->limit->window_ns;
 }
 
-/* Adds what a window has, of the source or of a network. */
+/* Adds a window's counts, of the source or of a network. */
 static int append_window(const struct reading *reading, struct rf_source_row *row, int slot,
 			 const struct rf_source *state)
 {
@@ -215,7 +215,7 @@ static int add_row(const struct rf_address *source, uint32_t limit_id,
 	const struct rf_ban_row *ban;
 
 	if (slot < 0 || !is_asked(reading->filter, &row.source, limit))
-		return 0; /* its limit was deleted, or it is another one */
+		return 0; /* its limit was deleted, or it is a different one */
 	ban = rf_bans_find(bans, source, limit_id);
 	if (ban)
 		row.banned_ns = ban->left_ns;
@@ -290,12 +290,12 @@ int rf_source_rows_read(const struct rf_fence *fence, const struct rf_bans *bans
 /* ---- sources without a window ---- */
 
 #define READ_EVERY_NS (20 * RF_NS_PER_MS)
-#define LOOK_NS (100 * RF_NS_PER_MS) /* so long it looks how many packets come */
-#define SAMPLES_PER_S 1000	     /* a share of what a reader can follow on one CPU */
+#define LOOK_NS (100 * RF_NS_PER_MS) /* how long it measures the packet rate */
+#define SAMPLES_PER_S 1000	     /* a share of the rate that a reader can follow on one CPU */
 #define ONE_IN_MOST 1024
 #define ROWS_MOST (1U << 18) /* of sources before they are summed up; others count as missed */
 
-/* The samples of one reading. `wanted` is renewed where it is ours. */
+/* The samples of one reading. Renews its own request for `wanted`. */
 struct sampling {
 	const struct rf_fence *fence;
 	const struct rf_unseen_asked *asked;

@@ -50,8 +50,8 @@ int rf_source_rows_sort(struct rf_source_rows *rows);
 /*
  * ---- sources without a window ----
  *
- * Listed ones, newcomers over the newcomers rate, and those that no limit matches. Nothing counts
- * them one by one, so their rates are estimated from samples of packets.
+ * Listed ones, newcomers over the newcomers rate, and sources that no limit matches. They are not
+ * counted individually, so their rates are estimated from samples of packets.
  */
 
 #define RF_UNSEEN_PASSED \
@@ -75,18 +75,18 @@ struct rf_unseen {
 	uint64_t missed;
 };
 
-/* Does somebody take samples of such packets now? */
+/* Are such packets being sampled now? */
 bool rf_unseen_is_sampled(const struct rf_fence *fence);
 
 struct rf_unseen_asked {
 	uint64_t time_ns;
 	const struct rf_prefix *within; /* NULL: all sources */
-	const bool *ends;		/* set by another thread: ends early; NULL: never */
+	const bool *ends;		/* set by another thread: stops early; NULL: never */
 };
 
 /*
- * Takes that long: reads what others sample, or samples by itself, which needs a fence that may be
- * changed. Free `unseen` even after an error.
+ * Takes that long: reads other processes' samples, or samples itself, which needs a writable fence.
+ * Free `unseen` even after an error.
  */
 int rf_unseen_read(const struct rf_fence *fence, const struct rf_unseen_asked *asked,
 		   struct rf_unseen *unseen, struct rf_error *error);

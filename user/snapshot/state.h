@@ -21,7 +21,7 @@ struct rf_fence_state {
 
 /*
  * `state` is RF_FENCE_STATE_NONE before the call. Free it even after an error. It refers to the
- * fence and its interfaces. An interface that may have lost the program is watched for up to
+ * fence and its interfaces. An interface that might have lost the program is watched for up to
  * RF_BYPASS_WATCH_NS.
  */
 int rf_fence_state_read(const struct rf_fence *fence, struct rf_fence_state *state,

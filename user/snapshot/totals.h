@@ -99,7 +99,7 @@ struct rf_rates {
 	uint64_t map_errors; /* in all that time */
 };
 
-/* What a line of `stats watch` adds to the totals. */
+/* The additional fields of a line of `stats watch`. */
 struct rf_stats_line {
 	uint64_t time_ns; /* since 1970 */
 	struct rf_rates rates;
