@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Answers of the scanner to what viewers ask: from histories, and of one source from its fence. */
+/*
+ * Replies of the scanner to viewers' requests: from histories, and for one source from its fence.
+ */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -20,13 +22,13 @@
 
 /* ---- ranges of a history ---- */
 
-#define SOURCES_READ 128 /* before they are told as networks */
+#define SOURCES_READ 128 /* before they are reported as networks */
 #define SOURCES_MAX 40
 #define EVENTS_MAX 200
 
 /* ---- counters ---- */
 
-/* With one digit where it is small. */
+/* With one digit if it is small. */
 static json_t *number(double value)
 {
 	const double round = value < 10 ? (long long)(value * 10 + 0.5) / 10.0
@@ -80,7 +82,7 @@ static const struct rf_field line_fields[] = {
 	{},
 };
 
-/* What the page gets of a range. */
+/* The page's data of a range. */
 struct page_range {
 	struct rf_graph graph;
 	struct rf_extent extent;
@@ -98,7 +100,7 @@ static void take_lines(struct page_range *range)
 			range->line[range->lines++] = (struct page_line){graph, &graph->line[i]};
 }
 
-/* What only some points have: null where nothing was seen. */
+/* Values that only some points have: null without observations. */
 static json_t *make_peaks(const void *of)
 {
 	const struct rf_graph *graph = &((const struct page_range *)of)->graph;
@@ -168,7 +170,7 @@ static int add_gaps(struct rf_reader *reader, const struct rf_asked *asked, json
 	return rf_cursor_end(&cursor, error);
 }
 
-/* NULL: `error` says why; likewise below. */
+/* NULL: `error` has the reason; likewise below. */
 static json_t *range_json(struct rf_reader *reader, const struct rf_query *query,
 			  struct rf_error *error)
 {
@@ -284,7 +286,7 @@ struct listing {
 	bool has_only;
 };
 
-/* The source as it may be told; false: it is of another one than was asked for. */
+/* The source as it can be shown; false: it differs from the requested one. */
 static bool tell_source(const struct listing *listing, const char *text,
 			char told[RF_PREFIX_TEXT_SIZE])
 {
@@ -300,7 +302,7 @@ static bool tell_source(const struct listing *listing, const char *text,
 	       rf_prefix_contains(&source, &listing->only);
 }
 
-/* The page asks for one fence, and identifies events by time: number and fence are left out. */
+/* The page requests one fence, and identifies events by time: number and fence are omitted. */
 #define FIELD_OF_NUMBER(...)
 #define FIELD_OF_FENCE(...)
 #define FIELD_OF_COUNT(key, member, help) RF_FIELD(key, struct rf_recorded_event, member, help),
@@ -341,7 +343,7 @@ static int add_event(void *context, const struct rf_recorded_event *event)
 	return 0;
 }
 
-/* With a source in the query: its events alone. */
+/* With a source in the query: only its events. */
 static json_t *events_json(struct rf_reader *reader, const struct rf_query *query,
 			   enum rf_told told, struct rf_error *error)
 {
@@ -370,7 +372,7 @@ static json_t *events_json(struct rf_reader *reader, const struct rf_query *quer
 
 /* ---- now ---- */
 
-/* What the last scan found, which `show` reads again to learn. */
+/* The last scan's findings, which `show` reads again. */
 static void add_recent(const struct rf_snapshot *snapshot, const struct rf_prefix *source,
 		       struct rf_shown *read)
 {
@@ -389,7 +391,7 @@ static void add_recent(const struct rf_snapshot *snapshot, const struct rf_prefi
 	}
 }
 
-/* As `show` has it: the verdict, lists and windows. NULL: `error` says why. */
+/* As in `show`: the verdict, lists and windows. NULL: `error` has the reason. */
 static json_t *shown(const struct rf_watched *one, const struct rf_prefix *source,
 		     struct rf_error *error)
 {
@@ -432,7 +434,7 @@ static void add_cells(void *context, const struct rf_cells_row *row)
 		json_array_append_new(context, rf_record_json(cells_fields, row));
 }
 
-/* What was recorded as an address is not told as one, once the setting is another. */
+/* A source that was recorded as an address is not shown as one after the setting has changed. */
 static json_t *recorded(struct rf_reader *reader, const struct rf_query *query,
 			const struct rf_prefix *source, struct rf_error *error)
 {
@@ -444,7 +446,7 @@ static json_t *recorded(struct rf_reader *reader, const struct rf_query *query,
 	return NULL;
 }
 
-/* `reader` may be NULL: there is no history. NULL: `error` says why. */
+/* `reader` can be NULL: there is no history. NULL: `error` has the reason. */
 static json_t *source_json(const struct rf_watched *one, struct rf_reader *reader,
 			   const struct rf_query *query, enum rf_told told, struct rf_error *error)
 {
@@ -470,12 +472,12 @@ static json_t *source_json(const struct rf_watched *one, struct rf_reader *reade
 	return json;
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
-#define CREDIT_MAX_NS (RF_NS_PER_S / 2) /* what a page asks at first */
+#define CREDIT_MAX_NS (RF_NS_PER_S / 2) /* the initial request of a page */
 #define WAIT_NS (50 * RF_NS_PER_MS)
 
-/* ---- who is asked ---- */
+/* ---- sources of replies ---- */
 
 static const struct rf_watched *find_watched(const struct rf_watching *watching, const char *fence)
 {
@@ -501,7 +503,7 @@ static json_t *ask(struct rf_reader *reader, const struct rf_query *query, enum 
 	}
 }
 
-/* Without a history there is the present alone, which is no error. */
+/* Without a history only the present is available, which is no error. */
 static json_t *ask_fence(const struct rf_watched *one, const struct rf_query *query,
 			 const struct rf_settings *settings, struct rf_error *error)
 {
@@ -585,8 +587,8 @@ static void earn(struct rf_answers *answers)
 }
 
 /*
- * The page process may be anybody's by now: what it asks is judged again. A pipe that nobody writes
- * to any more is closed: it would wake us for ever, and signals would not get through.
+ * The page process might be compromised: its requests are validated again. A pipe without a writer
+ * is closed: otherwise it would wake the loop for ever, and block signals.
  */
 static bool next_query(struct rf_child *child, struct rf_query *query)
 {
@@ -607,7 +609,7 @@ uint64_t rf_answers_turn(struct rf_answers *answers, struct rf_child *child,
 	json_t *json;
 
 	earn(answers);
-	/* The answer before has not left yet: then nobody reads. */
+	/* The previous reply has not left yet: the page process does not read. */
 	if (child->feed.next[RF_DOC_ANSWER].bytes || !answers->credit_ns)
 		return rf_time_awake() + WAIT_NS;
 	if (!next_query(child, &query))

@@ -11,7 +11,7 @@
 
 #define SLOTS 32
 #define FENCES 256
-#define FRESH_NS (2 * RF_NS_PER_S) /* an answer is given again for so long */
+#define FRESH_NS (2 * RF_NS_PER_S) /* how long a reply is reused */
 #define PATIENCE_NS (6 * RF_NS_PER_S)
 
 enum state { FREE, WANTED, SENT, KNOWN };
@@ -25,7 +25,7 @@ struct slot {
 
 struct live {
 	char *fence;	  /* in the text of the document */
-	bool is_scanning; /* for the first time: who scans answers nothing meanwhile */
+	bool is_scanning; /* for the first time: the scanner sends no replies while it scans */
 	struct rf_body body;
 };
 
@@ -102,7 +102,7 @@ static struct slot *find_slot(const struct rf_query *query)
 	return NULL;
 }
 
-/* One that nobody waits for: the oldest answer goes. */
+/* One without a waiting viewer: the oldest reply is dropped. */
 static struct slot *make_room(void)
 {
 	struct slot *oldest = NULL;
@@ -154,7 +154,7 @@ enum rf_asked rf_asks_find(const struct rf_query *query, struct rf_body **body)
 	return slot ? RF_ASK_WAITS : RF_ASK_BUSY;
 }
 
-/* All of it: who says how long a text is goes by the message, also where a byte of it is zero. */
+/* Complete: a text's length comes from the message, even if it contains a zero byte. */
 static char *text_of(const struct rf_feed_message *message, size_t length)
 {
 	char *text = malloc(length + 1);
@@ -199,7 +199,7 @@ bool rf_asks_take(const struct rf_feed_message *message)
 	return has_answer;
 }
 
-/* It gets an answer that says so, which is not kept for long. */
+/* It gets a reply that reports this, which is not cached for long. */
 static bool give_up(struct slot *slot)
 {
 	static const char text[] = "{\"schema\":1,\"error\":\"the scanner does not answer\"}";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The page process, as the scanner sees it: its sockets, its token, its start and its end. */
+/* The page process, as the scanner sees it: its sockets, its token, its start and its exit. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static int listen_on(int family, const union address *address, socklen_t length)
 	return err;
 }
 
-/* A socket of a daemon that is gone; one that answers belongs to another daemon. */
+/* A socket of a daemon that exited; one that accepts belongs to a different daemon. */
 static bool is_left_over(const union address *address)
 {
 	struct stat status;
@@ -75,7 +75,7 @@ static bool is_left_over(const union address *address)
 	return refused;
 }
 
-/* The page process of a daemon that was killed ends by itself, yet a moment later: waits for it. */
+/* The page process of a killed daemon exits automatically, but slightly later: waits for it. */
 static int listen_patiently(int family, const union address *address, socklen_t length)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_MS * RF_NS_PER_MS};
@@ -120,7 +120,7 @@ static int open_listen(const struct rf_listen *listen, struct rf_error *error)
 						 : "");
 }
 
-/* Replaces a socket that nobody listens on any more. Its group may connect, and nobody else. */
+/* Replaces a socket without a listener. Only its group can connect. */
 static int open_unix(const char *path, struct rf_error *error)
 {
 	union address address = {.un = {.sun_family = AF_UNIX}};
@@ -153,7 +153,7 @@ static void give_to_group(int fd)
 		rf_warn("%s: %s", RF_PAGE_DIRECTORY, strerror(errno));
 }
 
-/* Renames a new file into its place, so nobody reads half of it. */
+/* Renames a new file into its place: readers never see a partial one. */
 static int write_file(const char *path, const char *text)
 {
 	char made[RF_SETTING_PATH_SIZE + 8];
@@ -188,7 +188,7 @@ static void make_directory(const char *path)
 	close(fd);
 }
 
-/* That of the service, or the same one for a daemon that runs without systemd, where it may. */
+/* The service's directory, or the same one for a daemon that runs without systemd, if permitted. */
 static void find_directory(struct rf_token_place *place)
 {
 	const char *given = getenv("RUNTIME_DIRECTORY");
@@ -204,7 +204,7 @@ static void find_directory(struct rf_token_place *place)
 
 /* ---- the token ---- */
 
-/* One that we made, or a process before us. Somebody else's is not ours to trust. */
+/* One created by this or an earlier process. A foreign one is not trusted. */
 static bool is_ours(const char *path)
 {
 	struct stat stat;
@@ -250,8 +250,8 @@ static int make_or_keep(struct rf_site *site, struct rf_token_place *place, stru
 }
 
 /*
- * Reads the token of the settings, or the one that an earlier process made, or makes one. It is
- * then in a file that root and the group may read, if there is a place for it.
+ * Reads the token from the settings, or the one that an earlier process created, or creates one. It
+ * is then in a file that root and the group can read, if there is a place for it.
  */
 static int take_token(struct rf_site *site, struct rf_token_place *place,
 		      const struct rf_settings *settings, struct rf_error *error)
@@ -313,7 +313,7 @@ static int open_tcp(struct rf_child *child, const struct rf_settings *settings,
 		child->tcp_fd = fd;
 		return 0;
 	}
-	/* Nobody asked for the embedded address, and watching is of use without it. */
+	/* The embedded address was not requested, and watching is useful without it. */
 	if (rf_settings_has(settings, RF_SET_LISTEN))
 		return fd;
 	rf_warn("%s", error->text);
@@ -342,13 +342,13 @@ int rf_child_prepare(struct rf_child *child, const struct rf_settings *settings,
 
 /* ---- running ---- */
 
-/* Moves a descriptor out of the way of those that the page process gets. */
+/* Moves a descriptor away from the numbers that the page process gets. */
 static int move(int fd)
 {
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, RF_PAGE_UNIX + 1);
 }
 
-/* Puts it where the page process looks for it; where there is none, nothing else stays there. */
+/* Puts it at the number that the page process expects; without one, that number is closed. */
 static void place(int fd, int at)
 {
 	if (fd < 0)
@@ -357,7 +357,9 @@ static void place(int fd, int at)
 		dup2(fd, at);
 }
 
-/* Executes this program anew: no other file of the scanner stays open, and none of its memory. */
+/*
+ * Executes this program again: no other file of the scanner remains open, and none of its memory.
+ */
 static void become_page(const struct rf_child *child, int feed, int ask)
 {
 	char *const words[] = {"ringfence-watch", RF_PAGE_WORD, NULL};
@@ -400,7 +402,7 @@ static int begin(struct rf_child *child)
 	return child->pid < 0 ? -errno : 0;
 }
 
-/* The loop only ends its wait: a turn looks at both pipes. */
+/* The loop only ends its wait: a turn checks both pipes. */
 static void watch(struct rf_loop *loop, struct rf_loop_source *source, int fd, uint32_t events)
 {
 	source->fd = fd;
@@ -487,7 +489,7 @@ void rf_child_reap(struct rf_child *child)
 		(int)(child->delay_ns / RF_NS_PER_S));
 }
 
-/* It ends by itself when nobody feeds it. */
+/* It exits automatically when its feed closes. */
 static void wait_for_end(struct rf_child *child)
 {
 	const struct timespec pause = {.tv_nsec = 10 * RF_NS_PER_MS};

@@ -12,7 +12,7 @@
 /* The token that requests for the page show, and the file by which `ringfence page` finds it. */
 
 struct rf_token_place {
-	char directory[RF_SETTING_PATH_SIZE]; /* "": there is none that we may write to */
+	char directory[RF_SETTING_PATH_SIZE]; /* "": no writable one */
 	char path[RF_SETTING_PATH_SIZE];      /* of the token; "": it is in no file */
 };
 
@@ -27,7 +27,7 @@ struct rf_child {
 	int tcp_fd, unix_fd; /* sockets; -1: none */
 	pid_t pid;	     /* 0: it does not run */
 	struct rf_feed feed;
-	int ask_fd;	      /* what viewers ask; -1: none */
+	int ask_fd;	      /* viewers' requests; -1: none */
 	struct rf_loop *loop; /* NULL: neither pipe was ever watched */
 	struct rf_loop_source feed_source, ask_source;
 	uint64_t started_ns, start_at_ns; /* by rf_time_awake() */
@@ -40,18 +40,20 @@ struct rf_child {
 /* Opens the sockets that the settings name, and reads the token. Starts nothing yet. */
 int rf_child_prepare(struct rf_child *child, const struct rf_settings *settings,
 		     struct rf_error *error);
-/* Starts the process if it should run, does not, and its delay is over. Returns whether it did. */
+/*
+ * Starts the process if it should run, does not, and its delay has elapsed. Returns whether it did.
+ */
 bool rf_child_start(struct rf_child *child);
 /*
- * Has the loop end its wait when the feed has room, and when a viewer asks. `child` and `loop` must
- * stay where they are.
+ * Ends the loop's wait when the feed has room, and when a viewer sends a request. `child` and
+ * `loop` must not move.
  */
 void rf_child_watch(struct rf_child *child, struct rf_loop *loop, bool is_feeding, bool is_asked);
 /* Closes the pipe of questions: no process writes to it any more. */
 void rf_child_stop_asking(struct rf_child *child);
 /* Notes whether the process has ended. */
 void rf_child_reap(struct rf_child *child);
-/* Ends the process, and closes the sockets. */
+/* Terminates the process, and closes the sockets. */
 void rf_child_end(struct rf_child *child);
 
 #endif /* RINGFENCE_DAEMON_CHILD_H */

@@ -21,7 +21,10 @@ static int fail(const char *what, int err, struct rf_error *error)
 	return rf_error_failed(error, err, "the page process cannot %s: %s", what, strerror(-err));
 }
 
-/* As root: another user, without groups. Other users keep theirs: they may not leave them. */
+/*
+ * As root: another user, without groups. Other users retain theirs: they lack permission to drop
+ * them.
+ */
 static int leave_root(struct rf_error *error)
 {
 	const struct passwd *user;
@@ -32,7 +35,7 @@ static int leave_root(struct rf_error *error)
 		return 0;
 	user = getpwnam(USER);
 	if (user && user->pw_uid)
-		uid = user->pw_uid; /* its group is the one that may read fences */
+		uid = user->pw_uid; /* its group can read fences */
 	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
 		return fail("leave root", -errno, error);
 	return 0;
@@ -61,7 +64,7 @@ static struct landlock_attributes landlock_all(long version)
 	return all;
 }
 
-/* No rule allows anything, so nothing is allowed. */
+/* No rule allows anything, so everything is denied. */
 static int close_files(struct rf_error *error)
 {
 	const long version = syscall(SYS_landlock_create_ruleset, NULL, 0, 1);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the page process may do: speak over the sockets that it has, and nothing else. */
+/* The page process's permissions: to use its sockets, and nothing more. */
 #ifndef RINGFENCE_CONFINE_H
 #define RINGFENCE_CONFINE_H
 
 #include "base/error.h"
 
 /*
- * Leaves all groups, and root, where this process may. Then no file can be opened (Landlock, where
- * the kernel has it), and no system call is left but those of a server: no bpf, open, exec, ptrace,
- * socket (libseccomp). There is no way back. An error where the kernel has no seccomp.
+ * Drops all groups, and root, if permitted. Then no file can be opened (Landlock, if the kernel has
+ * it), and only the system calls of a server remain: no bpf, open, exec, ptrace, socket
+ * (libseccomp). This is irreversible. An error if the kernel has no seccomp.
  */
 int rf_confine(struct rf_error *error);
 

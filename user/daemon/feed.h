@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Documents on their way from the scanner to the page process, by a pipe: a header with kind and
- * length, then the bytes. Of each kind the newest wins, and a reader that does not read holds up
- * nobody. Pure, but for the pipe.
+ * Documents in transit from the scanner to the page process, by a pipe: a header with kind and
+ * length, then the bytes. Of each kind the latest replaces earlier ones, and a reader that does not
+ * read blocks no writer. Pure, except for the pipe.
  */
 #ifndef RINGFENCE_FEED_H
 #define RINGFENCE_FEED_H
@@ -33,7 +33,7 @@ struct rf_feed_message {
 	char *bytes;
 };
 
-/* The writer's end. */
+/* The writer's side. */
 struct rf_feed {
 	int fd; /* does not block */
 	struct rf_feed_message next[RF_DOCUMENTS];
@@ -44,12 +44,12 @@ struct rf_feed {
 /* Takes a copy of a document, instead of one of its kind that has not left. 0 or -ENOMEM. */
 int rf_feed_put(struct rf_feed *feed, enum rf_document kind, const char *bytes, size_t length,
 		uint64_t made_ns);
-/* Writes what the pipe takes. 1: some is left. 0: none is left. -EPIPE: nobody reads. */
+/* Writes as much as the pipe accepts. 1: more is left. 0: nothing is left. -EPIPE: no reader. */
 int rf_feed_write(struct rf_feed *feed);
 /* Drops all documents, where the reader was replaced. */
 void rf_feed_clear(struct rf_feed *feed);
 
-/* The reader's end. */
+/* The reader's side. */
 struct rf_feed_reader {
 	int fd;
 	struct rf_feed_message message; /* so far */
@@ -57,8 +57,8 @@ struct rf_feed_reader {
 };
 
 /*
- * Reads what is there. 1: `message` is complete, and the caller takes over its bytes. 0: not yet.
- * -EPIPE: the writer is gone. -EPROTO: that is no document.
+ * Reads the available bytes. 1: `message` is complete, and the caller takes ownership of its bytes.
+ * 0: not yet. -EPIPE: the writer has exited. -EPROTO: not a document.
  */
 int rf_feed_read(struct rf_feed_reader *reader, struct rf_feed_message *message);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The fences of this network namespace, a scan of each, and what is kept of it. */
+/* The fences of this network namespace, a scan of each, and their stored state. */
 #include <errno.h>
 #include <grp.h>
 #include <stdio.h>
@@ -17,7 +17,9 @@
 #define AGAIN_NS (60 * RF_NS_PER_S)
 #define DIRECTORY_MODE 0750
 #define STATE_METRICS "metrics"
-/* What keeps counters going is saved with each scan, while it is small; else now and then. */
+/*
+ * The state that continues counters is saved with each scan, while it is small; else now and then.
+ */
 #define SAVE_BYTES (16 << 10)
 #define SAVE_NS (10 * RF_NS_PER_S)
 
@@ -42,7 +44,7 @@ static void make_directory(const struct rf_settings *settings)
 		rf_warn("history %s: %s", settings->history, strerror(errno));
 }
 
-/* Once: what was saved since is known already. */
+/* Once: later saves are already known. */
 static void restore(struct rf_record *record)
 {
 	char *text =
@@ -69,7 +71,7 @@ static int save(struct rf_record *record, struct rf_error *error)
 	return err;
 }
 
-/* Tries again each minute: a disk is mounted late, or another daemon ends. */
+/* Retries each minute: a disk can be mounted late, or another daemon can exit. */
 static void open_history(struct rf_record *record, const struct rf_settings *settings)
 {
 	const struct rf_history_settings wanted = {
@@ -103,7 +105,7 @@ static int put_rules(struct rf_history *history, const struct rf_settings *setti
 		return 0;
 	rules = rf_history_rules(fence, settings->sources, error);
 	if (!rules)
-		return 0; /* they may change at this very moment; the next scan asks again */
+		return 0; /* they can change at this instant; the next scan checks again */
 	err = rf_history_put_rules(history, rules, error);
 	free(rules);
 	return err;
@@ -158,7 +160,7 @@ static int write_scan(struct rf_record *record, const struct rf_settings *settin
 		err = write_events(record, error);
 	if (!err)
 		return rf_history_commit(record->history, error);
-	rf_history_commit(record->history, &ignored); /* gives the scan up */
+	rf_history_commit(record->history, &ignored); /* aborts the scan */
 	return err;
 }
 
@@ -179,7 +181,9 @@ static bool write_or_say(struct rf_record *record, const struct rf_settings *set
 	return !err;
 }
 
-/* Takes a scan, and records it as the settings say. A failure is said, and costs that scan alone.
+/*
+ * Takes a scan, and records it according to the settings. A failure is logged, and affects only
+ * that scan.
  */
 static void note_scan(struct rf_record *record, const struct rf_settings *settings,
 		      const struct rf_fence *fence, const struct rf_snapshot *snapshot)
@@ -188,7 +192,7 @@ static void note_scan(struct rf_record *record, const struct rf_settings *settin
 
 	if (!record)
 		return;
-	/* First: what is told of this scan is added to what was told before. */
+	/* First: this scan's data is added to the data reported before. */
 	if (!record->history && *settings->history)
 		open_history(record, settings);
 	rf_metrics_take(record->metrics, snapshot);
@@ -218,7 +222,7 @@ static int write_end(struct rf_record *record, uint64_t time_ns, struct rf_error
 	return err;
 }
 
-/* The fence is gone, which is an event. Any argument may be NULL, here and below. */
+/* The fence was detached, which is an event. Any argument can be NULL, here and below. */
 static void end_record(struct rf_record *record)
 {
 	const uint64_t now = rf_time_wall();
@@ -228,7 +232,7 @@ static void end_record(struct rf_record *record)
 	if (!record)
 		return;
 	rf_telling_gone(&record->telling, now);
-	record->saved_ns = 0; /* what is saved now is what it comes back with */
+	record->saved_ns = 0; /* the state saved now is restored when it returns */
 	count_events(record);
 	if (record->history)
 		is_recorded = !write_end(record, now, &error);
@@ -239,7 +243,7 @@ static void end_record(struct rf_record *record)
 
 /* ---- cells between scans ---- */
 
-/* The key of the sample whose cells a history takes; NULL: there is none that takes cells. */
+/* The key of the sample whose cells a history records; NULL: no history records cells. */
 static const __u64 *cells_key(const struct rf_record *record, const struct rf_settings *settings)
 {
 	if (!record || !record->history || settings->sources == RF_TELL_NONE)
@@ -257,7 +261,7 @@ static int write_cells(struct rf_record *record, const struct rf_snapshot *now,
 		err = rf_history_add_cells(record->history, cells, count, error);
 	if (!err)
 		return rf_history_commit(record->history, error);
-	rf_history_commit(record->history, &ignored); /* gives them up */
+	rf_history_commit(record->history, &ignored); /* drops them */
 	return err;
 }
 
@@ -284,7 +288,7 @@ static void note_miss(struct rf_record *record)
 		rf_metrics_lose(record->metrics);
 }
 
-/* ---- all of them ---- */
+/* ---- all fences ---- */
 
 static struct rf_record *find_record(const struct rf_records *records, const char *fence)
 {
@@ -477,7 +481,7 @@ static struct rf_watched *add_watched(struct rf_watching *watching, const struct
 	return one;
 }
 
-/* A fence may be found under another interface or name than before. */
+/* A fence can be found under another interface or name than before. */
 static void note_found(struct rf_watching *watching, const struct rf_found *found)
 {
 	struct rf_watched *one = find_id(watching, found->config_id);
@@ -503,7 +507,7 @@ static void forget(struct rf_watching *watching, int i)
 	watching->of[i] = watching->of[--watching->count];
 }
 
-/* Those that are gone leave their names to new ones. */
+/* Removed fences free their names for new ones. */
 static void take_found(struct rf_watching *watching, const struct rf_fences *fences)
 {
 	for (int i = 0; i < watching->count; i++)
@@ -534,7 +538,7 @@ void rf_watching_find(struct rf_watching *watching)
 	struct rf_fences fences;
 	const int err = rf_fences_find(&fences, &error);
 
-	/* What cannot be listed for a moment is not gone. */
+	/* Fences that briefly cannot be listed are not removed. */
 	if (!err || err == -ENOENT || err == -EPERM)
 		take_found(watching, &fences);
 	/* Where only some could be read, `error` has the sentence about the others. */
@@ -564,7 +568,7 @@ static bool scan_one(struct rf_watched *one)
 	rf_snapshot_free(&one->snapshot);
 	if (err != -ENODEV)
 		say_of(one, &error);
-	/* Opened anew by the next search: its maps may be other ones now. */
+	/* Reopened by the next search: its maps can have changed. */
 	rf_scanner_close(one->scanner);
 	one->scanner = NULL;
 	return false;

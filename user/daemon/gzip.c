@@ -6,7 +6,7 @@
 #include "daemon/gzip.h"
 
 #define WINDOW_OF_GZIP (15 + 16)
-#define MOST (8U << 20) /* of what is unpacked */
+#define MOST (8U << 20) /* of the uncompressed text */
 
 char *rf_gzip(const void *bytes, size_t length, size_t *result_length)
 {

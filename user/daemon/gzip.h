@@ -5,7 +5,10 @@
 
 #include <stddef.h>
 
-/* Both return what the caller frees, of `*result_length` bytes; NULL: no memory, or no gzip. */
+/*
+ * Both return a buffer that the caller frees, of `*result_length` bytes; NULL: no memory, or not
+ * gzip.
+ */
 char *rf_gzip(const void *bytes, size_t length, size_t *result_length);
 char *rf_gunzip(const void *bytes, size_t length, size_t *result_length);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events on their way out: to a file, to the journal, to a program, and as records of a fence. */
+/* Output of events: to a file, to the journal, to a program, and as records of a fence. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static int fail(const struct rf_sink_file *file, const char *what, int err, stru
 			       strerror(-err));
 }
 
-/* A line that was not finished, since the machine went down, gets its end. */
+/* An incomplete line, from a crash of the machine, is terminated. */
 static void finish_line(int fd, off_t size)
 {
 	char last;
@@ -42,7 +42,7 @@ static void finish_line(int fd, off_t size)
 		(void)!write(fd, "\n", 1);
 }
 
-/* A mark for readers alone: whoever else writes the file, both go on. */
+/* A mark only for readers: if another process writes the file, both continue. */
 static void mark_as_written(int fd)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -50,7 +50,7 @@ static void mark_as_written(int fd)
 	(void)fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* Nothing but a file of its own: a pipe could hold up the daemon, a link lead to another file. */
+/* Only a regular file: a pipe could block the daemon, a link could lead to a different file. */
 static int open_file(struct rf_sink_file *file, struct rf_error *error)
 {
 	struct stat status;
@@ -83,7 +83,7 @@ void rf_sink_file_close(struct rf_sink_file *file)
 	file->fd = -1;
 }
 
-/* Somebody may have removed or renamed it. */
+/* It might have been removed or renamed. */
 static bool is_other(const struct rf_sink_file *file, const struct stat *mine)
 {
 	struct stat named;
@@ -157,7 +157,7 @@ struct message {
 	size_t length;
 };
 
-/* A value has no line ends, so a line is a field. */
+/* A value has no newlines, so a line is a field. */
 __attribute__((format(printf, 3, 4))) static void add(struct message *message, const char *name,
 						      const char *format, ...)
 {
@@ -279,7 +279,7 @@ __attribute__((noreturn)) static void become(const char *program, int input)
 	_exit(127);
 }
 
-/* The line fits into the pipe, so that nobody has to wait for the program to read it. */
+/* The line fits into the pipe, so writing never waits for the program. */
 static int run(struct rf_sink_exec *exec, const char *line, struct rf_error *error)
 {
 	const size_t length = strlen(line);
@@ -353,7 +353,7 @@ static int hand_over(struct rf_sink_exec *exec, const char *line, struct rf_erro
 			       exec->socket, strerror(-err));
 }
 
-/* The unit's process holds the other end as long as it runs. */
+/* The unit's process holds the other side as long as it runs. */
 static int look_at_socket(struct rf_sink_exec *exec, bool is_late, struct rf_error *error)
 {
 	char ignored[512];
@@ -443,7 +443,7 @@ static void give_file(struct rf_outlets *outlets, const char *line)
 		outlets->said_file = (struct rf_said){};
 }
 
-/* Where no journal runs there is none to miss. */
+/* Without a journal nothing is missed. */
 static void give_journal(struct rf_outlets *outlets, const struct rf_event *event)
 {
 	struct rf_error error = {};
@@ -455,7 +455,7 @@ static void give_journal(struct rf_outlets *outlets, const struct rf_event *even
 		rf_say_once(&outlets->said_journal, "", error.text, NULL);
 }
 
-/* `event` is as it may be told. */
+/* `event` is in its reportable form. */
 static void give_event(struct rf_outlets *outlets, const struct rf_event *event)
 {
 	json_t *json = rf_event_json(event);
@@ -501,7 +501,7 @@ void rf_outlets_close(struct rf_outlets *outlets)
 #define STATE "events"
 #define STATE_MAX (1 << 20)
 
-/* ---- the state, where there is no history ---- */
+/* ---- the state, without a history ---- */
 
 struct state_path {
 	char text[RF_EVENT_PATH_SIZE + RF_NAME_SIZE + 16];
@@ -531,7 +531,7 @@ static char *read_state(const char *path)
 	return text;
 }
 
-/* All of it or nothing, also for who is killed. */
+/* Atomic, even if the process is killed. */
 static bool write_state(const char *path, const char *text)
 {
 	const size_t length = strlen(text);
@@ -567,8 +567,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * A file is newer than the history: it goes as soon as the history has the state. Numbers go on
- * after the greatest that anything has, since each of them may be damaged, removed or too old.
+ * A file is newer than the history: it is deleted as soon as the history has the state. Numbers
+ * continue after the greatest number found, because each store can be damaged, removed or outdated.
  */
 static void begin(struct rf_telling *telling, const struct rf_settings *settings,
 		  struct rf_history *history, const char *fence, uint64_t time_ns)
@@ -614,7 +614,7 @@ void rf_telling_take(struct rf_telling *telling, const struct rf_settings *setti
 		begin(telling, settings, history, snapshot->fence, snapshot->time_ns);
 	if (!telling->events)
 		return; /* no memory; the next scan tries again */
-	if (history)	/* it may have been opened only now */
+	if (history)	/* it might have been opened only now */
 		rf_events_number_after(telling->events, rf_history_last_seq(history),
 				       snapshot->time_ns);
 	rf_events_feed(telling->events, snapshot, keep, telling);
@@ -647,8 +647,8 @@ int rf_telling_record(struct rf_telling *telling, struct rf_history *history,
 }
 
 /*
- * Where nothing can be written, the next start finds the same numbers again. So what is told has at
- * least the milliseconds since 1970, as what that start tells: no number is given twice.
+ * If nothing can be written, the next start finds the same numbers again. Reported numbers are
+ * therefore at least the milliseconds since 1970: no number is used twice.
  */
 static void number_by_clock(struct rf_telling *telling)
 {

@@ -26,7 +26,7 @@
 
 enum rf_responded {
 	RF_RESPONDED,
-	RF_RESPOND_LATER, /* the scanner was asked */
+	RF_RESPOND_LATER, /* the scanner has the request */
 	RF_RESPOND_FAILED,
 };
 
@@ -45,7 +45,7 @@ static const struct rf_asset assets[] = {
 	ASSET("/icon.svg", "image/svg+xml", icon_svg),
 };
 
-/* NULL: there is none with this path. */
+/* NULL: no document with this path. */
 static const struct rf_asset *find_asset(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(assets); i++)
@@ -70,7 +70,7 @@ struct making {
 	const char *type;
 	unsigned int status;
 	bool is_packed;	  /* with gzip */
-	uint64_t made_ns; /* 0: it has no age */
+	uint64_t made_ns; /* 0: no age */
 };
 
 /* Takes over a document. Returns whether who waits should be answered now. */
@@ -153,7 +153,7 @@ static enum rf_responded send_text(struct making *making, unsigned int status, c
 	return send_it(making);
 }
 
-/* Takes over `bytes`, which may be NULL. */
+/* Takes ownership of `bytes`, which can be NULL. */
 static void take_bytes(struct making *making, char *bytes, size_t length)
 {
 	if (bytes)
@@ -254,11 +254,11 @@ static enum rf_responded respond(struct MHD_Connection *connection,
 #define CONNECTIONS_OF_ADDRESS 8
 #define HEADER_BYTES 8192
 #define HEADERS_ONCE 6
-/* Of all connections, so that half-open ones never take the room of whole requests. */
+/* Of all connections: half-open ones never take the room of whole requests. */
 #define INCOMPLETE_MOST (CONNECTIONS / 2)
 /*
  * From accept to the end of the headers, and from there to the end of the reply. The library's own
- * time-out is of inactivity, and a byte a second would never meet it.
+ * time-out is of inactivity, which a byte a second would never reach.
  */
 #define HEADERS_NS (2 * RF_NS_PER_S)
 #define REPLY_NS (10 * RF_NS_PER_S)
@@ -269,7 +269,7 @@ struct connection {
 	bool is_whole; /* its request has come, and is not answered yet */
 };
 
-/* What is kept of a request until it is answered. */
+/* The state of a request until its reply. */
 struct request {
 	char args[RF_QUERY_ARGS_SIZE]; /* what follows '?' */
 	bool is_known;		       /* its headers have come */
@@ -318,7 +318,7 @@ static void end(struct connection *one)
 	one->fd = -1;
 }
 
-/* Of too many that have sent no whole request, the one that would end first makes room. */
+/* Of too many connections without a complete request, the one that would expire first is closed. */
 static void end_incomplete(struct rf_http *http)
 {
 	struct connection *first = NULL;
@@ -371,7 +371,7 @@ static void close_late(struct rf_http *http)
 
 /* ---- requests ---- */
 
-/* Takes the arguments of a URL as they came. Too long ones stay too long. */
+/* Copies the raw arguments of a URL. Overlong ones remain overlong. */
 static void *begin_request(void *context, const char *uri, struct MHD_Connection *connection)
 {
 	struct request *request = calloc(1, sizeof(*request));
@@ -393,7 +393,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
 
 	(void)code;
 	if (found)
-		found->is_whole = false; /* it is kept alive, and may be ended for another one */
+		found->is_whole = false; /* it is persistent, and can be closed for another one */
 	free(*request);
 	*request = NULL;
 }
@@ -428,7 +428,7 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* Counts the headers that decide who asks, and where the request ends. */
+/* Counts the headers that determine the requester and the end of the request. */
 static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name,
 				    const char *value)
 {
@@ -445,7 +445,7 @@ static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, cons
 	return MHD_YES;
 }
 
-/* Two programs that read such a request may each take another one of the values. */
+/* Two programs that parse such a request could each use a different one of the values. */
 static bool has_header_twice(struct MHD_Connection *connection)
 {
 	unsigned int count[HEADERS_ONCE] = {};
@@ -551,7 +551,7 @@ static int http_timeout(struct rf_http *http)
 	return 1000;
 }
 
-/* Does what there is to do, and closes connections whose time is over. */
+/* Runs due work, and closes connections that have expired. */
 static void turn_http(struct rf_http *http)
 {
 	close_late(http);
@@ -585,7 +585,7 @@ static bool is_open(int fd)
 /* Starts a server on each socket. Returns their number, or -1. */
 static int start_servers(struct rf_http *server[SERVERS], const struct rf_site *site)
 {
-	/* Before the first server opens files of its own. */
+	/* Before the first server opens files. */
 	const bool has[SERVERS] = {is_open(RF_PAGE_TCP), is_open(RF_PAGE_UNIX)};
 	int servers = 0;
 
@@ -599,7 +599,7 @@ static int start_servers(struct rf_http *server[SERVERS], const struct rf_site *
 	return servers;
 }
 
-/* Takes the documents that are there. False: the scanner is gone. */
+/* Takes the available documents. False: the scanner has exited. */
 static bool take_documents(struct rf_feed_reader *reader, bool *has_answers)
 {
 	struct rf_feed_message message;
@@ -610,7 +610,7 @@ static bool take_documents(struct rf_feed_reader *reader, bool *has_answers)
 	return !got;
 }
 
-/* Serves what has come. Returns for how long there is nothing to do, in ms. */
+/* Serves pending requests. Returns for how long there is no work, in ms. */
 static int turn(struct rf_http *const server[SERVERS], int servers, bool has_answers)
 {
 	int timeout = 1000;
@@ -640,7 +640,7 @@ static void serve(struct rf_feed_reader *reader, struct rf_http *const server[SE
 	}
 }
 
-/* A terminal sends signals to both processes: the scanner decides when to end. */
+/* A terminal sends signals to both processes: the scanner decides when to exit. */
 static void ignore_signals(void)
 {
 	signal(SIGINT, SIG_IGN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a request asks for, and which answer it gets. Pure; it trusts no byte. */
+/* Parses a request, and selects its reply. Pure; it trusts no byte. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static const char *take_value(struct rf_query *query, enum word word, const char
 	}
 }
 
-/* WORDS: it is none. */
+/* WORDS: invalid. */
 static enum word find_word(const char *text, size_t length)
 {
 	int word = 0;
@@ -216,7 +216,7 @@ bool rf_query_equal(const struct rf_query *a, const struct rf_query *b)
 
 /* ---- the Host ---- */
 
-/* Is `host` the name with the port? A name without a port of its own has the port of the site. */
+/* Is `host` the name with the port? A name without a port has the port of the site. */
 static bool is_name(const char *host, const char *name, uint16_t port)
 {
 	const char *colon = strrchr(name, ':');
@@ -252,7 +252,7 @@ static bool host_is_allowed(const struct rf_site *site, const char *host)
 	return rf_listen_is_loopback(listen) && is_name(host, "localhost", listen->port);
 }
 
-/* A page of another site asks in the name of its reader. */
+/* A page of another site sends requests in the name of its reader. */
 static bool origin_is_host(const char *origin, const char *host)
 {
 	const char *authority = strstr(origin, "://");
@@ -262,7 +262,7 @@ static bool origin_is_host(const char *origin, const char *host)
 
 /* ---- the token ---- */
 
-/* Takes as long for a token that is right up to its end as for one that is all wrong. */
+/* Takes as long for a token that differs in its last byte as for one that differs everywhere. */
 static bool is_equal(const char *a, const char *b)
 {
 	const size_t length_a = strlen(a), length_b = strlen(b);
@@ -289,7 +289,7 @@ static enum token token_of(const struct rf_site *site, const struct rf_request *
 
 /* ---- the format ---- */
 
-/* Of what follows "q=", in thousandths: 0 to 1000, whatever it says. */
+/* The value of "q=", in thousandths: 0 to 1000, for any text. */
 static int thousandths(const char *text)
 {
 	const double weight = strtod(text, NULL);
@@ -324,7 +324,7 @@ static bool wants_openmetrics(const char *accept)
 	return open > 0 && open >= weight_of(accept, "text/plain");
 }
 
-/* ---- the answer ---- */
+/* ---- the reply ---- */
 
 #define NEEDS_TOKEN "it takes the token: Authorization: Bearer TOKEN\n"
 
@@ -354,7 +354,7 @@ static struct rf_response answer_query(const struct rf_request *request, enum to
 	return wrong ? say(400, wrong) : answer;
 }
 
-/* The page without what it shows: a browser that opens it cannot show the token yet. */
+/* The page without its data: a browser that opens it cannot present the token yet. */
 static bool is_asset(const char *path)
 {
 	static const char *const paths[] = {"/", "/page.css", "/page.js", "/plots.js", "/icon.svg"};
@@ -365,7 +365,7 @@ static bool is_asset(const char *path)
 	return false;
 }
 
-/* What is refused, whatever it asks for. `status` 0: nothing is wrong. */
+/* Refusals that apply to any request. `status` 0: no error. */
 static struct rf_response refuse(const struct rf_site *site, const struct rf_request *request)
 {
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which answer a request gets. Pure. */
+/* The reply to a request. Pure. */
 #ifndef RINGFENCE_REQUEST_H
 #define RINGFENCE_REQUEST_H
 
@@ -10,19 +10,19 @@
 #include "daemon/settings.h"
 #include "watch/page_files.h"
 
-/* What the page process knows of the settings. */
+/* The page process's settings. */
 struct rf_site {
 	struct rf_listen listen;
 	char host[RF_HOSTS_MAX][RF_HOST_SIZE];
 	int hosts;
-	char token[RF_TOKEN_SIZE]; /* "": there is none */
+	char token[RF_TOKEN_SIZE]; /* "": none */
 };
 
-/* What a request says. Each may be NULL, where the request does not say it. */
+/* The fields of a request. Each can be NULL if the request lacks it. */
 struct rf_request {
 	const char *method, *path, *args, *host, *origin, *fetch_site, *authorization, *accept;
 	bool has_body;
-	bool has_header_twice; /* one of those that decide who asks, and where it ends */
+	bool has_header_twice; /* one of those that determine the requester and the end */
 	bool on_socket;	       /* a Unix socket, where Host is the proxy's business */
 };
 

@@ -35,7 +35,7 @@ struct daemon {
 
 /* ---- settings ---- */
 
-/* Where a browser finds it: an address that stands for all is none to go to. */
+/* A URL for browsers: a wildcard address is not usable. */
 static void format_page(const struct daemon *daemon, char text[RF_PAGE_ADDRESS_SIZE])
 {
 	struct rf_listen listen = daemon->settings.listen;
@@ -52,7 +52,7 @@ static void format_page(const struct daemon *daemon, char text[RF_PAGE_ADDRESS_S
 	snprintf(text, RF_PAGE_ADDRESS_SIZE, "http://%s/", place);
 }
 
-/* Whoever is at the terminal may see the page; a journal is read by others as well. */
+/* The user of the terminal can see the page; a journal has other readers as well. */
 static void say_page(const struct daemon *daemon)
 {
 	char page[RF_PAGE_ADDRESS_SIZE];
@@ -92,7 +92,7 @@ static int take_settings(struct daemon *daemon, const struct rf_settings *settin
 	int err;
 
 	rf_token_withdraw(&daemon->child.token);
-	rf_child_end(&daemon->child); /* its sockets may be wanted again */
+	rf_child_end(&daemon->child); /* its sockets might be requested again */
 	err = rf_child_prepare(&daemon->child, settings, error);
 	if (err)
 		return err;
@@ -103,7 +103,7 @@ static int take_settings(struct daemon *daemon, const struct rf_settings *settin
 	return 0;
 }
 
-/* On failure, the settings before stay in force. */
+/* On failure, the previous settings remain active. */
 static void take_settings_again(struct daemon *daemon)
 {
 	const struct rf_settings before = daemon->settings;
@@ -212,7 +212,7 @@ static void read_cells(struct daemon *daemon)
 	daemon->other_cost_ns += cpu_time() - before;
 }
 
-/* Waits for the next thing to do, or for a signal. `answer_at_ns` 0: when somebody asks. */
+/* Waits for the next work, or for a signal. `answer_at_ns` 0: when a request arrives. */
 static void wait_on(struct daemon *daemon, bool feeding, uint64_t answer_at_ns)
 {
 	struct rf_child *child = &daemon->child;
@@ -254,7 +254,7 @@ static void turn(struct daemon *daemon)
 		take_settings_again(daemon);
 	if (rf_time_awake() >= daemon->find_at_ns)
 		find_fences(daemon);
-	feed(daemon); /* the page answers while a scan takes long, the first one above all */
+	feed(daemon); /* the page replies while a scan takes long, especially the first one */
 	if (rf_time_awake() >= daemon->scan_at_ns)
 		scan(daemon);
 	else if (rf_time_awake() >= rf_watching_cells_due_ns(&daemon->watching))

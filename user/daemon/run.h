@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "rules/grammar.h"
 
-/* Watches until a signal ends it. `words` are the settings of the command line. */
+/* Watches until a signal stops it. `words` are the settings of the command line. */
 int rf_daemon_run(const struct rf_words *words, struct rf_error *error);
 
 #endif /* RINGFENCE_DAEMON_RUN_H */

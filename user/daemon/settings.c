@@ -89,7 +89,7 @@ static int rf_setting_exec(const struct rf_setting_row *row, const char *value, 
 	return 0;
 }
 
-/* NAME or NAME:PORT, where an IPv6 address is in brackets. */
+/* NAME or NAME:PORT, with an IPv6 address in brackets. */
 static bool is_host(const char *host, size_t length)
 {
 	const char *port = host + length;
@@ -224,7 +224,7 @@ struct reading {
 	size_t given_in[RF_SETTINGS]; /* the line of each setting; 0: none */
 };
 
-/* A line has one setting, or none. */
+/* A line has at most one setting. */
 static int take_line(struct reading *reading, char *line, struct rf_error *error)
 {
 	const char *array[WORDS_MAX];

@@ -58,7 +58,7 @@ static inline bool rf_settings_has(const struct rf_settings *settings, enum rf_s
 
 /* Takes all words. */
 int rf_settings_words(struct rf_settings *settings, struct rf_words *words, struct rf_error *error);
-/* Takes the lines of a file's text, which it changes; notes each mistake with its line. */
+/* Parses the lines of a file's text, which it modifies; records each error with its line. */
 int rf_settings_text(struct rf_settings *settings, char *text, struct rf_mistakes *mistakes,
 		     struct rf_error *error);
 /* An error where settings contradict each other. */

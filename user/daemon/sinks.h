@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where events go, beside the history: a file, the system's journal, a program. None of them ever
- * holds up a scan: what a reader does not take is dropped, counted, and said.
+ * Destinations of events, other than the history: a file, the system's journal, a program. None of
+ * them ever blocks a scan: events that a reader does not accept are dropped, counted, and logged.
  */
 #ifndef RINGFENCE_SINKS_H
 #define RINGFENCE_SINKS_H
@@ -52,7 +52,7 @@ struct rf_sink_exec {
 	const char *socket;
 	char *waiting[RF_EXEC_QUEUE];
 	int count;
-	uint64_t dropped; /* that found no room; the caller says it, and sets it to 0 */
+	uint64_t dropped; /* that found no room; the caller logs it, and sets it to 0 */
 	pid_t pid;	  /* 0: none runs */
 	int fd;		  /* of a run behind the socket; -1: none */
 	uint64_t started_ns;
@@ -61,7 +61,7 @@ struct rf_sink_exec {
 #define RF_SINK_EXEC_NONE ((struct rf_sink_exec){"", RF_NOTIFY_SOCKET, {NULL}, .fd = -1})
 
 void rf_sink_exec_put(struct rf_sink_exec *exec, const char *line);
-/* Ends what has ended or is late, and starts the next. */
+/* Reaps programs that exited or are late, and starts the next. */
 int rf_sink_exec_turn(struct rf_sink_exec *exec, struct rf_error *error);
 /* Drops what waits, and kills what runs. */
 void rf_sink_exec_close(struct rf_sink_exec *exec);
