@@ -64,7 +64,7 @@ attach_nothing() {
 attach_fence() { # NAMESPACE
 	within "$1" build/ringfence attach "$dev" sources "$room" leases "$room" &&
 		within "$1" build/ringfence limit add any rate "${ringfence_rate[$kind]}" || return
-	[ "$kind" != new ] || within "$1" build/ringfence newcomers rate 1k/1s 'then' closed
+	[ "$kind" != new ] || within "$1" build/ringfence newcomers rate 1k/1s 'then' drop
 }
 
 attach_ringfence() {

@@ -73,9 +73,9 @@ void measure_newcomers(struct report *report, const struct bench_options *option
 		if (!options->quick)
 			add_inserted(group, "-full-1M", "into a full map of 1M", family, 1 << 20,
 				     true);
-		add_newcomers(group, "closed", "beyond the guard: dropped", family, 65536, true,
+		add_newcomers(group, "drop", "beyond the guard: dropped", family, 65536, true,
 			      RF_NEWCOMERS_CLOSED);
-		add_newcomers(group, "open", "beyond the guard: passes", family, 65536, true,
+		add_newcomers(group, "pass", "beyond the guard: passes", family, 65536, true,
 			      RF_NEWCOMERS_OPEN);
 		add_newcomers(group, "aggregate", "beyond the guard: to its prefix", family, 65536,
 			      true, RF_NEWCOMERS_AGGREGATE);

@@ -157,7 +157,7 @@ completes 'ringfence fleet join eth0 redis a:1 key ' 'file'
 completes 'ringfence fleet join eth0 redis a:1 password ' 'file'
 completes 'ringfence newcomers ' 'rate off'
 completes 'ringfence newcomers rate 1k/1s ' 'then'
-completes 'ringfence newcomers rate 1k/1s then ' 'open closed aggregate'
+completes 'ringfence newcomers rate 1k/1s then ' 'pass drop aggregate'
 completes 'ringfence newcomers off ' ''
 completes 'ringfence ban' 'bans'
 offers 'ringfence bans ' list --json

@@ -73,14 +73,14 @@ ringfence batch - >"$scratch/log" <<-'END'
 	limit set any rate 20/1h exact
 	limit add dns rate 5/1h match udp dport 53 from 192.0.2.0/24
 	deny del 192.0.2.40
-	newcomers rate 10k/1s then open
+	newcomers rate 10k/1s then pass
 	limit add gone rate 1/1h match icmp
 	limit del gone
 END
 is "$(saved)" 'limit add any rate 20/1h exact
 limit add dns rate 5/1h match udp dport 53 from 192.0.2.0/24
 allow add 192.0.2.42
-newcomers rate 10k/1s then open' 'a batch changes limits, lists and newcomers at once'
+newcomers rate 10k/1s then pass' 'a batch changes limits, lists and newcomers at once'
 
 ringfence apply - >"$scratch/log" <<-'END'
 	limit add host rate 20/1h exact
@@ -88,7 +88,7 @@ ringfence apply - >"$scratch/log" <<-'END'
 	limit add web rate 5/1h match tcp dport 443 shadow
 	limit add ssh rate 5/1h match tcp dport 22
 	allow add 192.0.2.42
-	newcomers rate 10k/1s then open
+	newcomers rate 10k/1s then pass
 END
 ringfence batch - >"$scratch/log" <<-'END'
 	limit enforce dns web
@@ -104,7 +104,7 @@ limit add dns rate 5/1h match udp dport 53
 limit add ssh rate 5/1h match tcp dport 22 shadow
 limit add icmp rate 2/1h match icmp
 allow add 192.0.2.42
-newcomers rate 10k/1s then open' 'a batch enforces limits, makes shadows, and changes limits, each line after those before'
+newcomers rate 10k/1s then pass' 'a batch enforces limits, makes shadows, and changes limits, each line after those before'
 echo 'limit shadow all' | ringfence batch - >"$scratch/log"
 is "$(saved | grep -c ' shadow')" 4 'a batch may name all limits'
 echo 'limit enforce all' | ringfence batch - >"$scratch/log"
@@ -148,7 +148,7 @@ ringfence apply - >"$scratch/log" <<-'END'
 	limit add any rate 20/1h exact
 	limit add dns rate 5/1h match udp dport 53
 	allow add 192.0.2.42
-	newcomers rate 10k/1s then open
+	newcomers rate 10k/1s then pass
 END
 commands="a batch, which may have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or 'del', 'allow' \
 and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and 'fleet hosts'"
@@ -172,7 +172,7 @@ prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 7: $scratch/few:2: '10.0.0.0/33': invalid prefix: its length must be 0-32
 7: $scratch/few:3: 'x': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 8: '192.0.2.52': not on the allow list; 'allow list' shows its prefixes as they were added
-9: 'then': expects open, closed or aggregate" <<-END
+9: 'then': expects pass, drop or aggregate" <<-END
 	deny add 192.0.2.300
 	deny add 192.0.2.50
 	deny del 192.0.2.51

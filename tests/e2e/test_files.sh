@@ -35,7 +35,7 @@ limit add d rate 1/1s frob
 deny load $scratch/list
 allow load $scratch/none
 newcomers off
-newcomers rate 1/1s then closed
+newcomers rate 1/1s then drop
 END
 {
 	for i in e f g h i; do echo "limit add $i rate 1/1s"; done
@@ -249,7 +249,7 @@ random_file() {
 			"allow add $picked for $((10 + RANDOM % 9))s"
 		echo "$picked"
 	done
-	pick 'newcomers off' 'newcomers rate 10k/1s then open' 'newcomers rate 500/2s then aggregate'
+	pick 'newcomers off' 'newcomers rate 10k/1s then pass' 'newcomers rate 500/2s then aggregate'
 	echo "$picked"
 }
 

@@ -386,7 +386,7 @@ soak() {
 	local attacks=(recurring slow ramp twice random) limits policy i=0
 
 	for limits in 1 2 4; do
-		for policy in open closed aggregate; do
+		for policy in pass drop aggregate; do
 			fill "$limits" "$policy" "${attacks[i % 5]}" "${attacks[(i + 1 + i / 5) % 5]}"
 			i=$((i + 1))
 		done
@@ -407,8 +407,8 @@ if [ -n "${FLOOD_SOAK-}" ]; then
 fi
 
 if [ -n "${FLOOD_FILLS-}" ]; then
-	fill 1 closed recurring slow
-	fill 2 closed ramp recurring
+	fill 1 drop recurring slow
+	fill 2 drop ramp recurring
 	fill 4 aggregate recurring ramp
 	print_rows
 	done_testing
@@ -418,7 +418,7 @@ fi
 
 storm 1
 
-for then in open closed aggregate; do
+for then in pass drop aggregate; do
 	begin "random sources, $then" $full 1000
 	run 2000 "$then" "${storm[@]}"
 	known_lose_nothing
@@ -428,7 +428,7 @@ for then in open closed aggregate; do
 	over
 done
 
-for then in closed aggregate; do
+for then in drop aggregate; do
 	begin "random sources, 3 limits, $then" $full 1000
 	more_limits 3 "udp rate $limit match udp" "some rate 10/1s shadow"
 	run 2000 "$then" "${storm[@]}"
@@ -460,7 +460,7 @@ over
 for room in $full $smallest; do
 	begin "$room stale windows" "$room" $((room < 4000 ? room / 2 : 1000))
 	fill_with_stale
-	run 2000 closed "${storm[@]}"
+	run 2000 drop "${storm[@]}"
 	known_lose_nothing
 	adds_up
 	guard_holds
@@ -470,7 +470,7 @@ done
 
 # ---- far too few windows ----
 
-for then in closed aggregate; do
+for then in drop aggregate; do
 	begin "few windows, $then" $smallest $((smallest / 2))
 	run 2000 "$then" "${storm[@]}"
 	known_lose_nothing
@@ -483,14 +483,14 @@ done
 
 # A guard rate that would let the windows be replaced ten times a second.
 begin 'few windows, guard of 10k/s' $smallest $((smallest / 2))
-run 10000 closed "${storm[@]}"
+run 10000 drop "${storm[@]}"
 adds_up
 guard_holds
 known_lose_little $((smallest / 100))
 over
 
 begin 'few windows, many known sources' $smallest 1000
-run 2000 closed "${storm[@]}"
+run 2000 drop "${storm[@]}"
 adds_up
 guard_holds
 known_lose_little 20
@@ -500,14 +500,14 @@ over
 
 begin 'two packets of each source' $full 1000
 storm 2
-run 2000 closed "${storm[@]}"
+run 2000 drop "${storm[@]}"
 known_lose_nothing
 adds_up
 guard_holds
 over
 
 begin 'few windows, slow random sources' $smallest $((smallest / 2))
-run 2000 closed "src=0.0.0.0,random=2,rate=1000,after=1ms" \
+run 2000 drop "src=0.0.0.0,random=2,rate=1000,after=1ms" \
 	"src=2000::,random=2,rate=1000,after=1ms"
 known_lose_nothing
 adds_up

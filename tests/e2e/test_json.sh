@@ -75,7 +75,7 @@ applied <<-'END'
 	allow add 198.51.100.0/24 for 1h
 	deny add 203.0.113.0/24 for 1h
 	deny add 203.0.112.1
-	newcomers rate 100k/1s then closed
+	newcomers rate 100k/1s then drop
 END
 deliver 0 src=192.0.2.1,count=30,proto=udp src=192.0.2.2,count=30,proto=tcp,dport=80 src=203.0.113.1,count=9
 seen status

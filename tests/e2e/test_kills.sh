@@ -141,7 +141,7 @@ limit add other rate 7/1m match tcp dport 80-90 per /24
 limit add third rate 7/1m match icmp shadow
 deny add 198.51.100.0/24
 deny add 2001:db8::/32
-newcomers rate 50/1s then closed
+newcomers rate 50/1s then drop
 END
 ringfence apply "$scratch/two" >"$scratch/log" && two=$(saved)
 ringfence apply "$scratch/one" >"$scratch/log" && one=$(saved)

@@ -109,7 +109,7 @@ says 'a source without a window, under a limit of some packets' 192.0.2.9 ',prot
 is "$(ringfence show 192.0.2.9 | unwrapped | tail -n 1)" 'source 192.0.2.9, limit dns (4/1h): no window' \
 	'it is called no newcomer'
 rules <<-'END'
-	newcomers rate 5/1h then closed
+	newcomers rate 5/1h then drop
 	limit add dns rate 4/1h exact match udp dport 53
 END
 deliver 0 src=10.1.3.0,sources=40,count=40,dport=53
@@ -229,10 +229,10 @@ newcomers() { # THEN
 	END
 }
 
-newcomers closed
+newcomers drop
 deliver 0 src=10.1.0.1,count=1
 deliver 0 src=10.1.1.0,sources=40,count=40
-says 'a newcomer over a closed rate' 10.9.0.1 '' dropped \
+says 'a newcomer over a rate that drops' 10.9.0.1 '' dropped \
 	'new; the newcomers rate is used up, so at this moment it would be dropped' \
 	'dropped newcomers any null T'
 says 'a known source beside a used-up rate' 10.1.0.1 ',proto=tcp' passed passes 'passes null null null 0'
@@ -244,14 +244,14 @@ deliver 0 src=2001:db8:5::1,count=1,proto=tcp
 rules <<-'END'
 	limit add net rate 10/1h exact per /24 match tcp
 	limit add any rate 10/1h exact match udp
-	newcomers rate 5/1h then closed
+	newcomers rate 5/1h then drop
 END
 deliver 0 src=10.1.2.0,sources=40,count=40
 says 'an IPv6 source known by a limit that groups IPv4 otherwise' 2001:db8:5::1 '' passed 'passes at this moment' \
 	'passes null null null 0'
-newcomers open
+newcomers pass
 deliver 0 src=10.2.1.0,sources=40,count=40
-says 'a newcomer over an open rate' 10.9.0.2 '' passed \
+says 'a newcomer over a rate that passes' 10.9.0.2 '' passed \
 	'new; the newcomers rate is used up, so at this moment it passes without a limit' \
 	'passes newcomers any null 0'
 newcomers aggregate

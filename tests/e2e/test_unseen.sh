@@ -85,11 +85,11 @@ check 'top N' eventually shows_one_of_four
 is "$(ringfence top sample 1s dev "$dev" | tail -n 1)" 'no source without a window in samples of each packet, over 1.0s' \
 	'where nothing comes, top says so'
 
-# ---- newcomers that are closed out ----
+# ---- newcomers that are dropped ----
 
 ringfence apply - dev "$dev" >"$scratch/log" <<-'END'
 	limit add any rate 100/1h
-	newcomers rate 1/1h then closed
+	newcomers rate 1/1h then drop
 END
 deliver 0 src=192.0.2.9,count=1
 samples_newcomers() {
@@ -97,7 +97,7 @@ samples_newcomers() {
 	[ -n "$(rows "$scratch/top")" ]
 }
 eventually samples_newcomers
-is "$(rows "$scratch/top")" '2001:db8:7::/64 newcomer_drop' 'top sample: newcomers that are closed out, by /64'
+is "$(rows "$scratch/top")" '2001:db8:7::/64 newcomer_drop' 'top sample: newcomers that are dropped, by /64'
 
 # ---- refusals ----
 

@@ -147,9 +147,9 @@ newcomers() { # THEN
 	deliver 0 "src=$2,sources=40,count=40"
 }
 
-newcomers closed 10.1.1.0
+newcomers drop 10.1.1.0
 agrees 'a newcomer is refused' 10.9.0.1 'dropped newcomers'
-newcomers open 10.2.1.0
+newcomers pass 10.2.1.0
 agrees 'a newcomer passes without a limit' 10.9.0.2 'passes newcomers'
 newcomers aggregate 10.3.1.0
 agrees 'a newcomer shares the window of its network' 10.9.0.3 'depends newcomers'

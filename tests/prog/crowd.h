@@ -16,7 +16,7 @@
 
 /* Newcomers a second: for 65,536 windows it would be 2,000. */
 #define GUARD 125
-#define GUARDED "newcomers rate 125/1s then closed\n"
+#define GUARDED "newcomers rate 125/1s then drop\n"
 
 enum crowd_family {
 	CROWD_IPV4,

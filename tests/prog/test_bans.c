@@ -172,7 +172,7 @@ static void a_banned_source_is_no_newcomer(void **state)
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 5);
 	fill_windows(program, START_NS + 120 * NS_PER_S);
 	program_set_time(program, START_NS + 130 * NS_PER_S); /* they are idle now */
-	program_apply(program, "limit add any rate 5/1s ban 1h\nnewcomers rate 1/10s then open\n");
+	program_apply(program, "limit add any rate 5/1s ban 1h\nnewcomers rate 1/10s then pass\n");
 	assert_true(passes(program, NET(11, 0, 0, 1), IPPROTO_UDP));
 	assert_int_equal(burst(program, BANNED, IPPROTO_UDP, 20), 0);
 	assert_int_equal(reason_of(program, RF_NEWCOMER_PASS), 0);

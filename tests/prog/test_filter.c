@@ -210,7 +210,7 @@ static void strangers_are_not_taken_for_known(void **state)
 
 static const struct row one = {ALL GUARDED, CROWD_IPV4, 33, 5};
 static const struct row two = {ALL UDP GUARDED, CROWD_IPV4, 19, 2};
-static const struct row two_open = {ALL UDP "newcomers rate 125/1s then open\n", CROWD_IPV4, 19, 2};
+static const struct row two_open = {ALL UDP "newcomers rate 125/1s then pass\n", CROWD_IPV4, 19, 2};
 static const struct row two_of_both = {ALL UDP GUARDED, CROWD_MIXED, 19, 2};
 static const struct row four = {ALL UDP NET QUIET GUARDED, CROWD_IPV4, 19, 2};
 static const struct row four_nets = {FOUR_NETS GUARDED, CROWD_IPV4, 23, 2};

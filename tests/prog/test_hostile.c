@@ -33,7 +33,7 @@ static const char *const commands[] = {
 	"show 192.0.2.1",
 	"show 2001:db8::1",
 	"limit set dns rate 9/1s",
-	"newcomers rate 10/1s then closed",
+	"newcomers rate 10/1s then drop",
 	"confirm",
 };
 

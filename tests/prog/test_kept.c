@@ -10,8 +10,8 @@
 
 #include "tests/unit/unit.h"
 
-#define GUARD_500 "newcomers rate 500/1s then closed\n" /* each slot has its turn in 8 s */
-#define GUARD_62 "newcomers rate 62/1s then closed\n"	/* as 1k/1s for 65,536 windows */
+#define GUARD_500 "newcomers rate 500/1s then drop\n" /* each slot has its turn in 8 s */
+#define GUARD_62 "newcomers rate 62/1s then drop\n"   /* as 1k/1s for 65,536 windows */
 #define SHEDDERS 6
 #define TRIES_MOST 4096
 
@@ -55,20 +55,20 @@ struct shed {
 };
 
 static const struct shed sheds[] = {
-	{"6/1m algorithm log", "then closed", 6, 8, 60, CROWD_IPV4},
-	{"6/1m algorithm log", "then closed", 6, 2, 60, CROWD_IPV4},
-	{"6/1m algorithm log", "then closed", 6, 8, 60, CROWD_MIXED},
+	{"6/1m algorithm log", "then drop", 6, 8, 60, CROWD_IPV4},
+	{"6/1m algorithm log", "then drop", 6, 2, 60, CROWD_IPV4},
+	{"6/1m algorithm log", "then drop", 6, 8, 60, CROWD_MIXED},
 	{"6/1m algorithm log", "then aggregate", 6, 8, 60, CROWD_IPV4},
-	{"6/1m", "then closed", 6, 8, 60, CROWD_IPV4},
-	{"6/1m edge weighted", "then closed", 6, 8, 60, CROWD_IPV4},
-	{"6/1m algorithm fixed", "then closed", 2 * 6, 8, 60, CROWD_IPV4},
-	{"60/5m algorithm token burst 6", "then closed", 60 + 6, 8, 300, CROWD_IPV4},
-	{"3/1m", "then closed", 3, 8, 60, CROWD_IPV4},
-	{"100/5m", "then closed", 100, 110, 300, CROWD_IPV4},
-	{"100/5m", "then closed", 100, 12, 300, CROWD_IPV4},
-	{"40/10m", "then closed", 40, 50, 600, CROWD_IPV4},
-	{"5k/1m bytes", "then closed", 2 * 5000 / sizeof(struct frame4), 90, 60, CROWD_IPV4},
-	{"5k/1m bytes algorithm sliding", "then closed", 5000 / sizeof(struct frame4), 90, 60,
+	{"6/1m", "then drop", 6, 8, 60, CROWD_IPV4},
+	{"6/1m edge weighted", "then drop", 6, 8, 60, CROWD_IPV4},
+	{"6/1m algorithm fixed", "then drop", 2 * 6, 8, 60, CROWD_IPV4},
+	{"60/5m algorithm token burst 6", "then drop", 60 + 6, 8, 300, CROWD_IPV4},
+	{"3/1m", "then drop", 3, 8, 60, CROWD_IPV4},
+	{"100/5m", "then drop", 100, 110, 300, CROWD_IPV4},
+	{"100/5m", "then drop", 100, 12, 300, CROWD_IPV4},
+	{"40/10m", "then drop", 40, 50, 600, CROWD_IPV4},
+	{"5k/1m bytes", "then drop", 2 * 5000 / sizeof(struct frame4), 90, 60, CROWD_IPV4},
+	{"5k/1m bytes algorithm sliding", "then drop", 5000 / sizeof(struct frame4), 90, 60,
 	 CROWD_IPV4},
 };
 

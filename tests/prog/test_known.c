@@ -76,7 +76,7 @@ static const struct change changes[] = {
 	       ONE "allow add 203.0.113.0/24\ndeny add 198.51.100.0/24\n" GUARDED, ONE GUARDED),
 	CHANGE("a network gets a limit of its own", ONE GUARDED,
 	       ONE "limit add theirs rate 10k/10s from 192.0.0.0/8,2001:db8::/29\n" GUARDED),
-	CHANGE("the guard changes", ONE GUARDED, ONE "newcomers rate 100/1s then closed\n",
+	CHANGE("the guard changes", ONE GUARDED, ONE "newcomers rate 100/1s then drop\n",
 	       ONE "newcomers rate 100/1s then aggregate\n", ONE GUARDED),
 	CHANGE("rules change again and again", ONE GUARDED, LONGER GUARDED, TWO GUARDED,
 	       LONGER GUARDED, ONE GUARDED, "limit add other rate 20k/10s\n" GUARDED, TWO GUARDED),
@@ -200,7 +200,7 @@ static void assert_new(struct crowd strangers, uint32_t rate)
 	assert_in_range(made, 1, rate * (seconds + 2));
 }
 
-#define STRICT "newcomers rate 10/1s then closed\n"
+#define STRICT "newcomers rate 10/1s then drop\n"
 #define EACH "limit add each rate 20k/10s\n"
 
 /* Two sources of a network are there. Then a limit for each source is added, and others come. */

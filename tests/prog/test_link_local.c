@@ -124,10 +124,10 @@ static void a_known_neighbour_stays_known(void **state)
 	const struct rf_address known = {.version = 6, .word = {htonl(0xfe800000), 0, 0, htonl(1)}};
 	const struct rf_address other = {.version = 6, .word = {htonl(0xfe800000), 0, 0, htonl(2)}};
 
-	program_apply(program, "newcomers rate 1/10s then closed\n"
+	program_apply(program, "newcomers rate 1/10s then drop\n"
 			       "limit add udp rate 3/10s per6 /48 match udp\n");
 	assert_int_equal(burst6(program, "fe80::1", 1), 1);
-	program_apply(program, "newcomers rate 1/10s then closed\n"
+	program_apply(program, "newcomers rate 1/10s then drop\n"
 			       "limit add udp rate 3/10s per6 /48 match udp\n"
 			       "limit add any rate 30/10s\n");
 	assert_int_equal(burst6(program, "fe80::2", 1), 0);

@@ -21,7 +21,7 @@ static void closed_drops_newcomers_over_the_rate(void **state)
 	struct program *program = *state;
 	struct rf_counters counters;
 
-	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 100/1s then closed\n");
+	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 100/1s then drop\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
 	/* Admitted sources are known; the others remain unknown. */
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 100);
@@ -41,7 +41,7 @@ static void open_passes_newcomers_over_the_rate_uncharged(void **state)
 	struct program *program = *state;
 	struct rf_counters counters;
 
-	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 100/1s then open\n");
+	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 100/1s then pass\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 1000);
 	assert_int_equal(burst(program, NET(10, 0, 9, 9), 50), 50);
 	assert_int_equal(burst(program, NET(10, 0, 0, 1), 50), 4);
@@ -59,7 +59,7 @@ static void no_more_than_count_newcomers_get_a_window_in_any_time(void **state)
 	static uint64_t admitted_ns[2000];
 	uint64_t admitted = 0;
 
-	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 50/1s then closed\n");
+	program_apply(program, "limit add any rate 5/10s\nnewcomers rate 50/1s then drop\n");
 	for (int i = 0; i < 20000; i++) {
 		uint64_t now_ns = START_NS + i * NS_PER_MS / 2;
 
@@ -81,7 +81,7 @@ static void the_newcomers_rate_is_one_for_both_families_and_all_limits(void **st
 
 	program_apply(program, "limit add udp rate 5/10s match udp\n"
 			       "limit add tcp rate 5/10s match tcp\n"
-			       "newcomers rate 3/1s then closed\n");
+			       "newcomers rate 3/1s then drop\n");
 	assert_true(passes4(program, 1, IPPROTO_UDP));
 	assert_true(passes4(program, 1, IPPROTO_TCP)); /* known by its other window */
 	assert_int_equal(burst6(program, "2001:db8::1", 2), 2);
@@ -210,7 +210,7 @@ static void a_source_of_shadows_only_does_not_use_up_the_newcomers_rate(void **s
 
 	program_apply(program, "limit add watcher rate 5/10s match udp shadow\n"
 			       "limit add tcp rate 5/10s match tcp\n"
-			       "newcomers rate 10/10s then closed\n");
+			       "newcomers rate 10/10s then drop\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 100);
 	counters = program_counters(program);
 	assert_int_equal(counters.reason[RF_NEWCOMER_PASS].packets, 90);
@@ -231,7 +231,7 @@ static void several_shadows_pass_newcomers_over_the_rate(void **state)
 
 	program_apply(program, "limit add one rate 5/10s match udp shadow\n"
 			       "limit add two rate 50/10s match udp shadow per /24\n"
-			       "newcomers rate 10/10s then closed\n");
+			       "newcomers rate 10/10s then drop\n");
 	for (int i = 0; i < 100; i++)
 		assert_true(passes4(program, NET(10, 0, i, 0), IPPROTO_UDP));
 	counters = program_counters(program);
@@ -252,7 +252,7 @@ static void a_limit_with_a_window_is_asked_when_another_has_none(void **state)
 	struct program *program = *state;
 
 	program_apply(program, "limit add each rate 5/10s\nlimit add net rate 7/10s per /24\n"
-			       "newcomers rate 1/10s then open\n");
+			       "newcomers rate 1/10s then pass\n");
 	assert_int_equal(burst(program, NET(10, 0, 0, 1), 9), 5);
 	assert_int_equal(burst(program, NET(10, 0, 0, 2), 9), 2);
 	assert_int_equal(burst(program, NET(10, 0, 1, 1), 9), 9);
@@ -280,7 +280,7 @@ static void a_source_from_before_the_guard_is_known(void **state)
 		assert_int_equal(burst6(program, source, 1), 1);
 	}
 	program_apply(program, "limit add any rate 100/10s\nlimit add net rate 1k/10s per /24\n"
-			       "newcomers rate 1/10s then closed\n");
+			       "newcomers rate 1/10s then drop\n");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 400), 201);
 	assert_int_equal(burst6(program, "2001:db8:3::1", 4), 4);
 	assert_int_equal(program_counters(program).newcomers_admitted, 1);
@@ -333,11 +333,11 @@ static void known_sources_pass_while_others_flood(void **state)
 	(void)state;
 	program_run_on(0);
 	a_flood_takes_nothing_from_the_known(
-		"limit add any rate 1k/1s\nnewcomers rate 100/1s then closed\n", 1, NS_PER_MS / 50,
+		"limit add any rate 1k/1s\nnewcomers rate 100/1s then drop\n", 1, NS_PER_MS / 50,
 		false);
 	a_flood_takes_nothing_from_the_known("limit add any rate 1k/1s\n"
 					     "limit add udp rate 2k/1s match udp\n"
-					     "newcomers rate 100/1s then closed\n",
+					     "newcomers rate 100/1s then drop\n",
 					     2, NS_PER_MS / 50, false);
 }
 
@@ -347,7 +347,7 @@ static void known_sources_stay_known_while_others_come_and_go(void **state)
 	(void)state;
 	program_run_on(0);
 	a_flood_takes_nothing_from_the_known(
-		"limit add any rate 1k/1s\nnewcomers rate 1M/1s then closed\n", 1, NS_PER_MS, true);
+		"limit add any rate 1k/1s\nnewcomers rate 1M/1s then drop\n", 1, NS_PER_MS, true);
 }
 
 /* Each family has its own map, so a flood of one family makes no source of the other forgotten. */
@@ -358,7 +358,7 @@ static void a_flood_of_one_family_leaves_the_other_known(void **state)
 	const struct bpf_program *entry = program->object->progs.ringfence;
 	uint32_t source = NET(10, 0, 0, 0);
 
-	program_apply(program, "limit add any rate 100/1h\nnewcomers rate 500/1s then closed\n");
+	program_apply(program, "limit add any rate 100/1h\nnewcomers rate 500/1s then drop\n");
 	assert_int_equal(program_run(entry, &frame, sizeof(frame)), XDP_PASS);
 	for (int second = 0; second < 60; second++) {
 		program_set_time(program, START_NS + (second + 1) * 4 * NS_PER_S);
@@ -374,7 +374,7 @@ static void a_flood_of_one_family_leaves_the_other_known(void **state)
 /* Known sources get the same verdicts and counters as from the windows without the filter. */
 static void the_known_filter_changes_no_verdict(void **state)
 {
-	const char *const rules = "limit add any rate 20/1s\nnewcomers rate 60/1s then closed\n";
+	const char *const rules = "limit add any rate 20/1s\nnewcomers rate 60/1s then drop\n";
 	struct program *program = *state, other;
 	uint64_t random = unit_seed();
 	struct rf_counters one, two;
@@ -458,9 +458,9 @@ static void a_newcomer_without_a_window_counts_as_over_the_rate(void **state)
 	(void)state;
 	program_run_on(0);
 	set_room_for(&program, 2);
-	program_apply(&program, "limit add any rate 5/10s\nnewcomers rate 100/10s then closed\n");
+	program_apply(&program, "limit add any rate 5/10s\nnewcomers rate 100/10s then drop\n");
 	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 2);
-	program_apply(&program, "limit add any rate 5/10s\nnewcomers rate 100/10s then open\n");
+	program_apply(&program, "limit add any rate 5/10s\nnewcomers rate 100/10s then pass\n");
 	assert_int_equal(each_of(&program, NET(10, 0, 0, 0), 10), 10);
 	program_apply(&program, "limit add any rate 5/10s\n"
 				"newcomers rate 100/10s then aggregate\n");

@@ -190,7 +190,7 @@ static void newcomers_pass(void **state)
 	struct program *program = *state;
 	char source[32];
 
-	program_apply(program, "limit add any rate 5/1h\nnewcomers rate 1/1h then closed\n");
+	program_apply(program, "limit add any rate 5/1h\nnewcomers rate 1/1h then drop\n");
 	assert_int_equal(burst(program, SOURCE, 1), 1);
 	begin(program);
 	for (int i = 2; i < 12; i++) {

@@ -194,7 +194,7 @@ static void its_sources_are_no_newcomers(void **state)
 {
 	struct program *program = *state;
 
-	program_apply(program, "newcomers rate 1/10s then closed\n"
+	program_apply(program, "newcomers rate 1/10s then drop\n"
 			       "limit add no-ssh rate 0 match tcp dport 22\n"
 			       "limit add any rate 1k/1s\n");
 	for (int i = 1; i < 10; i++) {
@@ -229,7 +229,7 @@ static uint64_t admitted_at_once(struct program *program, const char *rules)
 /* The guard divides its rate where newcomers need much of the room for windows. */
 static void it_takes_no_room_of_newcomers(void **state)
 {
-	assert_int_equal(admitted_at_once(*state, "newcomers rate 1000/10s then closed\n"
+	assert_int_equal(admitted_at_once(*state, "newcomers rate 1000/10s then drop\n"
 						  "limit add any rate 1k/10s\n"
 						  "limit add no-ssh rate 0 match tcp dport 22\n"
 						  "limit add no-udp rate 0 match udp dport 22\n"

@@ -24,7 +24,7 @@ enum policy {
 	POLICIES = NO_GUARD,
 };
 
-static const char *const policy_names[] = {"open", "closed", "aggregate", "no guard"};
+static const char *const policy_names[] = {"pass", "drop", "aggregate", "no guard"};
 
 struct setting {
 	int limits; /* 1, 2 or 4 */
@@ -294,7 +294,7 @@ static void assert_first_keep_it(int limits)
 	assert_true(count_in(newcomers) >= newcomers->sources / 50);
 }
 
-#define PLAIN "limit add any rate 20k/10s\nnewcomers rate 125/1s then closed\n"
+#define PLAIN "limit add any rate 20k/10s\nnewcomers rate 125/1s then drop\n"
 
 static void sources_that_fill_the_room_first_stay_residents(void **state)
 {
@@ -425,7 +425,7 @@ static void a_new_source_passes_no_more_than_count_in_two_seconds(void **state)
 	int passed[CHEATERS] = {}, most = 0;
 
 	(void)state;
-	scene_open(&scene, "limit add any rate 5/2s\nnewcomers rate 10k/1s then closed\n");
+	scene_open(&scene, "limit add any rate 5/2s\nnewcomers rate 10k/1s then drop\n");
 	scene_add(&scene, random, 30 * NS_PER_S);
 	for (int i = 1; i < 15; i++) {
 		int in_two;
@@ -448,7 +448,7 @@ static void a_source_over_its_limit_that_keeps_sending_passes_no_more_than_count
 	int passed[CHEATERS] = {}, most = 0;
 
 	(void)state;
-	scene_open_empty(&scene, "limit add any rate 5/10s\nnewcomers rate 10k/1s then closed\n");
+	scene_open_empty(&scene, "limit add any rate 5/10s\nnewcomers rate 10k/1s then drop\n");
 	assert_int_equal(burst_of_cheaters(passed, 8), 5);
 	scene_add(&scene, random, 5 * NS_PER_S);
 	for (int tenth = 4; tenth < 98; tenth += 4) {
@@ -469,7 +469,7 @@ static void a_known_source_passes_no_more_than_count_in_a_minute(void **state)
 	int passed[CHEATERS] = {}, most = 100;
 
 	(void)state;
-	scene_open(&scene, "limit add any rate 100/1m\nnewcomers rate 125/1s then closed\n");
+	scene_open(&scene, "limit add any rate 100/1m\nnewcomers rate 125/1s then drop\n");
 	assert_int_equal(burst_of_cheaters(passed, 1), 1);
 	scene_add(&scene, recurring->crowd, recurring->for_ns);
 	scene_run(&scene, 12 * NS_PER_S);

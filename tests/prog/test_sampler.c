@@ -238,7 +238,7 @@ static void newcomers_and_frames_without_a_source_are_told(void **state)
 	struct frame6 frame6 = frame6_from("2001:db8::1");
 	char source[32];
 
-	program_apply(program, "limit add any rate 1k/1s\nnewcomers rate 10/1h then closed\n");
+	program_apply(program, "limit add any rate 1k/1s\nnewcomers rate 10/1h then drop\n");
 	begin(program, 1, RF_SAMPLE_DROPPED, EVERY);
 	for (int i = 1; i <= 40; i++) {
 		snprintf(source, sizeof(source), "10.0.0.%d", i);

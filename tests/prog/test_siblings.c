@@ -74,7 +74,7 @@ static int losses_beside(struct holders holders, int apart_s)
 	const int admitted_s = holders.sources / SLOW_GUARD + 2;
 	int lost = 0;
 
-	open_limits(RF_LIMITS_MAX, "20k/10s", "newcomers rate 100/1s then closed");
+	open_limits(RF_LIMITS_MAX, "20k/10s", "newcomers rate 100/1s then drop");
 	for (int second = 0; second < admitted_s + apart_s; second++)
 		run_second(&first, 0);
 	for (int second = 0; second < HONEST_PACKETS; second++)
@@ -166,8 +166,8 @@ static void assert_limited_by_network(const char *newcomers)
 static void a_known_source_without_an_idle_slot_is_limited_with_its_network(void **state)
 {
 	(void)state;
-	assert_limited_by_network("newcomers rate 100/1s then closed");
-	assert_limited_by_network("newcomers rate 100/1s then open");
+	assert_limited_by_network("newcomers rate 100/1s then drop");
+	assert_limited_by_network("newcomers rate 100/1s then pass");
 	assert_limited_by_network("newcomers rate 100/1s then aggregate");
 }
 

@@ -39,7 +39,7 @@ static void words_of_the_grammar_are_names(void **state)
 		"limit add set change rate packets bytes algorithm sliding fixed log token leaky "
 		"cells edge strict weighted coarse burst match proto dport by drops "
 		"from file per per6 shadow count rejected exact ban del list allow deny for "
-		"load newcomers then open closed aggregate off attach fence mode native "
+		"load newcomers then pass drop aggregate off attach fence mode native "
 		"generic sources leases chain replace detach adopt status stats "
 		"watch metrics events of source_limited top sample show save apply check diff "
 		"doctor help "
@@ -245,8 +245,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(words_of_the_grammar_are_names),
 
 	NEWCOMERS("off", "off", 0, 0, RF_NEWCOMERS_OFF),
-	NEWCOMERS("open", "rate 10k/1s then open", 10000, SECOND, RF_NEWCOMERS_OPEN),
-	NEWCOMERS("closed", "rate 1/1ms then closed", 1, MS, RF_NEWCOMERS_CLOSED),
+	NEWCOMERS("pass", "rate 10k/1s then pass", 10000, SECOND, RF_NEWCOMERS_OPEN),
+	NEWCOMERS("drop", "rate 1/1ms then drop", 1, MS, RF_NEWCOMERS_CLOSED),
 	NEWCOMERS("aggregate", "rate 2147483648/8784h then aggregate", RF_LIMIT_MAX, 8784 * HOUR,
 		  RF_NEWCOMERS_AGGREGATE),
 

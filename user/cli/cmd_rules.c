@@ -26,7 +26,7 @@ static const struct rf_field counts_fields[] = {
 	RF_FIELD("limits", struct counts, limits, "number of limits"),
 	RF_FIELD("allow", struct counts, allowed, "prefixes on the allow list"),
 	RF_FIELD("deny", struct counts, denied, "prefixes on the deny list"),
-	RF_FIELD("newcomers", struct counts, newcomers, "off, open, closed or aggregate"),
+	RF_FIELD("newcomers", struct counts, newcomers, "off, pass, drop or aggregate"),
 	{},
 };
 

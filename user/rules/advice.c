@@ -27,9 +27,9 @@ static const struct {
 	{"whitelist", "allow"}, {"blacklist", "deny"}, {"load", "apply"},    {"start", "attach"},
 	{"stop", "detach"},	{"unload", "detach"},  {"restore", "apply"}, {"src", "from"},
 	{"source", "from"},	{"saddr", "from"},     {"dst", "to"},	     {"daddr", "to"},
-	{"port", "dport"},	{"drop", "closed"},    {"pass", "open"},     {"rule", "limit"},
-	{"rules", "limit"},	{"reload", "apply"},   {"reload", "load"},   {"flush", "del"},
-	{"enable", "attach"},	{"disable", "detach"}, {"timeout", "for"},   {"timeout", "ban"},
+	{"port", "dport"},	{"rule", "limit"},     {"rules", "limit"},   {"reload", "apply"},
+	{"reload", "load"},	{"flush", "del"},      {"enable", "attach"}, {"disable", "detach"},
+	{"timeout", "for"},	{"timeout", "ban"},
 };
 
 static bool is_other(const char *typed, const char *word)

@@ -76,12 +76,12 @@ static int fail_no_rate(const struct rf_words *words, struct rf_error *error)
 	if (rate)
 		return rf_error_usage(error,
 				      "'%s': the rate comes before it; write newcomers rate %s "
-				      "then open|closed|aggregate",
+				      "then pass|drop|aggregate",
 				      rf_words_peek(words), rate);
 	return rf_fail_near(options, words, error)
 		       ?: rf_error_usage(error,
 					 "the rate of newcomers is missing; write newcomers rate "
-					 "COUNT/TIME then open|closed|aggregate, or newcomers off");
+					 "COUNT/TIME then pass|drop|aggregate, or newcomers off");
 }
 
 static int parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
@@ -103,7 +103,7 @@ static int parse_newcomers(struct rf_words *words, struct rf_newcomers_text *new
 			       ?: rf_error_usage(
 					  error,
 					  "what happens to newcomers over the rate is missing; "
-					  "add 'then open', 'then closed' or 'then aggregate'");
+					  "add 'then pass', 'then drop' or 'then aggregate'");
 	return rf_parse_option(options, RF_OPT_NEW_THEN, words, newcomers, &given, error);
 }
 

@@ -95,8 +95,8 @@ const struct rf_option rf_mode_words[] = {
 };
 
 const struct rf_option rf_then_words[] = {
-	{"open", .summary = "they pass, and are charged to nothing"},
-	{"closed", .summary = "they are dropped"},
+	{"pass", .summary = "they pass, and are charged to nothing"},
+	{"drop", .summary = "they are dropped"},
 	{"aggregate", .summary = "they are charged to a window that their /24 or /48 shares"},
 	{},
 };

@@ -135,7 +135,7 @@ extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */
 extern const struct rf_option rf_edge_words[];	    /* enum rf_edge */
 extern const struct rf_option rf_match_words[];	    /* enum rf_match */
 extern const struct rf_option rf_mode_words[];	    /* enum rf_mode, except RF_OFFLOAD */
-extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, from open on */
+extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, from pass on */
 extern const struct rf_option rf_event_words[];	    /* types of events */
 extern const struct rf_option rf_reason_words[];    /* enum rf_reason */
 
