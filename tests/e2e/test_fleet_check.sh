@@ -70,12 +70,12 @@ finds 'no limit of the fleet' problem limits "no limit has the word 'fleet'" \
 on 1 limit add any rate 600/1s fleet >"$scratch/log"
 on 1 limit add own rate 50/1s match udp >"$scratch/log"
 on 1 limit add odd rate 50/1s match icmp algorithm token >"$scratch/log"
-on 1 limit add loose rate 20/1s match tcp fleet first 4 >"$scratch/log"
+on 1 limit add loose rate 20/1s match tcp fleet initial 4 >"$scratch/log"
 finds 'shared limits' ok limits '2 of 4 shared'
 finds "a limit without the word 'fleet'" note limits "'own' is local to this host" 'ringfence limit change own fleet'
 finds 'one that cannot be shared' note limits "~'odd' is local to this host, and has to be: .*"
-finds 'a loose bound' note limits "'loose': all hosts together pass up to 28 of its 20, by its 'first'" \
-	'ringfence limit change loose first 0'
+finds 'a loose bound' note limits "'loose': all hosts together pass up to 28 of its 20, by its 'initial'" \
+	'ringfence limit change loose initial 0'
 on 1 limit del odd >"$scratch/log"
 finds 'no agent' problem agent \
 	"fence 'edge1': no agent serves it; 'systemctl enable --now ringfence-fleet@edge1' starts one"
@@ -146,7 +146,7 @@ finds 'alone, since when and why' problem agent \
 start_engine
 finds 'a host that hears the engine' ok agent 'connected to the fleet server'
 on 1 limit del own >"$scratch/log"
-on 1 limit change loose first 0 >"$scratch/log"
+on 1 limit change loose initial 0 >"$scratch/log"
 finds 'all other hosts' ok hosts '1, with the same limits'
 finds_nothing() {
 	on 1 fleet check edge1 >"$scratch/log" 2>&1
@@ -159,7 +159,7 @@ echo 'redis 10.77.2.1:6379 grace 3s' >/etc/ringfence/edge2.fleet
 on 2 attach edge2 fleet >"$scratch/log"
 on 2 fleet hosts 3 >"$scratch/log"
 on 2 limit add any rate 700/1s fleet >"$scratch/log"
-on 2 limit add more rate 70/1s match udp fleet first 0 >"$scratch/log"
+on 2 limit add more rate 70/1s match udp fleet initial 0 >"$scratch/log"
 start_web2() {
 	start h2 unshare --uts sh -c 'printf web2 >/proc/sys/kernel/hostname; exec build/ringfence-fleet run edge2' \
 		>>"$scratch/agent2" 2>&1

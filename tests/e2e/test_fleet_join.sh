@@ -77,7 +77,7 @@ is "$(ls /etc/ringfence)" eth0.fleet 'no other file is left there'
 ringfence limit add few rate 100/1h fleet >"$scratch/log"
 cp "$settings" "$scratch/before"
 fails 'a number of hosts that a limit cannot have is refused' 1 \
-	"ringfence: limit 'few': 'fleet' would pass up to 111 of its 100 over 12 hosts; accept that by 'first 1', or write 'first 0'" \
+	"ringfence: limit 'few': 'fleet' would pass up to 111 of its 100 over 12 hosts; accept that by 'initial 1', or write 'initial 0'" \
 	ringfence fleet join eth0 redis a:1 hosts 12
 check 'and the settings are as before' cmp "$settings" "$scratch/before"
 mount -t tmpfs -o size=4k,nr_inodes=2 full /etc/ringfence

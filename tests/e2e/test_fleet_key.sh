@@ -102,7 +102,7 @@ for host in 1 2 3; do
 	settings "$host"
 	on "$host" attach "edge$host" fleet >"$scratch/log"
 	on "$host" fleet hosts 3 >"$scratch/log"
-	on "$host" limit add any rate 64/1s fleet first 0 >"$scratch/log" || bail 'no limit of a fleet'
+	on "$host" limit add any rate 64/1s fleet initial 0 >"$scratch/log" || bail 'no limit of a fleet'
 done
 start_agent 1
 check 'a host without a key is in the fleet' eventually hears 1
@@ -162,7 +162,7 @@ is "$(of_key 1 refused) $(of_key 1 fingerprint)" "false $theirs" 'the fleet has 
 
 # A host whose agent had no CPU for the grace time is offline, and then passes nothing.
 for host in 1 2 3; do
-	on "$host" limit set any rate 64/1h fleet first 0 alone first >"$scratch/log"
+	on "$host" limit set any rate 64/1h fleet initial 0 offline initial >"$scratch/log"
 done
 used_on() { # HOST
 	on "$1" show "$source_address" --json | jq '.limits[0].used // 0'

@@ -40,7 +40,7 @@ is "$(on 1 fleet status edge1 --json | jq -r '.others[] | select(.self) | .name'
 	'a host knows which it is'
 is "$(on 1 fleet status edge1 | grep -c different)" 0 'nothing differs'
 on 2 limit change any rate 700/1s >"$scratch/log"
-on 3 limit add more rate 50/1s match udp fleet first 1 >"$scratch/log"
+on 3 limit add more rate 50/1s match udp fleet initial 1 >"$scratch/log"
 tells() { # TEXT
 	on 1 fleet status edge1 | unwrapped | grep -qF "$1"
 }
@@ -60,7 +60,7 @@ is_shared() { # but where the agent had no CPU for a while
 }
 before=$(on 1 fleet status edge1 --json | jq .slot)
 check 'rubbish there changes nothing' eventually is_shared
-on 1 limit add more rate 9/1s match icmp fleet first 0 >"$scratch/log"
+on 1 limit add more rate 9/1s match icmp fleet initial 0 >"$scratch/log"
 on 2 limit change any rate 600/1s >"$scratch/log"
 on 3 fleet hosts 4 >"$scratch/log"
 for host in 1 3; do

@@ -131,7 +131,7 @@ agrees 'some packets are banned' 192.0.2.3 'partly ban'
 
 rules <<-'END'
 	fleet hosts 3
-	limit add any rate 100/1h fleet exact first 7 alone first
+	limit add any rate 100/1h fleet exact initial 7 offline initial
 END
 deliver 0 src=192.0.2.4,count=9
 is "$(ringfence show 192.0.2.4 --json | jq -c '.limits[0] | [.used, .rate, .remaining]')" '[7,100,7]' 'a source has used what its host may give, and not COUNT'

@@ -424,7 +424,7 @@ static void keep_newest(uint8_t *ticks)
 
 static void normal_books(struct books *books)
 {
-	/* Under `alone first` an offline host passes the same amount as without a share. */
+	/* Under `offline initial` an offline host passes the same amount as without a share. */
 	for (int i = 0; i < HOSTS; i++) {
 		if (row->strict && !row->rival)
 			memset(books->alone[i], 0, WINDOW_MAX);

@@ -36,9 +36,9 @@ static const struct row rows[] = {
 	{"a replica that lost writes takes over", PARTS, .losses = 2, .expires = true},
 	{"hosts contest the source", LOOSE, .steady = true, .contests = true, .twice = 3},
 	{"hosts contest the source, the engine forgets all", PARTS, .contests = true, .forgets = 1},
-	{"the engine forgets all, alone first", PARTS, .strict = true, .forgets = 2},
-	{"a host reboots, alone first", STRICT, .strict = true, .reboots = 2},
-	{"heartbeats late, hosts contest the source, alone first", PARTS, .beats = 20,
+	{"the engine forgets all, offline initial", PARTS, .strict = true, .forgets = 2},
+	{"a host reboots, offline initial", STRICT, .strict = true, .reboots = 2},
+	{"heartbeats late, hosts contest the source, offline initial", PARTS, .beats = 20,
 	 .strict = true, .contests = true},
 #if HOSTS > 2
 	{"a host wants a slot that was forgotten", 2, 1, 1, 2, 16, 9, .rival = true,

@@ -52,10 +52,10 @@ static void each_part_changes_it(void **state)
 {
 	static const char *const rows[] = {
 		LIMIT,
-		"limit add any rate 1001/10s fleet first 1",
+		"limit add any rate 1001/10s fleet initial 1",
 		"limit add any rate 1k/11s fleet",
-		"limit add any rate 1k/10s fleet first 0",
-		LIMIT "first 2",
+		"limit add any rate 1k/10s fleet initial 0",
+		LIMIT "initial 2",
 		"limit add any rate 10k/10s bytes fleet",
 		"limit add any rate 10k/10s fleet",
 		LIMIT "match udp",
@@ -76,7 +76,7 @@ static void each_part_changes_it(void **state)
 		LIMIT "from 192.0.2.0/24,2001:db8::/32",
 		LIMIT "per /24",
 		LIMIT "per6 /48",
-		"fleet hosts 11\n" LIMIT "first 1",
+		"fleet hosts 11\n" LIMIT "initial 1",
 	};
 	uint64_t seen[UNIT_ARRAY_SIZE(rows)];
 
@@ -92,11 +92,11 @@ static void spelling_and_order_do_not(void **state)
 {
 	static const char *const rows[][2] = {
 		{LIMIT, "limit add other rate 1000/10s fleet"},
-		{LIMIT, LIMIT "first 1"}, /* the default of 10 hosts */
+		{LIMIT, LIMIT "initial 1"}, /* the default of 10 hosts */
 		{LIMIT, LIMIT "shadow"},
 		{LIMIT, LIMIT "exact"},
 		{LIMIT, LIMIT "ban 10m all"},
-		{LIMIT, LIMIT "alone first"},
+		{LIMIT, LIMIT "offline initial"},
 		{LIMIT, LIMIT "cells 16"},
 		{LIMIT, "fleet hosts 10\n" LIMIT},
 		{LIMIT "match udp dport 53,100-102", LIMIT "match udp dport 101,100,53,102"},
@@ -116,7 +116,7 @@ static void spelling_and_order_do_not(void **state)
 static void it_is_a_known_number(void **state)
 {
 	(void)state;
-	assert_int_equal(definition_of("limit add any rate 20k/1s fleet"), 0xf3074d115feec032);
+	assert_int_equal(definition_of("limit add any rate 20k/1s fleet"), 0xcbc215f649386cf4);
 }
 
 /* ---- tags ---- */

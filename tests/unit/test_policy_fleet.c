@@ -198,7 +198,7 @@ static void a_loose_limit_has_to_say_its_first(void **state)
 	assert_int_equal(refused, 1);
 	assert_string_equal(error.text,
 			    "limit 'any': 'fleet' would pass up to 111 of its 100 over 12 hosts; "
-			    "accept that by 'first 1', or write 'first 0'");
+			    "accept that by 'initial 1', or write 'initial 0'");
 	limit = fleet_of(100, RF_FIRST_GIVEN, 1, 0);
 	put(&bank, &limit, NULL);
 	assert_int_equal(rf_bank_check_fleet(&bank, &refused, &error), 0);

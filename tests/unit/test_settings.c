@@ -140,9 +140,23 @@ static void a_file_that_contradicts_itself_names_the_line(void **state)
 	rf_mistakes_free(&mistakes);
 }
 
+static void a_renamed_setting_is_refused(void **state)
+{
+	static const struct rf_setting_row row[] = {{.word = "initial"}};
+	static const struct rf_setting_table table = {row, 1, "test"};
+	static const char *const word[] = {"first", "5"};
+	struct rf_words words = {.word = word, .count = 2};
+	struct rf_error error = {};
+
+	(void)state;
+	assert_int_equal(rf_setting_take(&table, &words, NULL, &error), -EINVAL);
+	assert_string_equal(error.text, "'first': this setting is now 'initial'");
+}
+
 static const struct CMUnitTest tests[] = {
 	UNIT_ROW("has embedded settings that contradict nothing", embedded_settings),
 	UNIT_ROW("takes each setting", words_become_values),
+	UNIT_ROW("names the new word of a renamed setting", a_renamed_setting_is_refused),
 	UNIT_ROW("notes all mistakes of a file", a_file_has_all_mistakes_with_their_lines),
 	UNIT_ROW("names the line of a contradiction",
 		 a_file_that_contradicts_itself_names_the_line),

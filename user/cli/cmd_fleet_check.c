@@ -78,11 +78,11 @@ static void check_limit(const struct rf_bank *bank, int slot, struct rf_findings
 	} else if (bank->hosts && rf_fleet_is_loose(limit->rate, bank->hosts, first)) {
 		rf_findings_add(findings, RF_NOTE, LIMITS,
 				"'%s': all hosts together pass up to %" PRIu64 " of its %" PRIu64
-				", by its 'first'",
+				", by its 'initial'",
 				limit->name,
 				(uint64_t)rf_fleet_bound(limit->rate, bank->hosts, first),
 				(uint64_t)limit->rate);
-		rf_findings_remedy(findings, "ringfence limit change %s first 0", limit->name);
+		rf_findings_remedy(findings, "ringfence limit change %s initial 0", limit->name);
 	}
 }
 

@@ -304,17 +304,17 @@ static bool is_of_fleet(const void *of)
 	return view_of(of)->limit->flags & RF_FLEET;
 }
 
-static json_t *make_first(const void *of)
+static json_t *make_initial(const void *of)
 {
 	return json_integer(rf_bank_first(&view_of(of)->rules->bank, view_of(of)->limit));
 }
 
-static json_t *make_alone(const void *of)
+static json_t *make_offline(const void *of)
 {
 	const struct rf_limit *limit = view_of(of)->limit;
 
 	if (limit->flags & RF_ALONE_FIRST)
-		return make_first(of);
+		return make_initial(of);
 	return json_integer(limit->alone ? limit->alone : limit->rate);
 }
 
@@ -328,10 +328,11 @@ static json_t *make_bound(const void *of)
 	return json_integer(bound_of(&view_of(of)->rules->bank, view_of(of)->limit));
 }
 
-/* `first` and `alone` whether they were written or not. */
+/* `initial` and `offline` whether they were written or not. */
 static const struct rf_field of_fleet_fields[] = {
-	RF_FIELD_MADE("first", RF_FIELD_U64, make_first, "what a host passes by default"),
-	RF_FIELD_MADE("alone", RF_FIELD_U64, make_alone, "what passes while the host is offline"),
+	RF_FIELD_MADE("initial", RF_FIELD_U64, make_initial, "what a host passes by default"),
+	RF_FIELD_MADE("offline", RF_FIELD_U64, make_offline,
+		      "what passes while the host is offline"),
 	RF_FIELD_MADE("hosts", RF_FIELD_U32, make_hosts, "hosts of the fleet; 0: not set"),
 	RF_FIELD_MADE("bound", RF_FIELD_U64, make_bound, "what all hosts pass; 0: unknown"),
 	{},

@@ -322,7 +322,7 @@ static void write_ban(struct rf_writing *to)
 		write_item(to, text);
 }
 
-static void write_first(struct rf_writing *to)
+static void write_initial(struct rf_writing *to)
 {
 	char text[RF_COUNT_TEXT_SIZE];
 
@@ -331,7 +331,7 @@ static void write_first(struct rf_writing *to)
 		write_item(to, text);
 }
 
-static void write_alone(struct rf_writing *to)
+static void write_offline(struct rf_writing *to)
 {
 	struct rf_limit alone = *to->limit;
 	char text[RF_RATE_TEXT_SIZE];
@@ -340,7 +340,7 @@ static void write_alone(struct rf_writing *to)
 	alone.unit = RF_PACKETS; /* the limit has said what it counts */
 	rf_format_limit_rate(&alone, text);
 	if (alone.flags & RF_ALONE_FIRST)
-		write_item(to, rf_limit_options[RF_OPT_ALONE].words[0].word);
+		write_item(to, rf_limit_options[RF_OPT_OFFLINE].words[0].word);
 	else if (alone.alone)
 		write_item(to, text);
 }
@@ -358,12 +358,12 @@ static uint64_t default_cells(const struct rf_limit *limit)
 }
 
 /* Only a limit of the fleet has these two. */
-static bool has_no_first(const struct rf_limit *limit)
+static bool has_no_initial(const struct rf_limit *limit)
 {
 	return !(limit->flags & RF_FLEET) || !(limit->flags & RF_FIRST_GIVEN);
 }
 
-static bool has_no_alone(const struct rf_limit *limit)
+static bool has_no_offline(const struct rf_limit *limit)
 {
 	return !(limit->flags & RF_FLEET) || !(limit->alone || limit->flags & RF_ALONE_FIRST);
 }

@@ -19,8 +19,8 @@ static void derive(struct rf_draft *draft)
 	limit->rate = draft->rate.rate.count;
 	limit->window_ns = draft->rate.rate.window_ns;
 	limit->burst = draft->burst.rate.count;
-	limit->first = draft->first.rate.count;
-	limit->flags |= draft->first.text ? RF_FIRST_GIVEN : 0;
+	limit->first = draft->initial.rate.count;
+	limit->flags |= draft->initial.text ? RF_FIRST_GIVEN : 0;
 	limit->has_ports = draft->made.ports != NULL;
 	limit->has_sports = draft->made.sports != NULL;
 	limit->has_to = draft->made.to.count != 0;
@@ -172,65 +172,67 @@ static int check_burst(struct rf_draft *draft, struct rf_error *error)
 
 static int check_no_fleet_words(const struct rf_draft *draft, struct rf_error *error)
 {
-	const bool is_first = rf_has_given(draft, RF_OPT_FIRST);
+	const bool is_initial = rf_has_given(draft, RF_OPT_INITIAL);
 
-	if (!is_first && !rf_has_given(draft, RF_OPT_ALONE))
+	if (!is_initial && !rf_has_given(draft, RF_OPT_OFFLINE))
 		return 0;
 	return rf_error_usage(error,
 			      "'%s': only a limit of the fleet takes it; add 'fleet', or leave it "
 			      "out",
-			      rf_limit_options[is_first ? RF_OPT_FIRST : RF_OPT_ALONE].word);
+			      rf_limit_options[is_initial ? RF_OPT_INITIAL : RF_OPT_OFFLINE].word);
 }
 
-/* `first` is a part of COUNT, in its unit. */
-static int check_first(const struct rf_draft *draft, struct rf_error *error)
+/* `initial` is a part of COUNT, in its unit. */
+static int check_initial(const struct rf_draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
 
-	if (draft->first.rate.in_bits && limit->unit == RF_PACKETS)
+	if (draft->initial.rate.in_bits && limit->unit == RF_PACKETS)
 		return rf_error_usage(error,
-				      "'%s': invalid 'first': the limit is in packets; write it "
+				      "'%s': invalid 'initial': the limit is in packets; write it "
 				      "like 100 or 20k",
-				      draft->first.text);
+				      draft->initial.text);
 	if (limit->first > limit->rate)
 		return rf_error_usage(error,
-				      "'%s': invalid 'first': it must be 0-%" PRIu64
+				      "'%s': invalid 'initial': it must be 0-%" PRIu64
 				      ", a part of the rate",
-				      draft->first.text, (uint64_t)limit->rate);
+				      draft->initial.text, (uint64_t)limit->rate);
 	return 0;
 }
 
-static int check_alone(struct rf_draft *draft, struct rf_error *error)
+static int check_offline(struct rf_draft *draft, struct rf_error *error)
 {
-	const struct rf_rate alone = draft->alone.rate;
+	const struct rf_rate offline = draft->offline.rate;
 	struct rf_limit *limit = &draft->made.limit;
 	char rate[RF_RATE_TEXT_SIZE];
 
-	if (!draft->alone.text)
+	if (!draft->offline.text)
 		return 0;
 	rf_format_rate(limit->rate, limit->window_ns, rate);
-	if (alone.window_ns != limit->window_ns)
+	if (offline.window_ns != limit->window_ns)
 		return rf_error_usage(error,
-				      "'%s': invalid 'alone': its TIME must be that of the rate, "
+				      "'%s': invalid 'offline': its TIME must be that of the rate, "
 				      "as in %s",
-				      draft->alone.text, rate);
-	if (alone.in_bits && limit->unit == RF_PACKETS)
+				      draft->offline.text, rate);
+	if (offline.in_bits && limit->unit == RF_PACKETS)
 		return rf_error_usage(error,
-				      "'%s': invalid 'alone': the limit is in packets; write it "
+				      "'%s': invalid 'offline': the limit is in packets; write it "
 				      "like %s",
-				      draft->alone.text, rate);
-	if (!alone.count || alone.count > limit->rate)
-		return rf_error_usage(error,
-				      "'%s': invalid 'alone': the count must be 1-%" PRIu64
-				      "; for the part that passes by default, write 'alone first'",
-				      draft->alone.text, (uint64_t)limit->rate);
-	if (alone.count < limit->first)
-		return rf_error_usage(error,
-				      "'%s': invalid 'alone': it is less than 'first %s'; write "
-				      "'alone first'",
-				      draft->alone.text, draft->first.text);
+				      draft->offline.text, rate);
+	if (!offline.count || offline.count > limit->rate)
+		return rf_error_usage(
+			error,
+			"'%s': invalid 'offline': the count must be 1-%" PRIu64
+			"; for the part that passes by default, write 'offline initial'",
+			draft->offline.text, (uint64_t)limit->rate);
+	if (offline.count < limit->first)
+		return rf_error_usage(
+			error,
+			"'%s': invalid 'offline': it is less than 'initial %s'; write "
+			"'offline initial'",
+			draft->offline.text, draft->initial.text);
 	/* All of the limit is the default. */
-	limit->alone = alone.count < limit->rate ? alone.count : 0;
+	limit->alone = offline.count < limit->rate ? offline.count : 0;
 	return 0;
 }
 
@@ -240,8 +242,8 @@ static int check_fleet(struct rf_draft *draft, struct rf_error *error)
 
 	if (!(draft->made.limit.flags & RF_FLEET))
 		return check_no_fleet_words(draft, error);
-	err = check_first(draft, error);
-	return err ? err : check_alone(draft, error);
+	err = check_initial(draft, error);
+	return err ? err : check_offline(draft, error);
 }
 
 /* Completes the limit by what it leaves to defaults; an error where its words do not agree. */
@@ -458,7 +460,7 @@ int rf_parse_change(struct rf_words *words, struct rf_change *change, struct rf_
 		return err;
 	change->parts = given | dropped;
 	if (dropped >> RF_OPT_SHARED & 1)
-		change->parts |= 1U << RF_OPT_FIRST | 1U << RF_OPT_ALONE;
+		change->parts |= 1U << RF_OPT_INITIAL | 1U << RF_OPT_OFFLINE;
 	if (given & dropped) {
 		const char *word = rf_limit_options[__builtin_ctz(given & dropped)].word;
 

@@ -448,8 +448,8 @@ static const struct rf_option count_words[] = {
 	{},
 };
 
-static const struct rf_option alone_words[] = {
-	{"first", .summary = "the part that passes by default", NAMES, .bit = RF_ALONE_FIRST,
+static const struct rf_option offline_words[] = {
+	{"initial", .summary = "the part that passes by default", NAMES, .bit = RF_ALONE_FIRST,
 	 INTO(struct rf_draft, made.limit.flags)},
 	{},
 };

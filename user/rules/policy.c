@@ -157,7 +157,7 @@ static int fail_loose(const struct rf_bank *bank, const struct rf_limit *limit,
 	return rf_error_failed(
 		error, -EINVAL,
 		"limit '%s': 'fleet' would pass up to %" PRIu64 " of its %" PRIu64 " over %" PRIu32
-		" hosts; accept that by 'first %" PRIu64 "', or write 'first 0'",
+		" hosts; accept that by 'initial %" PRIu64 "', or write 'initial 0'",
 		limit->name, (uint64_t)rf_fleet_bound(limit->rate, bank->hosts, first),
 		(uint64_t)limit->rate, bank->hosts, first);
 }

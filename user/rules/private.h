@@ -99,7 +99,7 @@ struct rf_written {
 /* The meaning of a word may depend on a later one. */
 struct rf_draft {
 	struct rf_definition made;
-	struct rf_written rate, burst, first, alone;
+	struct rf_written rate, burst, initial, offline;
 	unsigned int given;   /* bit set of enum rf_limit_option */
 	unsigned int dropped; /* by `no`; the same */
 };

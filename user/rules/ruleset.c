@@ -579,11 +579,11 @@ static void define_number(struct rf_writing *to)
 	       rf_attribute_value(to->part, to->limit));
 }
 
-static void define_first(struct rf_writing *to)
+static void define_initial(struct rf_writing *to)
 {
 	const struct rf_bank *bank = &to->ruleset->bank;
 
-	append(to, " first %" PRIu64 " hosts %" PRIu32, rf_bank_first(bank, to->limit),
+	append(to, " initial %" PRIu64 " hosts %" PRIu32, rf_bank_first(bank, to->limit),
 	       bank->hosts);
 }
 
