@@ -108,6 +108,14 @@ is "$(tail -n +2 "$scratch/rows" | grep -c true)" 0 'the ones that follow do not
 is "$(ringfence history list --json | jq -r '.fences[0].gaps[0].reason')" down 'the history has the gap'
 stop TERM "$daemon_pid"
 
+# ---- rules that an older build recorded ----
+
+sqlite3 "$RINGFENCE_HISTORY/$eth.db" \
+	"UPDATE rules SET text = replace(text, 'newcomers off', 'newcomers rate 1/1s then closed')"
+matches "$(ringfence limit try any rate 1/4s dev "$eth" 2>&1)" \
+	"ringfence: cannot read the recorded rules of that time: line [0-9]+: 'closed': this word is now 'drop'" \
+	'old words in recorded rules are refused'
+
 # ---- no information ----
 
 RINGFENCE_HISTORY=$scratch/none
