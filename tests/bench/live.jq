@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What live.sh makes of its turns: the summary of a run, its table, the data of the plot.
+# Processes the turns of live.sh: the summary of a run, its table, the data of the plot.
 
 def title:
 	{
@@ -18,14 +18,14 @@ def title:
 def median: sort | .[length / 2 | floor];
 def spread: {median: median, min: min, max: max};
 def percent: . * 1000 | round / 10;
-# In the order of their first appearance.
+# In the order of their first occurrence.
 def distinct(key):
 	reduce .[] as $one ([]; ($one | key) as $key | if index([$key]) then . else . + [$key] end)
 	| .[];
 
 def ns: .cpu_ns / .handled;
 
-# Of one variant's turns; $floor: the ns of a bare XDP_DROP in each round.
+# Results of one variant's turns; $floor: the ns of a bare XDP_DROP in each round.
 def figures($floor):
 	(map(.took_ns) | add) as $took
 	| {
@@ -35,12 +35,12 @@ def figures($floor):
 		mpps: (map(.handled * 1000 / .took_ns) | median),
 		dropped_percent: (if $family == 4 then 1 - (map(.sunk) | add) / (map(.handled) | add) | percent
 			elif .[0].variant == "ringfence" then $counted else 100 end),
-		# of the time of the flood
+		# of the duration of the flood
 		busy_percent: ((map(.cpu_ns + .waited_ns) | add) / $took | percent),
 		waited_percent: ((map(.waited_ns) | add) / $took | percent)
 	};
 
-# Why a figure may not mean what it says; the gravest.
+# The most important reason why a result can be invalid.
 def doubt($kind):
 	(.ns | (.max - .min) / .median | percent) as $moved
 	| if $kind == "over" and .dropped_percent < 95 then "dropped too few"
@@ -104,7 +104,7 @@ def order: [map(.variants[]) | distinct(.variant)];
 def with_unit:
 	if . >= 1000000 then "\(. / 1000000)M" elif . >= 1000 then "\(. / 1000)k" else tostring end;
 
-# A block of lines for each variant, under its name: place, ratio, and the ratio as a text.
+# A block of lines per variant, with its name: place, ratio, and the ratio as a text.
 def plot:
 	over as $runs
 	| ($runs | order) as $order
@@ -117,7 +117,7 @@ def plot:
 			| "\($group * ($order | length + 1.5) + $i) \(.) \(fixed(if . < 9.95 then 1 else 0 end))"),
 		"", "";
 
-# A group of bars for each number of sources.
+# A group of bars per number of sources.
 def plot_tics:
 	over as $runs
 	| ($runs | order | length) as $bars

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Takes the examples out of a document: README.md or a guide with fenced blocks, or a manual in mdoc
-# with blocks between .Bd -literal and .Ed. Prints a line for each thing, with tabs between:
+# Extracts the examples of a document: README.md or a guide with fenced blocks, or a manual in mdoc
+# with blocks between .Bd -literal and .Ed. Prints a line for each item, separated by tabs:
 #
 #	block	LINE	KIND	FIRST LINE OF THE BLOCK
 #	command	LINE	TEXT
@@ -8,8 +8,8 @@
 #	rule	LINE	TEXT		a line of a file of rules
 #	fresh	LINE			the following begins with a fence without rules
 #
-# KIND is console (commands behind '# ' or '$ ', and their output), sh (commands), rules, or other.
-# The language of a fenced block says it, or else the lines do.
+# KIND is console (commands after '# ' or '$ ', and their output), sh (commands), rules, or other.
+# It is the language of a fenced block, or otherwise derived from the lines.
 
 function is_rule(text) {
 	return text ~ /^(limit|allow|deny|newcomers) / || text ~ /^[ \t]*(#.*)?$/

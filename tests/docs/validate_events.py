@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Validates events, a line of JSON each, against the schema: `validate_events.py SCHEMA < LINES`. Of events with
-# the same type and keys, the first 50. Prints the types that it saw, and exits with 1 on a failure.
+# Validates events, a line of JSON each, against the schema: `validate_events.py SCHEMA < LINES`. Of
+# events with the same type and keys, only the first 50. Prints the types that it found, and exits
+# with 1 on a failure.
 import json
 import sys
 

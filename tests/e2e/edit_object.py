@@ -4,12 +4,12 @@
 
   pass=SECTION     the entry of that section passes every packet; the verifier walks three
                    instructions of it
-  tag=SECTION      one more instruction in the entry, without effect: another tag
+  tag=SECTION      one more instruction in the entry, without effect: a different tag
   return0=FUNCTION  the function returns 0; the verifier walks three instructions of it
   word=OFFSET:VALUE  32 bits of .rodata
 
-Instructions are put before the entry's first one. All that refers to an instruction by its offset in
-the section moves along: relocations, symbols, and the records of .BTF.ext. Only return0 replaces the
+Instructions are inserted before the entry's first one. All references to an instruction by its offset
+in the section are adjusted: relocations, symbols, and the records of .BTF.ext. Only return0 replaces the
 first instructions of its function.
 """
 import struct
@@ -68,7 +68,7 @@ class Object:
             yield offset, record.unpack_from(self.data, offset)
 
     def prepend(self, name, code):
-        """Puts code before that of a section."""
+        """Inserts code before the code of a section."""
         at, size = self.place(name)
         grown = code + self.data[at:at + size]
         self.data += bytes(-len(self.data) % 8)
@@ -98,7 +98,7 @@ class Object:
         self.data[at:at + len(code)] = code
 
     def move_symbol(self, offset, symbol, section, by):
-        """The function begins where it did, and is longer; labels in it are further back."""
+        """The start of the function is unchanged, and it is longer; labels in it have larger offsets."""
         if symbol[3] != section:
             return
         if symbol[1] & 15 == STT_FUNC and symbol[4] == 0:
@@ -108,7 +108,7 @@ class Object:
         SYMBOL.pack_into(self.data, offset, *symbol)
 
     def move_records(self, name, by):
-        """Of functions, lines and relocations by BTF. The first of a function stays at its beginning."""
+        """Adjusts records of functions, lines and relocations by BTF. The first of a function remains at its start."""
         strings = self.place(".BTF")[0]
         header_size, strings_at = struct.unpack_from("<I", self.data, strings + 4)[0], \
             struct.unpack_from("<I", self.data, strings + 16)[0]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Collects from the agents of a fleet when their hosts were alone, until SIGTERM.
+"""Collects from the agents of a fleet when their hosts were offline, until SIGTERM.
 
-Usage: fleet_alone.py SOCKET... . At the end it prints lines of HOST BUCKET SINCE UNTIL, in ns of
-CLOCK_MONOTONIC; UNTIL 0: it still is. Agents count each time alone, so none is missed between two
-looks: of several only the newest is told whole, and the others lie between the look before and that.
-A host without an agent is alone once its deadline has passed."""
+Usage: fleet_alone.py SOCKET... . On exit it prints lines of HOST BUCKET SINCE UNTIL, in ns of
+CLOCK_MONOTONIC; UNTIL 0: still offline. Agents count the periods offline, so none is missed between
+two requests: of several, only the latest has exact times, and the others are between the previous
+request and its start. A host without an agent is offline after its deadline has passed."""
 import json
 import signal
 import socket
@@ -22,7 +22,7 @@ def end(_signal, _frame):
 
 
 def ask(path):
-    """What the agent says; {}: it is busy; None: there is none."""
+    """The reply of the agent; {}: it is busy; None: not running."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as agent:
         agent.settimeout(1)
         try:
@@ -40,14 +40,14 @@ class Bucket:
         self.times, self.heard_until, self.alone = None, 0, []
 
     def note(self, since, until):
-        """Whatever begins with the last one is that, and goes on."""
+        """A period with the same start as the last one continues it."""
         if self.alone and self.alone[-1][0] == since:
             self.alone.pop()
         if not until or until > began:
             self.alone.append((since, until))
 
     def told(self, said, looked):
-        """`looked`: when this agent was asked before; 0: it was not."""
+        """`looked`: time of the previous request to this agent; 0: none."""
         times = said['offline_count']
         if looked and times > self.times + 1:
             self.note(looked, said['offline_since_ns'])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Carries bytes between a fleet's agents and their engine, each way so many ms late.
+"""Forwards bytes between a fleet's agents and the fleet server, MS late in each direction.
 
 Usage: fleet_relay.py PORT HOST:PORT MS"""
 import asyncio

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Answers whoever connects like a broken or hostile Redis: hostile_server.py PORT WAY [SEED]
+"""Replies to any client like a broken or hostile Redis: hostile_server.py PORT WAY [SEED]
 
-Each WAY is a function; what it yields is sent after each piece that the client sends.
+Each WAY is a function; the values that it yields are sent, one after each piece that the client sends.
 """
 import random
 import socketserver
@@ -18,7 +18,7 @@ def unasked():
 
 
 def greeting():
-    """A reply before any call; the first piece is sent at once."""
+    """A reply before any call; the first piece is sent immediately."""
     while True:
         yield b'+OK\r\n'
 
@@ -29,7 +29,7 @@ def array():
 
 
 def arrays():
-    """No array of them is large, all of them are."""
+    """Each array is small, but their total is large."""
     while True:
         yield b'*1000\r\n' + b'*1000\r\n' + (b'*1000\r\n' + b':1\r\n' * 1000) * 1000
 
@@ -46,7 +46,7 @@ def line():
 
 
 def values(depth):
-    """Any value of the protocol, also such as no call expects."""
+    """Any value of the protocol, including values that no call expects."""
     kind = chance.randrange(7 if depth else 5)
     if kind == 0:
         return b'$-1\r\n'
@@ -81,7 +81,7 @@ def nested():
 
 
 def port_zero():
-    """A master that announces a replica at port 0, in the order in which 'fleet check' asks."""
+    """A master that announces a replica at port 0, in the order of the requests of 'fleet check'."""
     info = b'redis_version:7.0.0\r\nrole:master\r\ncluster_enabled:1\r\n'
     yield b'$%d\r\n%s\r\n' % (len(info), info)
     yield b'-NOPERM\r\n'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// The page in a real browser: prints "ok NAME" or "not ok NAME" for each check, and "# …" besides.
-// URL is the page with its token, DIRECTORY is where `flood` is written to make somebody send one.
+// The page in a real browser: prints "ok NAME" or "not ok NAME" for each check, and "# …" for
+// additional information. URL is the page with its token; a file `flood` in DIRECTORY requests a
+// flood.
 
 import fs from 'node:fs';
 import {Browser, pause} from './webdriver.mjs';
@@ -17,7 +18,7 @@ function check(name, isRight, ...got) {
 const text = (selector) => `return document.querySelector('${selector}').textContent`;
 const href = 'return location.href';
 
-// ---- what axe would look for ----
+// ---- checks of accessibility, like axe's ----
 
 const UNNAMED = `
 	const name = (e) => e.getAttribute('aria-label') || e.getAttribute('alt') || e.labels && e.labels[0] && e.labels[0].textContent || e.textContent.trim();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// The page in odd situations: prints "ok NAME" or "not ok NAME" for each check, and "do WHAT" where
-// its reader has to change something. URL is the page with its token; DIRECTORY gets `ended`.
+// The page in unusual situations: prints "ok NAME" or "not ok NAME" for each check, and "do WHAT"
+// to request a change from the reader of its output. URL is the page with its token; DIRECTORY gets
+// `ended` after all checks.
 
 import fs from 'node:fs';
 import {Browser, pause} from './webdriver.mjs';
@@ -25,7 +26,7 @@ async function make(what) {
 
 const TEXT = 'const e = document.querySelector(arguments[0]); return e && e.checkVisibility() ? e.textContent : ""';
 
-// Waits until an element shows a text; prints what it shows otherwise.
+// Waits until an element shows a text; prints the present text otherwise.
 async function shows(browser, name, selector, text) {
 	try {
 		await browser.until(name, `${TEXT.replace('return', 'const shown =')}; return shown.includes(arguments[1])`, selector, text);
@@ -82,7 +83,7 @@ async function losesLimit(browser) {
 	await browser.keys('\uE00C');
 }
 
-// The daemon's clock is nobody's to set: what the page is told is set back instead.
+// The daemon's clock cannot be set, therefore the times in its replies to the page are.
 async function hasClockSet(browser) {
 	await browser.run(`
 		const real = window.fetch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// The page as a newcomer opens it: prints "ok NAME" or "not ok NAME" for each check.
-// URL is the page with its token; DIRECTORY gets `ended` once all checks ran.
+// The page when it is opened for the first time: prints "ok NAME" or "not ok NAME" for each check.
+// URL is the page with its token; DIRECTORY gets `ended` after all checks.
 
 import fs from 'node:fs';
 import {Browser} from './webdriver.mjs';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Pictures of the page, live and of one source, in light and dark, and as a telephone has it.
+// Pictures of the page, live and of one source, in light and dark, and at the width of a phone.
 
 import fs from 'node:fs';
 import {Browser, pause} from './webdriver.mjs';

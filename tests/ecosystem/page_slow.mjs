@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// The page while scans are far apart: prints "ok NAME" or "not ok NAME" for each check.
-// URL is the page with its token; DIRECTORY gets `ended` once all checks ran.
+// The page while scans are far apart: prints "ok NAME" or "not ok NAME" for each check. URL is the
+// page with its token; DIRECTORY gets `ended` after all checks.
 
 import fs from 'node:fs';
 import {Browser} from './webdriver.mjs';
@@ -13,7 +13,8 @@ function check(name, isRight, ...got) {
 		console.log(`# got: ${JSON.stringify(got)}`);
 }
 
-// Of each plot: its width, the first and last column of pixels with a line, those without between them.
+// For each plot: its width, the first and last column of pixels with a line, and the columns
+// without one between them.
 const LINES = `
 	return [...document.querySelectorAll('#packets, .limit .plot')].map((plot) => {
 		const canvas = plot.querySelector('canvas'), {width, height} = canvas, columns = [];
@@ -41,7 +42,7 @@ async function hasWholeLines(browser) {
 	check('each source has a line', await browser.run("return [...document.querySelectorAll('#sources-table polyline')].every((line) => line.getBoundingClientRect().width > 0)"));
 }
 
-// Cells that are displayed and reach out of the table's box, or of the view.
+// Cells that are displayed and extend past the table's box, or past the view.
 const CUT = `
 	const box = document.querySelector('#sources-table').parentElement, right = Math.min(box.getBoundingClientRect().right, innerWidth);
 	return [...document.querySelectorAll('#sources-table th, #sources-table td, #sources-table .tag')]
@@ -59,7 +60,7 @@ async function cutsNothing(browser) {
 	}
 }
 
-// The answer of the daemon, with one point left.
+// The daemon's reply, with a single point.
 const ONE_SCAN = `
 	const real = window.fetch;
 	window.fetch = async (...asked) => {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Reads a document of OpenMetrics with the parser of Prometheus' client for Python, which is stricter than
-# Prometheus itself. Prints how many samples it has, and how many of them have an exemplar.
+# Reads a document of OpenMetrics with the parser of Prometheus' client for Python, which is
+# stricter than Prometheus itself. Prints the number of samples, and the number of samples with an
+# exemplar.
 import sys
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// A browser through WebDriver, with nothing but fetch. Everything it logs and asks for is noted.
+// A browser through WebDriver, using only fetch. All of its log messages and requests are recorded.
 
 const DRIVER = process.env.WEBDRIVER || 'http://127.0.0.1:9515';
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 
-const PATIENCE_MS = 180000; // as in lib.sh: on a busy machine a page may take long to come
+const PATIENCE_MS = 180000; // as in lib.sh: on a busy machine a page can take long to load
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function call(method, path, body) {
@@ -29,8 +29,8 @@ export class Browser {
 		}}})).sessionId;
 		browser.messages = [];
 		browser.requests = [];
-		browser.received = []; // [time in s, bytes] of each answer over HTTP
-		browser.url = {}; // of each request
+		browser.received = []; // [time in s, bytes] of each HTTP response
+		browser.url = {}; // of each request, by id
 		await browser.shape({width, height, dark});
 		return browser;
 	}
@@ -74,7 +74,7 @@ export class Browser {
 		return (await this.on('POST', '/element', {using: 'css selector', value: selector}))[ELEMENT];
 	}
 
-	// The page may make an element anew between the two.
+	// The page can replace an element between the two calls.
 	async click(selector) {
 		for (let attempt = 0; ; attempt++) {
 			try {
@@ -92,7 +92,7 @@ export class Browser {
 		return this.on('POST', '/actions', {actions: [{type: 'key', id: 'keys', actions}]});
 	}
 
-	// From one part of an element's width to another.
+	// From one part of an element's width to a different one.
 	async drag(selector, from, to) {
 		const box = await this.run('const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.left, b.top, b.width, b.height]', selector);
 		const at = (part) => ({type: 'pointerMove', duration: 60, x: Math.round(box[0] + box[2] * part), y: Math.round(box[1] + box[3] / 2)});

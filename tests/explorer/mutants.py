@@ -3,9 +3,9 @@
 """mutants.py FROM TO <MUTANTS: all mutants in one copy of the explored sources.
 
 Each line of MUTANTS is a number, a function and a sed -E command, with tabs between. In the copy, a
-changed function calls the variant that rf_mutant selects: the function as it is, or as the command of
-that number changes it. Prints the numbers of the mutants that the copy has. The others change more
-than functions, a macro for instance, and need a copy for themselves.
+changed function calls the variant that rf_mutant selects: the original function, or the function as
+changed by the command with that number. Prints the numbers of the mutants in the copy. The others
+change more than functions, for example a macro, and need a separate copy.
 """
 import pathlib
 import re
@@ -17,7 +17,7 @@ PARAMETER = re.compile(r"(\w+)\s*(?:\[[^]]*\])*$")
 
 
 def parts_of(text):
-    """The text between functions, and the functions, in turn."""
+    """The text between functions, and the functions, alternately."""
     parts, end = [], 0
     for found in FUNCTION.finditer(text):
         parts += [text[end:found.start()], found.group()]
@@ -33,7 +33,7 @@ def changed(path, function, command):
 
 
 def renamed(function, name, suffix):
-    """A function under another name, and not inlined: each variant is compiled once."""
+    """A function with a different name, and not inlined: each variant is compiled once."""
     text = re.sub(rf"\b{name}\(", f"{name}{suffix}(", function, count=1)
     return re.sub(r"^(RF_INLINE|static (inline )?)", "static __attribute__((noinline)) ", text)
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-# Calls and includes of user/ run down only, and in no circle. Reads the table of floors, then with
-# `from=includes` what grep -H found of #include lines, then with `from=objects` what nm -A -P says
-# of the objects: who defines a symbol, and who uses it.
+# Calls and includes of user/ only go to lower floors, without cycles. Reads the table of floors,
+# then with `from=includes` the #include lines found by grep -H, then with `from=objects` the output
+# of nm -A -P for the objects: the symbols that each defines and uses.
 
 function complain(text) {
 	print text | "cat >&2"
 	failed = 1
 }
 
-# user/attach/load.c is of attach, include/ringfence/abi.h of ringfence, a library of itself.
+# user/attach/load.c belongs to attach, include/ringfence/abi.h to ringfence, a library to itself.
 function folder_of(file, part) {
 	split(file, part, "/")
 	return part[1] == "user" || part[1] == "include" ? part[2] : part[1]
@@ -27,7 +27,7 @@ function use(file, target, how, mine, theirs) {
 	}
 }
 
-# What an include names, as a file of the tree or as a library; "" of what is neither.
+# The target of an include, as a file of the tree or as a library; "" if it is neither.
 function included(name) {
 	if (name ~ /^<bpf\// || name ~ /^"build\/.*\.skel\.h"/)
 		return "libbpf"
@@ -51,7 +51,7 @@ function included(name) {
 	return split(name, part, "/") == 2 && part[1] in floor ? "user/" name : ""
 }
 
-# Depth first; `path` says how we came here.
+# Depth first; `path` is the path to this node.
 function walk(at, path, next_ones, count, i) {
 	if (state[from, at] == "left")
 		return

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-# Tables that an enum indexes have a row for each of its members: a member without one would be read
-# as NULL or 0. Reads headers and sources. A table is checked if its size is a member of an enum
-# ('[RF_MAP_COUNT]': all members before it), or if it has no size (all members but a last one that
-# counts them). The rows of a file of rows ('#include "….def"') make their enum as well, so none can
-# be missing. 'sparse:' in a comment of the line above says that holes are meant.
+# Tables that are indexed by an enum must have a row for each of its members: a missing row would be
+# read as NULL or 0. Reads headers and sources. A table is checked if its size is a member of an
+# enum ('[RF_MAP_COUNT]': all members before it), or if it has no size (all members except a last
+# one that counts them). A file of rows ('#include "….def"') also generates its enum, so no row can
+# be missing. 'sparse:' in a comment on the preceding line marks intentional holes.
 
 function complain(text) {
 	print text | "cat >&2"
 	failed = 1
 }
 
-# Members with a value are other names, or bits: neither needs a row.
+# Members with a value are aliases or bits: neither needs a row.
 function add_members(line, part, parts, i) {
 	parts = split(line, part, ",")
 	for (i = 1; i <= parts; i++) {
