@@ -714,6 +714,6 @@ int rf_check_match(const struct rf_definition *made, unsigned int given, struct 
 		err = check_flags(limit, error);
 	if (!err && limit->ban_ns && limit->flags & RF_SHADOW)
 		err = rf_error_usage(error, "'ban': a shadow limit drops nothing, so it bans "
-					    "nobody; leave out 'ban' or 'shadow'");
+					    "no source; leave out 'ban' or 'shadow'");
 	return err;
 }
