@@ -5,8 +5,8 @@
  *   asks latency FENCE COUNT      of that many new sources, one after the other, the time from
  *                                 the packet that requests a share until the share is granted
  *   asks new FENCE RATE SECONDS   a packet of RATE new sources a second, each with a request
- *   asks hold FENCE COUNT RATE    makes COUNT sources hold a claim: each requests and uses its
- * share asks flood FENCE SECONDS      the cost of a packet of one source that sends all the time
+ *   asks hold FENCE COUNT RATE    makes COUNT sources hold a claim: each requests and uses a share
+ *   asks flood FENCE SECONDS      the cost of a packet of one source that sends all the time
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>

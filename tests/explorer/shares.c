@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs every interleaving of two CPUs that take from one window, and take credits, with the agent
- * of a fleet: it writes shares, waits for programs, reads what was used, changes the definition,
- * hears of the engine.
+ * of a fleet: it writes shares, waits for programs, reads the usage, changes the definition, and
+ * receives heartbeats.
  *
- * What must hold: no more is charged in N cells than `first` and the largest share that was in
- * force during the packet's call, under the packet's own definition; or `alone`, past a deadline.
- * After the wait, nobody is charged by an older share, and what the agent reads is no less than
- * what was charged. What was admitted under a share that was lowered since, is not forgotten.
+ * Invariants: no more is charged in N cells than `first` and the largest share that was enforced
+ * during the packet's call, under the packet's own definition; or `alone`, past a deadline. After
+ * the wait, no packet is charged by an older share, and the usage that the agent reads is no less
+ * than the charged amount. Admissions under a share that has been lowered since are not lost.
  *
- * A limit that bans does so only where more than the limit was sent, to this host or, in rows with
- * `sums`, to all of them. Such a source is banned from then on.
+ * A limit that bans does so only if more than the limit was sent, to this host or, in rows with
+ * `sums`, to all hosts. Such a source is banned from then on.
  *
- * A packet may come at any of the row's times. The agent's clock is behind no packet's.
+ * A packet can arrive at any of the row's times. The agent's clock is never behind a packet's.
  *
- * Speaks TAP. A failure prints the schedule that leads to it.
+ * Prints TAP. A failure prints the schedule that leads to it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,30 +30,30 @@ struct rf_policy policy[DEFINITIONS];
 static const char *failure;
 static int refusals, reads, bans; /* in all schedules: there must be some */
 
-/* What was charged, and what remains beside the window. */
+/* Charges, and other records besides the window. */
 static struct books {
 	__u8 charged[LEDGER_SIZE]; /* by epoch */
-	__u8 sent[LEDGER_SIZE];	   /* as well: packets, whatever became of them */
-	int share[DEFINITIONS];	   /* in force, as the agent was told or is about to tell */
-	int least[DEFINITIONS];	   /* the least that may be in force */
-	int deadline;		   /* the latest, as well */
-	bool hears;		   /* it is on its way to another one */
+	__u8 sent[LEDGER_SIZE];	   /* by epoch as well: packets, with any verdict */
+	int share[DEFINITIONS];	   /* enforced, as written by the agent or about to be */
+	int least[DEFINITIONS];	   /* the smallest share that can be enforced */
+	int deadline;		   /* the latest one that was written or is being written */
+	bool hears;		   /* the agent is writing a new deadline */
 	int forfeited;		   /* additions that were refused */
-	__u8 before[LEDGER_SIZE];  /* what was charged when the agent began to read */
+	__u8 before[LEDGER_SIZE];  /* charges when the agent started to read */
 	bool waits_for[TAKERS];
-	int answered;	     /* packets, by the window */
-	int answered_before; /* when the agent began to add up */
+	int answered;	     /* packets for which the window was used */
+	int answered_before; /* when the agent started to add up */
 	bool is_over;	/* all hosts received more than the limit, and the agent bans the source */
-	bool is_banned; /* it has done so */
+	bool is_banned; /* it has banned the source */
 	struct {
 		struct rf_lease lease;
-		int most;  /* that a packet's window may have been filled to, during its call */
-		int epoch; /* that the head was in when the packet changed it */
+		int most;  /* to which the window can have been filled during the packet's call */
+		int epoch; /* of the head when the packet changed it */
 		/* During its call: whether it has added, the least that was allowed, the most used.
 		 */
 		bool has_added;
 		int least, used;
-		bool is_late; /* it came when the source was banned */
+		bool is_late; /* it arrived when the source was banned */
 	} cpu[TAKERS];
 } books;
 
@@ -70,7 +70,7 @@ static void fail(const char *what)
 		failure = what;
 }
 
-/* ---- what must hold ---- */
+/* ---- invariants ---- */
 
 static int head_epoch(void)
 {
@@ -101,7 +101,7 @@ static int by_share(const struct local *local, const int share[DEFINITIONS])
 	return at_most(row->first[local->definition] + share[local->definition], row->limit);
 }
 
-/* What a packet may fill its window to, by what is in force at this moment. */
+/* The limit to which a packet can fill its window, by the share that is enforced now. */
 static int allowed_now(const struct local *local)
 {
 	const int time = row->reads_clock ? (int)shared.clock - ORIGIN : local->time;
@@ -109,7 +109,9 @@ static int allowed_now(const struct local *local)
 	return time >= books.deadline ? row->limit : by_share(local, books.share);
 }
 
-/* The least of that, as the agent may be on its way to another share or deadline. */
+/*
+ * The smallest such limit, because the agent can be about to write a different share or deadline.
+ */
 static int least_now(const struct local *local)
 {
 	const bool is_alone = local->time >= books.deadline && !books.hears;
@@ -117,7 +119,7 @@ static int least_now(const struct local *local)
 	return is_alone ? row->limit : by_share(local, books.least);
 }
 
-/* What the window has of all other packets at this moment. */
+/* The window's charges for all other packets at this time. */
 static int used_by_others(int index)
 {
 	int used = up_to(books.charged, later_epoch(hands[index].local.time)) + books.forfeited;
@@ -159,7 +161,7 @@ static void note_charges(int index, const struct local *so_far, __u64 head)
 
 	if (shared.window.head != head) {
 		books.cpu[index].epoch = later_epoch(local->time);
-		books.sent[local->time]--; /* it counts where the head is, if later */
+		books.sent[local->time]--; /* counted in the head's epoch, if later */
 		books.sent[books.cpu[index].epoch]++;
 		books.cpu[index].has_added = true;
 	}
@@ -176,7 +178,7 @@ static const struct action *next_action(void)
 	return &row->action[hands[AGENT].packet];
 }
 
-/* An action begins: a share that grows is in force at any moment from here on. */
+/* Starts an action: a larger share can be enforced at any time from here on. */
 static void begin_action(const struct local *local)
 {
 	const int definition = local->tag - 1;
@@ -220,7 +222,7 @@ static int all_sent(void)
 	return sum;
 }
 
-/* Each packet is in the sum once: at the latest once its call has ended. */
+/* Each packet is in the sum once, at the latest when its call has finished. */
 static void end_sum(const struct local *local)
 {
 	const int room = row->limit - row->elsewhere;
@@ -250,7 +252,7 @@ static void end_action(const struct local *local)
 	if (local->kind != READS)
 		return;
 	reads++;
-	/* By then a part of it may have left the window. */
+	/* Until then, a part of it can have left the window. */
 	if (local->used < up_to(books.before, later_epoch(local->time)))
 		fail("more than was read is charged");
 }
@@ -262,7 +264,7 @@ static bool is_done(int index)
 	return hands[index].packet == (index == AGENT ? row->actions : row->packets[index]);
 }
 
-/* What of the books may still matter, without each CPU's part. */
+/* The records that can still matter, without each CPU's part. */
 static struct books books_ahead(void)
 {
 	const struct hand *agent = &hands[AGENT];
@@ -287,7 +289,7 @@ static void hash_hand(__u64 hash[2], const struct hand *hand)
 		  hand->history);
 }
 
-/* CPUs with as many packets are alike. */
+/* CPUs with the same number of packets are equivalent. */
 static void hash_cpus(__u64 hash[2])
 {
 	__u64 cpu[TAKERS][2];
@@ -341,7 +343,7 @@ static void check_ban(void)
 		fail("banned, and no more than the limit was sent in N consecutive epochs");
 }
 
-/* Once nothing is in hand. */
+/* Called when no CPU is in a call. */
 static void check_bans(void)
 {
 	int places = 0;
@@ -416,7 +418,7 @@ static double explore_operation(int index)
 	return schedules;
 }
 
-/* As the data path asks. Then it has answered, and without an operation. */
+/* Whether the lease answers, as the data path does, without an operation. */
 static bool lease_answers(int index, int time)
 {
 	struct rf_lease *lease = &books.cpu[index].lease;
@@ -458,7 +460,10 @@ static double explore_action(int time)
 	return explore_operation(AGENT);
 }
 
-/* May that action begin? A read waits for all programs that ran at the end of the last write. */
+/*
+ * Whether that action can start. A read waits for all programs that ran at the end of the last
+ * write.
+ */
 static bool may_begin(void)
 {
 	const enum kind kind = next_action()->kind;
@@ -471,7 +476,7 @@ static bool may_begin(void)
 	return true;
 }
 
-/* What an actor may begin, at every time. */
+/* Explores the next packet or action of an actor, at all times. */
 static double explore_beginning(int index)
 {
 	const struct books here = books;

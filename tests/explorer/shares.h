@@ -63,8 +63,8 @@ enum kind {
 struct memory {
 	struct rf_window window;
 	struct rf_hearing hearing;
-	__u64 definition; /* in force */
-	__u64 clock;	  /* no packet has come later */
+	__u64 definition; /* the definition that is enforced */
+	__u64 clock;	  /* the latest time of a packet */
 	__u64 received;	  /* of a row with `sums` */
 	struct rf_ban_set bans;
 };
@@ -73,12 +73,12 @@ struct memory {
 struct local {
 	enum kind kind;
 	int time;
-	int tag, share; /* of WRITES; HEARS: the deadline is `share` */
+	int tag, share; /* of WRITES; HEARS: `share` is the deadline */
 	/* The result. */
 	int definition; /* that the packet found */
 	bool has_begun, charged, bans;
 	bool is_banned; /* it found a ban */
-	bool is_over;	/* of SUMS: and it bans, if it wins the race for that */
+	bool is_over;	/* of SUMS: and it bans, unless another actor already has */
 	int result, used;
 	struct rf_lease lease;
 };
