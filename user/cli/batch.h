@@ -13,7 +13,7 @@
 struct rf_step {
 	enum rf_command_id command;
 	size_t line;
-	bool is_wrong;			 /* it has a mistake, and is not made */
+	bool is_wrong;			 /* it has an error, and is not applied */
 	bool force;			 /* also if it cuts off an own network */
 	struct rf_words words;		 /* after the command; its own copy */
 	struct rf_definition definition; /* of 'limit add' and 'limit set' */
@@ -40,17 +40,20 @@ struct rf_batch {
 	struct rf_mistakes mistakes;
 };
 
-/* Reads the lines. Mistakes are not errors: `batch` has them. Free it after success and failure. */
+/*
+ * Reads the lines. Errors in them are not returned: they are recorded in `batch`. Free it after
+ * success and failure.
+ */
 int rf_batch_read(struct rf_batch *batch, const char *path, struct rf_error *error);
 void rf_batch_free(struct rf_batch *batch);
 
-/* Adds a mistake of a line. Fails only if memory runs out. */
+/* Records an error of a line. Fails only if memory runs out. */
 int rf_batch_note(struct rf_batch *batch, size_t line, int err, const struct rf_error *reason,
 		  struct rf_error *error);
 
 /*
- * Adds the prefixes of a file that a line names. Mistakes in the file become mistakes of the line,
- * and set `is_wrong`.
+ * Adds the prefixes of a file that a line names. Errors in the file become errors of the line, and
+ * set `is_wrong`.
  */
 int rf_batch_prefixes(struct rf_batch *batch, size_t line, const char *path,
 		      struct rf_prefixes *prefixes, bool *is_wrong, struct rf_error *error);

@@ -6,7 +6,7 @@
 
 #include "cli/batch.h"
 
-#define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
+#define WORDS_MAX 1024 /* in a line; blanks are allowed after the commas of a port list */
 #define COMMANDS                                                                               \
 	"a batch, which may have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or " \
 	"'del', "                                                                              \
@@ -359,7 +359,7 @@ static int read_step(struct rf_batch *batch, enum rf_command_id command, size_t 
 
 /* ---- lines ---- */
 
-/* sparse: a batch has no other commands. */
+/* sparse: a batch accepts no other commands */
 static int (*const readers[RF_CMD_COUNT])(struct rf_batch *batch, enum rf_command_id command,
 					  size_t line, struct rf_words *words,
 					  struct rf_error *error) = {
@@ -380,7 +380,7 @@ static int read_line(struct rf_batch *batch, char *text, size_t line, struct rf_
 	struct rf_words words;
 	int command, err;
 
-	/* Saved rules may be a batch. */
+	/* Rejects saved rules given as a batch. */
 	err = rf_rulefile_check_format(rf_rulefile_format(text), error);
 	if (!err)
 		err = rf_split_line(text, array, WORDS_MAX, &words, error);

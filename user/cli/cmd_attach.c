@@ -182,7 +182,7 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 	return 0;
 }
 
-/* Takes the operand of a command that has one interface. */
+/* Parses the operand of a command that accepts one interface. */
 static const char *take_interface(enum rf_command_id command, const struct rf_options *options,
 				  struct rf_words *words, struct rf_error *error)
 {
@@ -214,7 +214,7 @@ static int take_words(struct rf_words *words, const char *word[RF_INTERFACES_MAX
 	return count;
 }
 
-/* What was removed with the fence; prints nothing where nothing was. */
+/* Prints the state that was removed with the fence, if any. */
 static void print_lost(const struct rf_lost *lost)
 {
 	if (*lost->fence)
@@ -306,7 +306,7 @@ static const struct rf_field detached_fields[] = {
 
 RF_RECORD(detach, detached_fields);
 
-/* Prints what was detached. Of several failures, the last one is left in `error`. */
+/* Prints the detached interfaces. If several failed, the last error is returned in `error`. */
 static int print_detached(const struct rf_detach *detach, bool json, struct rf_error *error)
 {
 	struct rf_error unprinted;
@@ -380,8 +380,8 @@ int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struc
 /* ---- repair ---- */
 
 /*
- * repair: watches an attached interface, and repairs it whenever it needs that. Each repair runs in
- * a child process, since the lock of the commands is held until a process ends.
+ * repair: watches an attached interface, and repairs it whenever necessary. Each repair runs in a
+ * child process, because the command lock is held until the process exits.
  */
 
 #define CHECK_MS 2000
@@ -407,7 +407,7 @@ enum need {
 	WORKS, /* the program has just counted packets */
 };
 
-/* A member has joined since the fence began to count by interface. */
+/* A member joined after the fence started counting by interface. */
 static bool lacks_members(const struct rf_fence *fence, const struct rf_interface *interface)
 {
 	return fence->interfaces > 1 && !rf_by_interface_is_whole(fence, interface->index);
@@ -443,7 +443,7 @@ static int repair(const char *name)
 	struct rf_error error = {};
 	const int err = rf_fence_repair(name, &attached, &error);
 
-	if (err && err != -ENOENT) /* it was detached meanwhile */
+	if (err && err != -ENOENT) /* it was detached concurrently */
 		rf_out_error(&error);
 	else if (!err && attached.outcome != RF_UNCHANGED)
 		print_attached(&attached);
@@ -549,7 +549,7 @@ int rf_cmd_repair(const struct rf_options *options, struct rf_words *words, stru
 
 /* ---- pause, resume ---- */
 
-/* Neither waits for the lock, so that both work while another command holds it. */
+/* Neither waits for the lock: both work while another command holds it. */
 struct pausing {
 	int (*open)(struct rf_fence *fence, const char *dev, struct rf_error *error);
 	const char *dev[RF_INTERFACES_MAX]; /* as they were typed; none: every fence */
@@ -610,7 +610,7 @@ static int pause_one(const struct pausing *pausing, const char *dev, struct rf_e
 	return err;
 }
 
-/* Whatever fails on one fence, the others are paused. Leaves the last error in `error`. */
+/* Pauses all fences even if some fail. Returns the last error in `error`. */
 static int pause_all(const struct pausing *pausing, struct rf_error *error)
 {
 	struct rf_fences fences;
@@ -627,7 +627,7 @@ static int pause_all(const struct pausing *pausing, struct rf_error *error)
 	return result;
 }
 
-/* If any of the names is wrong, nothing is paused. */
+/* If any of the names is invalid, no fence is paused. */
 static int pause_named(const struct pausing *pausing, struct rf_error *error)
 {
 	int err = 0;

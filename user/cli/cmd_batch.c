@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * batch: many commands, one change. First all that can be wrong is looked for: in the lines, then
- * against the rules of the fence. Only then rules and lists change, by one commit, and last the
- * bans end, which cannot be refused.
+ * batch: many commands, one change. Everything is validated first: the lines, then the commands
+ * against the rules of the fence. Only then are rules and lists changed, by one commit. Bans are
+ * lifted last, because that cannot be rejected.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static bool share_name(const struct rf_step *one, const struct rf_step *other)
 }
 
 /*
- * May the mistake of a step follow from one before? A limit that could not be added is not there;
- * one that could not be deleted takes up room, and is one of all.
+ * Can the error of a step be caused by an earlier one? A limit that could not be added does not
+ * exist; one that could not be deleted occupies a slot and counts towards the maximum.
  */
 static bool may_follow(const struct rf_batch *batch, const struct rf_step *step, int err)
 {
@@ -312,7 +312,7 @@ static int check_unbans(struct rf_batch *batch, const struct rf_transaction *tra
 	return err;
 }
 
-/* Last: a ban may end by itself at any time, so by now none has to be there. */
+/* Runs last. A ban can expire at any time: a missing one is no error. */
 static int end_bans(struct rf_batch *batch, const struct rf_transaction *transaction,
 		    struct rf_error *error)
 {
@@ -325,15 +325,15 @@ static int end_bans(struct rf_batch *batch, const struct rf_transaction *transac
 			       reason.text);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole batch ---- */
 
-/* Must the rules be read? Else few changes can be made in the lists in force. */
+/* Do the rules have to be read? If not, few changes can be made in the active lists. */
 static bool is_of_rules(const struct rf_batch *batch)
 {
 	return batch->steps || batch->options.confirm_ns;
 }
 
-/* Makes all changes in the rules of the transaction, and notes every mistake. */
+/* Makes all changes in the rules of the transaction, and records every error. */
 static int edit_rules(struct rf_batch *batch, struct rf_transaction *transaction,
 		      struct rf_error *error)
 {
@@ -369,7 +369,9 @@ static int commit_rules(struct rf_batch *batch, struct rf_transaction *transacti
 	return err;
 }
 
-/* Where a change is refused, the rules tell which, and with `skip-refused` the others are made. */
+/*
+ * If a change is rejected, the rules show which one, and with `skip-refused` the others are made.
+ */
 static int commit_lists(struct rf_batch *batch, struct rf_transaction *transaction,
 			struct rf_error *error)
 {
@@ -410,7 +412,7 @@ static int run(struct rf_batch *batch, struct rf_transaction *transaction,
 		err = is_of_rules(batch) ? commit_rules(batch, transaction, error)
 					 : commit_lists(batch, transaction, error);
 	rf_left_out_end(&batch->left_out);
-	/* Where there is no fence, what is wrong with the lines is said all the same. */
+	/* Errors in the lines are reported even without a fence. */
 	if (batch->mistakes.count)
 		return rf_rules_refuse(batch->path, &batch->mistakes, RF_RULES_UNCHANGED, error);
 	if (!err && batch->steps && !batch->options.confirm_ns)

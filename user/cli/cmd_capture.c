@@ -36,7 +36,7 @@ struct capture_file {
 	off_t whole;	 /* up to there it has whole packets */
 };
 
-/* ---- the file; it always ends with a whole packet ---- */
+/* ---- the file; it always stops after a complete packet ---- */
 
 static int fail_file(struct capture_file *to, int err, struct rf_error *error)
 {
@@ -62,7 +62,7 @@ static int open_stream(struct capture_file *to, int fd, struct rf_error *error)
 			       strerror(ENOMEM));
 }
 
-/* Not the stream that all commands print to: that nobody reads it any longer is no error here. */
+/* Not the stream to which all commands print: here it is no error if the reader closes the pipe. */
 static int open_output(struct capture_file *to, struct rf_error *error)
 {
 	int fd;
@@ -78,7 +78,7 @@ static int open_output(struct capture_file *to, struct rf_error *error)
 	return open_stream(to, fd, error);
 }
 
-/* The file has addresses: only the user may read it. A device or a named pipe may be there. */
+/* The file has addresses: only the user can read it. The path can be a device or a named pipe. */
 static int open_file(struct capture_file *to, struct rf_error *error)
 {
 	int fd = open(to->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
@@ -118,7 +118,7 @@ static int capture_file_interface(struct capture_file *to, uint32_t index, const
 	return err ? fail_file(to, err, error) : 0;
 }
 
-/* Packets are in the file after the next flush; where it fails, none of them are. */
+/* Packets are in the file after the next flush; if it fails, none of them are. */
 static int capture_file_add(struct capture_file *to, const struct rf_pcapng_packet *packet,
 			    struct rf_error *error)
 {
@@ -136,7 +136,7 @@ static int capture_file_flush(struct capture_file *to, struct rf_error *error)
 	return 0;
 }
 
-/* `keeps`: a file that was made stays. */
+/* `keeps`: do not remove the file. */
 static void capture_file_close(struct capture_file *to, bool keeps)
 {
 	if (to->file)
@@ -166,7 +166,7 @@ struct capture {
 
 /* ---- may it be? ---- */
 
-/* Whoever has told the daemon to keep no addresses did not mean to find them in a file. */
+/* A user who configured the daemon to record no addresses does not expect them in a file. */
 static int check_privacy(struct rf_error *error)
 {
 	char told[PATH_MAX] = "prefix";
@@ -239,7 +239,7 @@ static const char *name_of(const struct capture *capture, uint32_t index, char n
 	return name;
 }
 
-/* No more than so many a second. */
+/* Limits the number of packets a second. */
 static bool is_too_many(struct capture *capture, const struct rf_sample *sample)
 {
 	if (sample->time_ns - capture->second_ns >= RF_NS_PER_S) {
@@ -284,7 +284,7 @@ static bool is_done(const struct capture *capture)
 	       (capture->asked->count && capture->written >= capture->asked->count);
 }
 
-/* The time is over; what was taken until now is still written. */
+/* The time has expired; packets taken until now are still written. */
 static bool is_over(const struct capture *capture)
 {
 	return rf_out_is_interrupted() ||
@@ -299,7 +299,7 @@ static int fail_detached(const struct capture *capture, struct rf_error *error)
 			       capture->fence.name);
 }
 
-/* Sampling ends by itself unless it is renewed, or when another capture has ended. */
+/* Sampling stops unless it is renewed, or when a different capture stops. */
 static int renew(struct capture *capture, struct rf_error *error)
 {
 	const uint64_t now = rf_time_awake();
@@ -338,7 +338,7 @@ static int go_on(struct capture *capture, struct rf_error *error)
 	return err;
 }
 
-/* Whoever is late begins the next slice now. */
+/* If it is late, the next slice starts immediately. */
 static void wait_for_end_of_slice(struct capture *capture)
 {
 	const uint64_t now = rf_time_awake();
@@ -353,7 +353,7 @@ static void wait_for_end_of_slice(struct capture *capture)
 	nanosleep(&pause, NULL);
 }
 
-/* After a slice that was sampled, and soon after those of others who take the same packets. */
+/* After a slice with sampling, and soon after a slice of another capture of the same packets. */
 static bool must_read(struct capture *capture, bool was_on)
 {
 	const uint64_t now = rf_time_awake();
@@ -370,7 +370,10 @@ static int run(struct capture *capture, struct rf_error *error)
 	bool over = false, was_on;
 	int err = go_on(capture, error), written;
 
-	/* Only now: whoever waits for the head of the file then misses no packet. */
+	/*
+	 * Sampling starts only now: a reader that waits for the header of the file then misses no
+	 * packet.
+	 */
 	if (!err)
 		err = capture_file_flush(&capture->to, error);
 	capture->slice_end_ns = rf_time_awake();

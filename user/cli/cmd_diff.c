@@ -67,7 +67,7 @@ static uint64_t left_ns(const struct rf_listed *listed, enum rf_list list, unsig
 	return until > clock->now ? (until - clock->now) * clock->tick_ns : 1;
 }
 
-/* An entry that is not there is equal to one that ends at once. */
+/* A missing entry is equal to an entry that expires immediately. */
 static bool is_equal(uint64_t before, uint64_t after, uint64_t slack_ns)
 {
 	if (before == RF_FOREVER || after == RF_FOREVER)
@@ -117,8 +117,8 @@ static void compare_entries(const struct rf_listed *before, const struct rf_list
 }
 
 /*
- * Finds the entries of this host in which two rule sets differ. Their owners must be numbered
- * alike, as in those of `after`. Free the change, even after an error.
+ * Finds the entries of this host in which two rule sets differ. Their owners must have the numbers
+ * that they have in `after`. Free the change, even after an error.
  */
 static int list_diff_find(const struct rf_ruleset *before, const struct rf_ruleset *after,
 			  enum rf_list list, const struct list_clock *clock,
@@ -197,7 +197,7 @@ static void print_counts(const struct list_diff *change)
 	rf_out("\n");
 }
 
-/* Prints nothing where nothing changes. */
+/* Prints no line if nothing changes. */
 static void list_diff_print(const struct list_diff *change, bool all)
 {
 	const size_t shown = all || change->count <= SHOWN ? change->count : SHOWN;
@@ -259,11 +259,11 @@ static const struct rf_field list_diff_fields[] = {
 /* A limit that only one of the rules have, or that differs. */
 struct limit_diff {
 	enum entry_change change;
-	struct rf_limit_changes changes; /* of one that is changed; of others only its name */
+	struct rf_limit_changes changes; /* of a changed limit; of others only its name */
 	char *command;			 /* of others: it adds the limit */
 };
 
-/* The rules in force, and those that a file would put in force. */
+/* The active rules, and the rules that a file would commit. */
 struct diff {
 	struct rf_ruleset before, after;
 	struct limit_diff *limit; /* those deleted first */
@@ -304,7 +304,7 @@ static int common_slots(const struct rf_bank *bank, const struct rf_bank *other,
 	return common;
 }
 
-/* A limit that stays keeps its slot. */
+/* A limit in both rule sets has the same slot in both. */
 static void compare_order(struct diff *diff)
 {
 	int before[RF_LIMITS_MAX], after[RF_LIMITS_MAX];
@@ -386,7 +386,7 @@ static bool hosts_differ(const void *of)
 	return diff->before.bank.hosts != diff->after.bank.hosts;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole command ---- */
 
 static int compare(struct diff *diff, struct rf_error *error)
 {
@@ -528,7 +528,7 @@ static int read_before(const struct rf_fence *fence, struct diff *diff, struct r
 	return 0;
 }
 
-/* `begun_ns`: since then, `save` at the other end of a pipe may have read the fence. */
+/* `begun_ns`: since then, `save` at the other end of a pipe might have read the fence. */
 static int read_after(const struct rf_rulefile *file, uint64_t begun_ns, struct diff *diff,
 		      struct rf_error *error)
 {

@@ -30,7 +30,7 @@ struct report {
 	struct rf_interface_facts *facts;
 	struct examined *interface; /* of each of `facts` */
 	int count;
-	int asked; /* the interface that was asked for; -1: none */
+	int asked; /* the requested interface; -1: none */
 	int problems;
 };
 
@@ -77,7 +77,7 @@ static void add_program(struct rf_interface_facts *facts)
 	snprintf(facts->program_name, sizeof(facts->program_name), "%s", occupant.name);
 }
 
-/* Does the fence on the interface still do what it was attached for? */
+/* Does the fence on the interface still work as attached? */
 static void add_working(struct rf_interface_facts *facts)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
@@ -135,7 +135,7 @@ static int examine_interfaces(struct report *report, struct rf_error *error)
 	return 0;
 }
 
-/* The given name may be an alternative name of the interface. */
+/* The given name can be an alternative name of the interface. */
 static int find_asked(struct report *report, const char *given, struct rf_error *error)
 {
 	const unsigned int index = given ? if_nametoindex(given) : 0;
@@ -157,8 +157,8 @@ static int find_asked(struct report *report, const char *given, struct rf_error 
 }
 
 /*
- * Problems of the machine, and of the interface that was asked for. Without one, of every interface
- * with a fence: there they are failures, and elsewhere only what an attach would need.
+ * Problems of the machine, and of the requested interface. Without one, of every interface with a
+ * fence, where they are failures; on others they only describe the requirements of an attach.
  */
 static int count_problems(const struct report *report)
 {
@@ -230,7 +230,7 @@ static const struct rf_field examined_fields[] = {
 	{},
 };
 
-/* All, or the one that was asked for. */
+/* All interfaces, or the requested one. */
 static const void *examined_at(const void *of, size_t i)
 {
 	const struct report *report = of;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* events: what happened, from the histories, or from the file where there are none */
+/* events: reads past events from the histories, or from the file if there is no history */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -24,13 +24,13 @@
 
 /* ---- one event ---- */
 
-/* Lines of events, each with its time; a day has a line of its own. */
+/* Lines of events, each with its time; each day has a heading line. */
 struct event_lines {
 	const char *indent;
 	char day[RF_DATE_LENGTH + 1]; /* of the line before */
 };
 
-/* Is the source in the network? One that was recorded as a network may also be around it. */
+/* Is the source in the network? A source that was recorded as a network can also contain it. */
 static bool is_from(const struct rf_prefix *from, const char *text)
 {
 	struct rf_prefix source;
@@ -93,18 +93,18 @@ static void event_lines_put(struct event_lines *lines, uint64_t time_ns, const c
 
 struct queued_event {
 	uint64_t time_ns;
-	size_t number; /* events of the same time keep their order */
+	size_t number; /* preserves the order of events with the same time */
 	char *text;    /* NULL: `json` */
 	json_t *json;
 };
 
-/* Empty where it is all zero. */
+/* Empty if it is all zero. */
 struct event_queue {
 	struct queued_event *event;
 	size_t count, capacity, puts;
 };
 
-/* A result that is not 0 ends the visit. */
+/* A result other than 0 stops the visit. */
 typedef int (*queue_visit)(void *context, const struct queued_event *event);
 
 static void drop(struct queued_event *event)
@@ -168,7 +168,7 @@ static void event_queue_trim(struct event_queue *queue, size_t most)
 	memmove(queue->event, queue->event + over, queue->count * sizeof(queue->event[0]));
 }
 
-/* Visits the events, and empties the queue, also where the visit ends early. */
+/* Visits the events, and empties the queue, even if the visit stops early. */
 static int event_queue_drain(struct event_queue *queue, queue_visit visit, void *context)
 {
 	int result = 0;
@@ -236,7 +236,7 @@ static const struct rf_field listing_fields[] = {
 
 RF_RECORD(events, listing_fields);
 
-/* Returns whether nothing was listed, which only text for people mentions. */
+/* Returns whether the list was empty, which only the text output mentions. */
 static bool end_list(struct listing *listing, json_t **json)
 {
 	if (json)
@@ -382,9 +382,9 @@ static int events_list_file(const struct rf_options *options, const struct rf_ev
 /* ---- watch: each event as it is recorded ---- */
 
 #define TURN_MS 100
-#define LOOK_TURNS 10	/* between two looks for new histories, and whether any is written */
-#define LAST 10		/* events to begin with, */
-#define LAST_OF 1000	/* chosen from so many of each history */
+#define LOOK_TURNS 10	/* between two scans for new histories, and for whether any is written */
+#define LAST 10		/* events at the start, */
+#define LAST_OF 1000	/* chosen from this many of each history */
 #define QUEUE_MOST 1000 /* of a file, whose events are in their order */
 #define SLICE_NS (3600 * RF_NS_PER_S)
 #define LATE_NS (10 * RF_NS_PER_S)
@@ -395,7 +395,7 @@ struct followed {
 	struct rf_reader *reader; /* NULL: it cannot be read now */
 	ino_t inode;		  /* of its file; 0: none was open yet */
 	uint64_t seq;		  /* of the last event that was seen */
-	uint64_t since_ns;	  /* a file that comes late may have old events */
+	uint64_t since_ns;	  /* a file that appears late can have old events */
 };
 
 /* Where events are read from. */
@@ -415,7 +415,7 @@ struct watch {
 	struct event_queue queue;
 	struct event_lines lines;
 	uint64_t began_ns; /* 0: the first events are read yet */
-	bool is_quiet;	   /* it was said that nothing is recorded */
+	bool is_quiet;	   /* that nothing is recorded was already logged */
 	struct rf_error said;
 };
 
@@ -463,7 +463,7 @@ static int take(struct watch *watch, const char *fence, const struct rf_recorded
 struct following {
 	struct watch *watch;
 	struct followed *one;
-	bool is_past; /* the numbers behind the one that was seen come later */
+	bool is_past; /* the numbers after the one that was seen appear later */
 };
 
 static int visit_event(void *context, const struct rf_recorded_event *event)
@@ -501,7 +501,7 @@ static int follow(struct watch *watch, struct followed *one, struct rf_error *er
 	return err && err != -ENOMEM ? lose(watch, one, error) : err;
 }
 
-/* Another file has numbers of its own. */
+/* Each file has separate numbers. */
 static void note_file(struct watch *watch, struct followed *one, ino_t inode)
 {
 	if (one->inode == inode)
@@ -557,7 +557,7 @@ static int add(struct watch *watch, const char *fence)
 	return 0;
 }
 
-/* Where there is none, there may be one later. */
+/* If there is no history, one can appear later. */
 static int look_for_histories(struct watch *watch, struct rf_error *error)
 {
 	struct rf_recorded_fences *fences = malloc(sizeof(*fences));
@@ -600,7 +600,10 @@ static uint64_t first_event(const struct watch *watch)
 	return first_ns;
 }
 
-/* Those of all fences, an hour at a time: so they are in the order of time, and few at once. */
+/*
+ * Reads the events of all fences, an hour at a time: they are in chronological order, and only a
+ * few are in memory.
+ */
 static int read_since(struct watch *watch, struct rf_error *error)
 {
 	const uint64_t first_ns = first_event(watch), now_ns = rf_time_wall();
@@ -610,7 +613,7 @@ static int read_since(struct watch *watch, struct rf_error *error)
 	if (from_ns < first_ns)
 		from_ns = first_ns;
 	for (; !err && from_ns <= now_ns && !rf_out_is_interrupted(); from_ns += SLICE_NS) {
-		/* What a clock that was ahead has recorded is in the last slice. */
+		/* The last slice includes records of a clock that was ahead. */
 		const bool is_last = now_ns - from_ns < SLICE_NS;
 		const struct rf_asked slice = {
 			.from_ns = from_ns,
@@ -703,7 +706,7 @@ static void say_whether_recorded(struct watch *watch)
 	watch->is_quiet = is_quiet;
 }
 
-/* A fence without a history may get one, but a name that nothing has is a mistake. */
+/* A fence without a history can get one later, but a name that matches nothing is an error. */
 static int check_dev(const struct watch *watch, bool is_attached, struct rf_error *error)
 {
 	const char *dev = watch->options->dev;
@@ -787,7 +790,7 @@ static int events_watch(const struct rf_options *options, const struct rf_events
 	return err;
 }
 
-/* ---- where they are ---- */
+/* ---- where the events are ---- */
 
 /* Is there a file of events, and no history? */
 static bool has_file_alone(const char *path)
@@ -800,7 +803,7 @@ static bool has_file_alone(const char *path)
 	return has_none && *path && !access(path, R_OK);
 }
 
-/* An error where ringfence-watch is told to record neither. */
+/* An error if ringfence-watch is configured to record neither. */
 static int events_place(struct events_place *place, struct rf_error *error)
 {
 	const char *given = getenv("RINGFENCE_EVENTS");

@@ -303,8 +303,8 @@ int rf_cmd_fleet_hosts(const struct rf_options *options, struct rf_words *words,
 /* ---- gone ---- */
 
 /*
- * The host of that name. A machine that was restarted has a new slot: of several hosts with the
- * name, this is the one that was silent for the longest time.
+ * Finds the host by name. A restarted machine has a new slot: if several hosts have the name, this
+ * is the host that has been silent longest.
  */
 static const json_t *find_name(const json_t *hosts, const char *word)
 {

@@ -339,7 +339,7 @@ static void check_library(const struct node *node, struct rf_findings *findings)
 	}
 }
 
-/* Commands that the user of a member has no right to. */
+/* Commands that the user of a member is not permitted to run. */
 static void check_rights(const struct node *node, struct rf_findings *findings)
 {
 	if (json_is_true(json_object_get(node->facts, "info_denied")))

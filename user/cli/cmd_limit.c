@@ -60,7 +60,7 @@ static int put_limit(struct rf_transaction *transaction, int slot,
 	return err;
 }
 
-/* Beside the first limit: how much of COUNT is safe for a source that sends evenly. */
+/* Printed with the first limit: the part of COUNT that is safe for a source that sends evenly. */
 static void print_steady(const struct rf_limit *limit, uint32_t tick_ns)
 {
 	const uint32_t steady = rf_policy_steady(limit, tick_ns);
@@ -91,7 +91,7 @@ static int add_limit(struct rf_transaction *transaction, const struct rf_definit
 	return 0;
 }
 
-/* Prints what the new definition changed, since options that are not given get their defaults. */
+/* Prints how the new definition differs, because options that are not given get their defaults. */
 static int set_limit(struct rf_transaction *transaction, const struct rf_definition *definition,
 		     bool json, struct rf_error *error)
 {
@@ -215,7 +215,7 @@ int rf_cmd_limit_del(const struct rf_options *options, struct rf_words *words,
 
 /* ---- list ---- */
 
-/* What all hosts together pass; 0: it is not of the fleet, or the number of hosts is not told. */
+/* The total that all hosts pass; 0: not a fleet limit, or the number of hosts is unknown. */
 static uint64_t bound_of(const struct rf_bank *bank, const struct rf_limit *limit)
 {
 	if (!(limit->flags & RF_FLEET) || !bank->hosts)
@@ -453,7 +453,7 @@ struct enforced {
 	bool is_shadow, was_changed;
 };
 
-/* What to change, and what has changed. */
+/* The requested changes and their result. */
 struct enforcing {
 	bool to_shadow;
 	uint32_t chosen, changed; /* bit sets of slots */

@@ -28,7 +28,7 @@ static int parse_prefix(struct rf_words *words, enum rf_command_id command,
 	return err;
 }
 
-/* What a command does with its changes, and what becomes of them. */
+/* The changes of a command, and their results. */
 struct changing {
 	struct rf_list_changes changes;
 	struct rf_left_out left_out;
@@ -291,7 +291,7 @@ static int read_prefixes(const char *path, struct rf_list_change change, size_t 
 	return err;
 }
 
-/* What the words of `load` ask for: the changes of the file's prefixes. */
+/* The request of `load`: the changes of the file's prefixes. */
 static int read_load(const char *path, enum rf_list list, const struct rf_list_text *text,
 		     struct loaded *loaded, struct changing *changing, struct rf_error *error)
 {

@@ -37,7 +37,7 @@ static int scan(const char *interface, struct rf_metrics *metrics, struct rf_err
 	return err;
 }
 
-/* A fence that cannot be read is told as such, and so is the error. */
+/* A fence that cannot be read is exported as unreadable, with its error. */
 static int add(struct exported *exported, const char *fence, const char *interface,
 	       struct rf_error *error)
 {
@@ -97,7 +97,7 @@ static int export_all(struct exported *exported, struct rf_error *error)
 	struct rf_fences fences;
 	int err = rf_fences_find(&fences, error);
 
-	/* A file is not to show for ever what was there before a fence was detached. */
+	/* After a fence was detached, a file must not show its old values forever. */
 	if (err == -ENOENT && exported->file.path)
 		err = 0;
 	if (!err && !make_room(exported, fences.count, error))

@@ -41,15 +41,15 @@ static bool is_utf8(void)
 	return false;
 }
 
-/* Rounded up, so that only 0 has no bar. */
+/* Rounded up: only 0 has no bar. */
 static size_t level_of(uint64_t number, uint64_t most)
 {
 	return most ? (number * (double)LEVELS + most - 1) / most : 0;
 }
 
 /*
- * The greatest number has the tallest bar; 0 has none. Blocks where the locale's codeset is UTF-8,
- * else ASCII. `text` has RF_BARS_TEXT_SIZE(count) bytes.
+ * The maximum has the tallest bar; 0 has none. Uses blocks if the locale's codeset is UTF-8, else
+ * ASCII. `text` has RF_BARS_TEXT_SIZE(count) bytes.
  */
 static void format_bars(const uint64_t *number, size_t count, char *text)
 {
@@ -92,7 +92,7 @@ struct limit_counts {
 struct counts {
 	struct rf_recorded recorded;
 	uint64_t would_drop;
-	struct rf_recorded_count *reason; /* those that passed before those that were dropped */
+	struct rf_recorded_count *reason; /* passed reasons before dropped ones */
 	size_t reasons;
 	struct limit_counts *limit;
 	size_t limits;
@@ -134,7 +134,7 @@ static void take_limits(struct counts *counts)
 	}
 }
 
-/* Sorts what was read into `recorded`. */
+/* Sorts the counts into `recorded`. */
 static int sort_counts(struct counts *counts, struct rf_error *error)
 {
 	const size_t most = counts->recorded.counts + 1;
@@ -435,7 +435,7 @@ int rf_top_at(const struct rf_options *options, const struct rf_top *top, struct
 
 /* ---- at TIME: show ---- */
 
-#define EVENTS_AROUND_NS (300 * RF_NS_PER_S) /* before and after the time that is asked for */
+#define EVENTS_AROUND_NS (300 * RF_NS_PER_S) /* before and after the requested time */
 
 struct show_at {
 	const char *fence;
@@ -602,7 +602,7 @@ int rf_show_at(const struct rf_options *options, const struct rf_prefix *source,
 #define SOURCES 10
 #define EVENTS 40
 
-/* What a report is about, and what was found. */
+/* The subject of a report, and its results. */
 struct subject {
 	const char *fence;
 	char id[RF_EVENT_ID_SIZE];	  /* "": a time */
@@ -660,7 +660,7 @@ RF_RECORD(report, report_fields);
 
 /* ---- report: which one ---- */
 
-/* The last attack; a flood before what is a part of one. */
+/* The last attack; a flood takes precedence over an event that is part of it. */
 static void find_last(struct rf_reader *reader, struct subject *subject)
 {
 	struct rf_recorded_event event;
@@ -802,7 +802,10 @@ static void print_peak(const struct subject *subject)
 	       subject->attack.is_of_source ? "the whole fence: " : "", rate, time);
 }
 
-/* What its events tell is exact; what the history has of it began and ended some seconds off. */
+/*
+ * The values of its events are exact; in the history it started and stopped some seconds earlier or
+ * later.
+ */
 static void print_own(const struct subject *subject)
 {
 	const struct rf_recorded_attack *own = &subject->attack;

@@ -14,7 +14,7 @@
 #include "rules/file.h"
 #include "rules/policy.h"
 
-/* How many rules there are, of a file or in force. */
+/* The number of rules in a file or in the kernel. */
 struct counts {
 	int limits;
 	size_t allowed, denied, both; /* prefixes; `both`: on both lists */
@@ -145,8 +145,8 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t confirm_ns, bo
 }
 
 /*
- * A file of many prefixes is compiled only once, by the commit. Where that fails, the file is
- * checked for all its mistakes; another failure keeps its message.
+ * A file of many prefixes is compiled only once, by the commit. If that fails, the file is checked
+ * for all its errors; a failure with a different cause retains its message.
  */
 static int commit_file(struct rf_transaction *transaction, const char *path,
 		       struct rf_rulefile *file, const struct rf_confirm *confirm,
@@ -333,7 +333,7 @@ static void save_list(const struct rf_fence_rules *rules, enum rf_list list)
 	}
 }
 
-/* Which rules are printed, if others are in force or will be, or none. */
+/* Names the rules that are printed, if different rules are active or pending, or none. */
 static const char *confirm_text(const struct rf_standing *standing, bool confirmed)
 {
 	const bool returns = standing->fallback == RF_FALL_BACK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* show, top: single sources, those of a network, and those that matter most */
+/* show, top: single sources, the sources of a network, and the busiest sources */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -68,7 +68,7 @@ static void format_rate(const struct rf_source_row *row, char text[RF_CELL_SIZE]
 		 row->limit->unit == RF_BYTES ? units[unit] : "");
 }
 
-/* What is printed of the rows. */
+/* The printed part of the rows. */
 struct printed {
 	const struct rf_source_rows *rows;
 	bool has_rate;
@@ -305,7 +305,10 @@ static int show_network(const struct rf_fence *fence, const struct rf_prefix *pr
 
 #define RECENT_MS 1000
 
-/* When the limit alone lets a packet pass; of a shadow limit, when it would. */
+/*
+ * When this limit would let a packet pass if it were the only one; for a shadow limit, when it
+ * would if enforced.
+ */
 static void print_passes_again(const struct rf_shown_limit *one)
 {
 	const char *what = one->limit->flags & RF_SHADOW ? "would pass  " : "passes again";
@@ -399,7 +402,7 @@ static void print_shown(const struct rf_shown *shown)
 		print_limit(&shown->limit[i], limits_decide);
 }
 
-/* Reads it again after a second, if that tells whether packets are dropped now. */
+/* Reads the source again after a second if that shows whether packets are being dropped. */
 static int read_recent(const struct rf_fence *fence, const struct rf_prefix *source,
 		       struct rf_shown **shown, struct rf_error *error)
 {
@@ -530,7 +533,7 @@ static void print_unseen(const struct shown_top *shown)
 
 /* ---- top: what to do ---- */
 
-/* Many drops of sources that have no row: says which words show them. */
+/* Many drops of sources without a row: prints which words show them. */
 static int hint(const struct rf_fence *fence, struct rf_error *error)
 {
 	struct rf_totals totals;
@@ -688,7 +691,7 @@ static int show_top(const struct rf_fence *fence, const void *context, json_t **
 	return err;
 }
 
-/* On a terminal, unless it is asked to print. */
+/* On a terminal, unless printing is requested. */
 static bool is_screen(const struct rf_options *options, const struct rf_top *top)
 {
 	return !top->has_rows && !top->at_ns && !top->sample_ns && !options->json &&

@@ -42,7 +42,7 @@ struct watched {
 struct watch {
 	struct watched *of;
 	int count;
-	bool several; /* there were several when the watch began */
+	bool several; /* there were several when the watch started */
 	const struct rf_stats *asked;
 	bool json;
 	struct widths widths;
@@ -91,7 +91,7 @@ static void print_reason_rates(const struct rf_rates *rates)
 			       rf_reason_is_drop(i) ? 40 : 41, rf_reason_text(i), rates->reason[i]);
 }
 
-/* A name that is too long for its column has a line of its own. */
+/* A name too long for its column is printed on a separate line. */
 static void print_first(const struct widths *widths, const char *first)
 {
 	const bool is_long = (int)strlen(first) > widths->first;
@@ -199,9 +199,9 @@ static int fail_detached(const struct watched *one, struct rf_error *error)
 }
 
 /*
- * After a move the readings name their fence anew. What else of them points into the old place, or
- * to interfaces of before, is not used: the next reading is made before a line is printed, and the
- * one before it gives its sums alone.
+ * After a move the readings contain the new names of their fence. Their other pointers into the old
+ * array, or to earlier interfaces, are not used: the next reading is taken before a line is
+ * printed, and from the one before it only the sums are used.
  */
 static void keep_fence(struct watched *one)
 {
@@ -209,7 +209,7 @@ static void keep_fence(struct watched *one)
 		one->reading[i].fence = &one->fence;
 }
 
-/* Fences that were detached are left out, with a message; without the last one the watch ends. */
+/* Detached fences are removed, with a message; without the last one the watch stops. */
 static int leave_detached(struct watch *watch, struct rf_error *error)
 {
 	int kept = 0;
@@ -352,7 +352,7 @@ static void print_interface(const char *label, const struct rf_interface_counter
 	print_count("  dropped", &counters->dropped);
 }
 
-/* The interfaces of a fence that has had several, and what they do not have of the totals. */
+/* The interfaces of a fence that has had several, and the rest of the totals. */
 static void print_interfaces(const struct rf_totals *totals)
 {
 	const struct rf_interface_counters *rest = &totals->rest;

@@ -19,9 +19,9 @@
 #include "snapshot/state.h"
 
 #define NEARLY_FULL 90 /* of 100 */
-#define FULL 99	       /* of 100; two CPUs that meet one source at once leave a slot free */
+#define FULL 99 /* of 100; two CPUs that add the same source concurrently leave a slot free */
 
-/* An interface, and what only the status says of it. */
+/* An interface, and the facts that only the status prints. */
 struct status_interface {
 	struct rf_interface_totals totals;
 	struct rf_bypass bypass;
@@ -55,7 +55,7 @@ static void view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE]
 	}
 }
 
-/* What a limit names by `to`: PREFIX,…, which the caller frees; NULL: nothing. */
+/* The values of `to` of a limit: PREFIX,…, which the caller frees; NULL: none. */
 static char *view_to_text(const struct rf_ruleset *rules, int slot)
 {
 	char prefix_text[RF_PREFIX_TEXT_SIZE], *text = NULL;
@@ -91,7 +91,7 @@ static int take_interfaces(struct status *status, struct rf_error *error)
 	status->interface = calloc(interfaces + 1, sizeof(*status->interface));
 	if (!status->interface)
 		return rf_error_failed(error, -ENOMEM, "not enough memory");
-	rf_build_read(&build); /* where that fails, it says so */
+	rf_build_read(&build); /* if it fails, the result includes the reason */
 	status->this_build = RF_YES;
 	for (int i = 0; i < interfaces; i++) {
 		struct status_interface *one = &status->interface[i];
@@ -448,7 +448,7 @@ static void print_chain(const struct rf_chain *chain)
 		rf_out_text("%s'%s'", i ? ", " : ", in a chain: ", chain->component[i].name);
 }
 
-/* What passed the interface and what was dropped there, of a fence that has had several. */
+/* The packets that the interface passed and dropped, for a fence that has had several. */
 static void print_counted(const struct rf_interface_counters *counted)
 {
 	if (counted)

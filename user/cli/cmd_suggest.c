@@ -31,7 +31,9 @@ static bool sees_all(const struct rf_limit *limit)
 	       !limit->has_from && !limit->has_to && !limit->length_max && !limit->tcp_mask;
 }
 
-/* A limit of rate 0 has no windows, and the level of a bucket is not what came in a TIME. */
+/*
+ * A limit of rate 0 has no windows, and the level of a bucket is not the amount received in a TIME.
+ */
 static bool has_peaks(const struct rf_limit *limit, uint64_t per_ns)
 {
 	return limit->rate && !rf_has_burst(limit) && (!per_ns || limit->window_ns == per_ns);
@@ -82,7 +84,7 @@ static char *probe_command(const struct rf_ruleset *rules, const struct rf_defin
 	return rf_shadow_command(rules, &probe, limit->limit.name);
 }
 
-/* The limit that is named shows no peaks: a window beside it would. */
+/* The named limit has no peaks: adds the command for a window limit with the same matches. */
 static int fail_bucket(const struct rf_ruleset *rules, const struct rf_definition *limit,
 		       uint64_t per_ns, struct rf_error *error)
 {
@@ -118,8 +120,8 @@ static int fail_other_time(const struct rf_ruleset *rules, const struct rf_defin
 }
 
 /*
- * The limit that is asked for; else the first that sees every packet, or the first, of those with
- * the TIME that is asked for. -ENODATA: none, with the shadow to add. Free `limit` anyway.
+ * The requested limit; else the first that sees every packet, or the first, of those with the
+ * requested TIME. -ENODATA: none, with the shadow to add. Free `limit` anyway.
  */
 static int suggest_limit(const struct rf_ruleset *rules, const struct rf_suggest_asked *asked,
 			 struct rf_definition *limit, struct rf_error *error)
@@ -147,7 +149,7 @@ static int suggest_limit(const struct rf_ruleset *rules, const struct rf_suggest
 }
 
 #define HOUR_NS (3600 * RF_NS_PER_S)
-#define DAY_NS (24 * HOUR_NS - 60 * RF_NS_PER_S) /* an interval or two may be late */
+#define DAY_NS (24 * HOUR_NS - 60 * RF_NS_PER_S) /* one or two intervals can be late */
 #define HOURS_LEAST 12				 /* of a day, that were not left out */
 #define INTERVAL_NS (10 * RF_NS_PER_S)
 #define FLOODS_MAX 64
@@ -231,7 +233,7 @@ static int note_flood(void *context, const struct rf_recorded_event *event)
 	return 0;
 }
 
-/* Did the interval that ends then overlap a flood? */
+/* Did the interval that stops at that time overlap a flood? */
 static bool is_flooded(const struct suggesting *suggesting, uint64_t time_ns)
 {
 	for (int i = 0; i < suggesting->floods; i++)
@@ -539,7 +541,7 @@ RF_RECORD(suggest, suggest_fields);
 
 /* ---- the command ---- */
 
-/* The limit of the suggested rate, under the name of what it sees. */
+/* The limit of the suggested rate, named after the traffic it sees. */
 static int make_command(struct suggesting *suggesting, struct rf_error *error)
 {
 	struct rf_definition limit = suggesting->limit;

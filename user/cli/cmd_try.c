@@ -16,7 +16,7 @@
 #define HOUR_NS (3600 * RF_NS_PER_S)
 #define INTERVAL_NS (10 * RF_NS_PER_S) /* of the history's sources */
 
-/* What is asked, and what comes of it. */
+/* The request, and its result. */
 struct trying {
 	const char *fence;
 	struct rf_ruleset rules;
@@ -39,7 +39,7 @@ static void free_trying(struct trying *trying)
 	free(trying->command);
 }
 
-/* ---- what can be derived ---- */
+/* ---- which results can be derived ---- */
 
 static bool same_ports(const uint64_t *a, const uint64_t *b)
 {
@@ -67,7 +67,7 @@ static bool same_packets(const struct rf_definition *a, const struct rf_definiti
 	       same_prefixes(&a->to, &b->to);
 }
 
-/* Is each of these networks whole sources of the limit, and within what it was for? */
+/* Does each of these networks consist of whole sources of the limit, and lie within its match? */
 static bool is_narrower(const struct rf_definition *tried, const struct rf_definition *recorded)
 {
 	if (!tried->limit.has_from)
@@ -118,7 +118,7 @@ static int read_limits(struct rf_reader *reader, const struct rf_try *asked, str
 					  &trying->recorded, error);
 	if (err)
 		return err;
-	/* A ban is none of the limit that is tried, unless it is asked for. */
+	/* Bans of the recorded limit do not apply to the tried limit, unless requested. */
 	if (!(asked->change.parts >> RF_OPT_BAN & 1))
 		trying->tried.limit.ban_ns = 0;
 	trying->command = rf_shadow_command(&trying->rules, &trying->tried, asked->change.name);
@@ -138,7 +138,7 @@ static int read_limits(struct rf_reader *reader, const struct rf_try *asked, str
 	return 0;
 }
 
-/* The limit may have been another one at the beginning: then its last definition counts. */
+/* The limit might have had a different definition at the start: then the last one counts. */
 static int check_rules(struct rf_reader *reader, const char *name, struct trying *trying,
 		       struct rf_error *error)
 {
@@ -242,7 +242,7 @@ static int read_others(struct rf_reader *reader, struct trying *trying, struct r
 				   run->until_ns, visit_peak, trying, error);
 }
 
-/* The history has packets of sources; their bytes are told by the average of the limit. */
+/* The history has packets of sources; their bytes are estimated by the average of the limit. */
 static double average_length(const struct rf_recorded *recorded, const struct rf_limit *limit)
 {
 	struct rf_count all = {};
