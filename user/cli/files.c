@@ -20,7 +20,7 @@ static void note_count(const char *name, size_t count, const char *how, const ch
 	rf_out_note(note.text);
 }
 
-/* Says how many prefixes are not what their text says literally. */
+/* Prints how many prefixes differ from their literal text. */
 void rf_rules_note_read(const char *name, size_t cleared, size_t mapped)
 {
 	note_count(name, cleared, "with host bits set", "the network");

@@ -14,7 +14,7 @@
 #include "ringfence/abi.h"
 
 /*
- * The fence that the operand `given` or else 'dev' names; without both, the only fence of this host
+ * The fence named by the operand `given`, else by 'dev'; without both, the only fence of this host
  * in a fleet: with settings, or with a running agent.
  */
 int rf_fleet_fence(const struct rf_options *options, const char *given, char name[RF_NAME_SIZE],
@@ -68,7 +68,10 @@ void rf_fleet_label(const json_t *host, char label[RF_HOST_LABEL_SIZE]);
 /* Adds a label: "web1, web2 and others". `count`: including this one. */
 void rf_fleet_add_label(char list[RF_HOST_LIST_SIZE], int count, const json_t *host);
 
-/* A limit that hosts define differently: its name, how, and which hosts; `hosts` ends the list. */
+/*
+ * A limit that hosts define differently: its name, how, and which hosts; the text closes with
+ * `hosts`.
+ */
 typedef void (*rf_fleet_difference)(void *context, const char *limit, const char *how,
 				    const char *hosts);
 void rf_fleet_each_difference(const json_t *hosts, rf_fleet_difference visit, void *context);

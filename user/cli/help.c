@@ -14,7 +14,7 @@
 #include "fence/fence.h"
 #include "rules/advice.h"
 
-/* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
+/* Missing fields of a row are zero on purpose; clang warns about plain rows, gcc does not. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define HELP(...) __VA_ARGS__
@@ -28,7 +28,7 @@ const struct rf_command_row rf_commands[RF_CMD_COUNT] = {
 
 /* ---- options ---- */
 
-/* A line of help: how an option is written, and what it does. */
+/* A line of help: the syntax of an option, and its purpose. */
 static void print_line(const char *label, const char *summary, int label_width)
 {
 	const int width = rf_out_width(label, strlen(label)), indent = 2 + label_width + 2;
@@ -54,7 +54,7 @@ static void print_words(const char *before, const struct rf_option *words, int l
 	}
 }
 
-/* Prints an option, then each word that may be its value, then each word that may follow it. */
+/* Prints an option, then each word that its value can be, then each word that can follow it. */
 static void print_option(const struct rf_option *option, int label_width)
 {
 	struct rf_option alone = *option;
@@ -252,7 +252,7 @@ int rf_fail_unknown(struct rf_words *words, struct rf_error *error)
 			      meant, first, seconds);
 }
 
-/* Prints all commands that begin with `word`, like `limit`. Returns how many there are. */
+/* Prints all commands that start with `word`, like `limit`. Returns their number. */
 static int print_group(const char *word)
 {
 	int count = 0;
@@ -317,14 +317,14 @@ int rf_cmd_version(const struct rf_options *options, struct rf_words *words, str
 /* ---- completion ---- */
 
 /*
- * Prints the completion script of a shell, and answers the script's question: which words may come
- * next. The question is `completion words -- WORD… CURRENT`, which help does not show. The answer
- * has a word per line, with its summary behind a tab, and `:files` where names of files may come,
- * which the shell completes. Where a fence may not be read, its names are missing and no error is
- * printed. `completion table` prints all words of each command, for the tests of the manual.
+ * Prints the completion script of a shell, and serves its requests for the next possible words. A
+ * request is `completion words -- WORD… CURRENT`, which help does not show. The reply has one word
+ * per line, with its summary after a tab, and `:files` where the shell completes names of files. If
+ * a fence cannot be read, its names are missing and no error is printed. `completion table` prints
+ * all words of each command, for the tests of the manual.
  */
 
-#define NAMES_MAX 1000 /* of prefixes and sources: more would help nobody */
+#define NAMES_MAX 1000 /* of prefixes and sources: a longer list is not useful */
 #define SUMMARY_LENGTH_MAX 60
 
 /* The question: `current` is the word at the cursor, as far as it is typed. */
@@ -333,7 +333,7 @@ struct question {
 	bool asked[RF_KIND_COUNT_OF];
 };
 
-/* The length of a summary's first part, which fits beside the word. */
+/* The length of a summary's first part, which fits next to the word. */
 static int length_of(const char *summary)
 {
 	size_t length = strlen(summary);
@@ -385,7 +385,7 @@ static void print_limits(const struct rf_fence *fence)
 			rf_out("%s\tlimit\n", rules.limit[slot].name);
 }
 
-/* Prints the prefix if it begins with the word at the cursor. False after NAMES_MAX prefixes. */
+/* Prints the prefix if it starts with the word at the cursor. False after NAMES_MAX prefixes. */
 static bool print_prefix(const struct question *question, const struct rf_prefix *prefix,
 			 const char *what, int *count)
 {
@@ -438,7 +438,7 @@ static void print_banned(const struct rf_fence *fence, const struct question *qu
 	rf_bans_free(&bans);
 }
 
-/* Prints the names of the pinned fences; `beside`: except those that interfaces have. */
+/* Prints the names of the pinned fences; `beside`: except names that are also interfaces. */
 static void print_fences(bool beside)
 {
 	DIR *directory = opendir(RF_PIN_ROOT);

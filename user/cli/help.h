@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the command line adds to the table of commands: their functions, and the prose of their
- * help, from which usage and help are printed. Words are exact, never abbreviated, so that a typing
- * error never runs another command.
+ * The command line's additions to the table of commands: their functions, and the prose of their
+ * help, from which usage and help are printed. Words are exact, never abbreviated: a typing error
+ * never runs a different command.
  */
 #ifndef RINGFENCE_HELP_H
 #define RINGFENCE_HELP_H
@@ -19,14 +19,14 @@ struct rf_command_row {
 
 extern const struct rf_command_row rf_commands[RF_CMD_COUNT];
 
-/* An error that says which command is unknown, and what may follow its first word. */
+/* Returns an error that names the unknown command and the words that can follow its first word. */
 int rf_fail_unknown(struct rf_words *words, struct rf_error *error);
 
-/* ---- the question that the completion script of a shell asks ---- */
+/* ---- the requests of a shell's completion script ---- */
 
 /* Are the words `completion words --` and at least one more? Then takes the first three. */
 bool rf_completion_is_asked(struct rf_words *words);
-/* Prints the words that may stand in the place of the last word. */
+/* Prints the words that can replace the last word. */
 void rf_completion_words(struct rf_words *words);
 
 #endif /* RINGFENCE_HELP_H */

@@ -112,7 +112,7 @@ static int choose(const struct rf_bank *rules, const struct rf_names *names, uin
 	return 0;
 }
 
-/* Changes the limit in `slot`; its windows and counters go on. */
+/* Changes the limit in `slot`; its windows and counters continue. */
 static int turn(struct rf_transaction *transaction, int slot, bool to_shadow,
 		struct rf_error *error)
 {
@@ -149,7 +149,7 @@ int rf_limit_edit_enforce(struct rf_transaction *transaction, const struct rf_na
 	return err;
 }
 
-/* ---- what a new definition changes about a limit ---- */
+/* ---- how a new definition changes a limit ---- */
 
 #define FROM_SHOWN 2 /* prefixes; of more, the number is shown */
 

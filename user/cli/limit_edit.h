@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Changes of limits in the rules of a transaction. Nothing is committed: a command does that for
- * itself, and 'batch' once for many.
+ * Changes of limits in the rules of a transaction. Nothing is committed: a command commits its
+ * change, and 'batch' commits many together.
  */
 #ifndef RINGFENCE_LIMIT_EDIT_H
 #define RINGFENCE_LIMIT_EDIT_H
@@ -12,8 +12,8 @@
 #include "rules/ruleset.h"
 
 /*
- * The slot of a limit: of a new one, which must not be there, or of one that must be there. A
- * negative errno where it is otherwise.
+ * The slot of a limit: a free one for a new limit, which must not exist, or the slot of an existing
+ * limit. A negative errno otherwise.
  */
 int rf_limit_edit_slot(const struct rf_transaction *transaction, const char *name, bool is_new,
 		       struct rf_error *error);
@@ -24,14 +24,14 @@ int rf_limit_edit_del(struct rf_transaction *transaction, const char *name, stru
 int rf_limit_edit_read(const struct rf_ruleset *rules, const struct rf_change *change,
 		       struct rf_definition *definition, struct rf_error *error);
 /*
- * Enforces the limits of those names, or makes them shadows. `chosen` and `changed` get bit sets of
- * their slots; one that was so already is not changed.
+ * Enforces the named limits, or makes them shadows. `chosen` and `changed` get bit sets of their
+ * slots; a limit that was already in that state is not changed.
  */
 int rf_limit_edit_enforce(struct rf_transaction *transaction, const struct rf_names *names,
 			  bool to_shadow, uint32_t *chosen, uint32_t *changed,
 			  struct rf_error *error);
 
-/* ---- what a new definition changes about a limit ---- */
+/* ---- how a new definition changes a limit ---- */
 
 #define RF_LIMIT_PART_SIZE 128
 
@@ -39,7 +39,7 @@ int rf_limit_edit_enforce(struct rf_transaction *transaction, const struct rf_na
 struct rf_limit_parts {
 	uint32_t id;			 /* of its windows */
 	uint32_t is_default;		 /* bit set of rows whose default goes with the algorithm */
-	uint64_t hash[RF_LIMIT_OPTIONS]; /* of the whole text: what is shown may leave out some */
+	uint64_t hash[RF_LIMIT_OPTIONS]; /* of the whole text, which can be truncated when shown */
 	char text[RF_LIMIT_OPTIONS][RF_LIMIT_PART_SIZE];
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Takes the options that every command has, and runs the command that the words ask for.
- */
+/* Parses the options that every command has, and runs the command that the words name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -31,8 +29,8 @@ static bool is_rate_next(const struct rf_words *words)
 }
 
 /*
- * Is `dev` an operand here, not the option? Commands that have an interface as operand read `dev`
- * themselves, and a file may have the name `dev`.
+ * Is `dev` an operand here, not the option? Commands with an interface as operand parse `dev`
+ * themselves, and a file can have the name `dev`.
  */
 static bool is_operand(const char *const *kept, int count, const struct rf_words *rest)
 {
@@ -116,7 +114,7 @@ static int take_options(struct rf_words *words, const char **kept, struct rf_opt
 	return err;
 }
 
-/* The words of the command alone, or all where there is no command. */
+/* Only the words of the command, or all words if there is no command. */
 static struct rf_words *words_of_command(struct rf_words *words)
 {
 	struct rf_words rest = *words;

@@ -43,7 +43,7 @@ void rf_out_log(const char *log)
 			log);
 }
 
-/* The first error of standard output; later output may have succeeded. 0: none. */
+/* The first error of standard output; later output might have succeeded. 0: none. */
 static int output_err;
 
 /* Called directly after a call that prints, while errno is valid. */
@@ -86,7 +86,9 @@ int rf_out_width(const char *text, size_t length)
 	return width;
 }
 
-/* The length of what stays in one line: a word, or words in quotes with what follows them. */
+/*
+ * The length of text that is not wrapped: a word, or words in quotes and the characters after them.
+ */
 static size_t unit_length(const char *text)
 {
 	const size_t word = strcspn(text, " ");
@@ -176,7 +178,7 @@ void rf_out_progress(size_t done, size_t total)
 
 static bool has_printed_object; /* JSON of which only one object is expected */
 
-/* Puts the key `schema` before those of `root`, unless that has one. */
+/* Puts the key `schema` before the keys of `root`, unless `root` has it. */
 static json_t *with_schema(json_t *root)
 {
 	json_t *object = json_pack("{s:i}", "schema", RF_JSON_SCHEMA);
@@ -190,8 +192,8 @@ static json_t *with_schema(json_t *root)
 }
 
 /*
- * Nothing after what was lost: where a piece just fills the buffer, and that cannot be written,
- * fwrite() says that all is well.
+ * Writes nothing after lost output: if a piece exactly fills the buffer and cannot be written,
+ * fwrite() reports success.
  */
 static int print_piece(const char *piece, size_t size, void *stream)
 {
@@ -201,7 +203,7 @@ static int print_piece(const char *piece, size_t size, void *stream)
 int rf_out_json(json_t *contents, bool compact, struct rf_error *error)
 {
 	json_t *root = with_schema(contents);
-	/* Only ASCII stays unescaped: a terminal obeys C1 controls as well. */
+	/* Escapes everything but ASCII: a terminal also obeys C1 controls. */
 	const size_t flags =
 		JSON_ENSURE_ASCII | RF_JSON_REALS | (compact ? JSON_COMPACT : JSON_INDENT(2));
 	int err = !root || json_dump_callback(root, print_piece, stdout, flags);
@@ -313,7 +315,7 @@ static void widen(const struct rf_table *table, const struct rf_cells *cells, in
 			width[i] = width_of(cells->text[i]);
 }
 
-/* The width of each column, by the widest text in it. Returns that of the widest row. */
+/* The width of each column, by the widest text in it. Returns the width of the widest row. */
 static int measure(const struct rf_table *table, int width[RF_TABLE_COLUMNS])
 {
 	struct rf_cells cells;
@@ -332,7 +334,7 @@ static int measure(const struct rf_table *table, int width[RF_TABLE_COLUMNS])
 	return sum;
 }
 
-/* Prints the columns from `first` to the one before `end`; no blanks follow the last text. */
+/* Prints the columns from `first` to before `end`; no blanks follow the last text. */
 static void print_cells(const struct rf_table *table, const struct rf_cells *cells,
 			const int *width, int first, int end)
 {

@@ -16,8 +16,8 @@
 /* Prints the error as one line, with the program's name before it. */
 void rf_out_error(const struct rf_error *error);
 /*
- * Takes the result of one of several things that are done whatever fails: the last failure is left
- * in `result` and `error`, and those before are printed.
+ * Accepts the result of one of several steps that all run regardless of failures: `result` and
+ * `error` get the last failure, and earlier ones are printed.
  */
 void rf_out_keep_last(int err, const struct rf_error *failure, int *result, struct rf_error *error);
 /* Prints a note as rf_out_error() does. */
@@ -31,13 +31,13 @@ __attribute__((format(printf, 1, 2))) void rf_out(const char *format, ...);
 /* The number of columns that the first `length` bytes of a UTF-8 text take. */
 int rf_out_width(const char *text, size_t length);
 /*
- * Prints words from column `at` on, in lines of RF_OUT_WIDTH; the next lines begin at column
- * `indent`. Keeps 'a quoted command' in one line, so that it can be copied.
+ * Prints words from column `at` on, in lines of RF_OUT_WIDTH; the next lines start at column
+ * `indent`. Leaves 'a quoted command' in one line: it can be copied.
  */
 void rf_out_wrapped(const char *text, int at, int indent);
 /*
- * Prints sentences, wrapped in the same way. A line begins as far right as its text does, and goes
- * on four columns further. A line may be printed in parts: it appears when it is complete.
+ * Prints sentences, wrapped in the same way. A line starts at the column of its text, and continues
+ * four columns further right. A line can be printed in parts: it appears when it is complete.
  */
 __attribute__((format(printf, 1, 2))) void rf_out_text(const char *format, ...);
 
@@ -53,18 +53,18 @@ int rf_out_json(json_t *contents, bool compact, struct rf_error *error);
 int rf_out_record(const struct rf_field *fields, const void *of, struct rf_error *error);
 /*
  * Prints the error as {"error":…}, on a line of standard output, with the keys that were added to
- * it. Prints nothing where an object was printed already: `doctor` fails after its report.
+ * it. Prints nothing if an object was already printed: `doctor` fails after its report.
  */
 void rf_out_error_json(const struct rf_error *error);
 void rf_out_error_more(const struct rf_field *fields, const void *of);
-/* Flushes standard output. Returns 0, or its first error so far, such as a full disk. */
+/* Flushes standard output. Returns 0, or its first error, such as a full disk. */
 int rf_out_flush(void);
 
-/* From now on, SIGINT, SIGTERM and where asked SIGHUP only make rf_out_is_interrupted() true. */
+/* From now on SIGINT, SIGTERM and, if requested, SIGHUP only make rf_out_is_interrupted() true. */
 void rf_out_until_interrupt(bool or_hangup);
 bool rf_out_is_interrupted(void);
 
-/* ---- tables: columns as wide as what is in them, within the width of rf_out_wrapped() ---- */
+/* ---- tables: columns as wide as their text, within the width of rf_out_wrapped() ---- */
 
 #define RF_TABLE_COLUMNS 8
 #define RF_CELL_SIZE 96
@@ -80,8 +80,8 @@ struct rf_cells {
 };
 
 /*
- * `names` columns say what a row is about. Where some row would be too wide, the other columns of
- * each row are in a second line.
+ * `names` columns identify the row. If some row would be too wide, the other columns of each row
+ * are on a second line.
  */
 struct rf_table {
 	const struct rf_column *column;

@@ -79,7 +79,10 @@ static void add_fields(const char *path, const struct rf_field *fields)
 
 int main(int argc, char **argv)
 {
-	/* What a command passes on of the agent is linked before its own record, and comes last. */
+	/*
+	 * The agent's fields that a command passes on are linked before the record of the command,
+	 * and printed last.
+	 */
 	for (const struct rf_record_table *record = __stop_rf_records;
 	     record-- > __start_rf_records;)
 		if (argc == 2 && strcmp(record->name, argv[1]) == 0)

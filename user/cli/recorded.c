@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which histories a command reads, and what of them; history list, export, check, schema */
+/* Which histories a command reads, and which part of them; history list, export, check, schema */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int fail_unknown(const struct rf_recorded_fences *fences, const char *wha
 	return rf_error_failed(error, -ENOENT, "%s; there are: %s", what, names);
 }
 
-/* The only one that is attached now, of those with a history; -1: none is, or several are. */
+/* The only attached fence that has a history; -1: none or several are attached. */
 static int find_attached(const struct rf_recorded_fences *fences)
 {
 	struct rf_fences attached;
@@ -57,7 +57,7 @@ static int find_attached(const struct rf_recorded_fences *fences)
 	return count == 1 ? found : -1;
 }
 
-/* `dev` is the name of a fence, or an interface that has one now. */
+/* `dev` is the name of a fence, or of an interface that belongs to one now. */
 static int find_dev(const struct rf_recorded_fences *fences, const char *dev,
 		    struct rf_error *error)
 {
@@ -172,7 +172,7 @@ int rf_recorded_list(struct rf_reader *reader, enum rf_question question,
 	return rf_cursor_end(&cursor, error);
 }
 
-/* ": 812k dropped since 14:01:38", of an end; of a start there is no more than its first second. */
+/* ": 812k dropped since 14:01:38", of a stop event; a start event has only its first second. */
 static void format_dropped(const struct rf_recorded_event *event, char *text, size_t size)
 {
 	char dropped[RF_SHORT_TEXT_SIZE], time[RF_TIME_TEXT_SIZE], since[RF_TIME_TEXT_SIZE];
@@ -204,7 +204,7 @@ void rf_recorded_event_text(const struct rf_recorded_event *event, const char *f
 	rf_hide_controls(text, false);
 }
 
-/* ---- limits, as they were in force, and others made of them ---- */
+/* ---- the limits active at a time, and limits derived from them ---- */
 
 #define ANY_TICK_NS 1000000 /* the policies are not used */
 
@@ -372,7 +372,7 @@ static void print_gaps(const struct gaps *gaps)
 	}
 }
 
-/* What a history has of its fence. */
+/* The part of a history about its fence. */
 struct kept {
 	const char *fence;
 	struct rf_extent extent;

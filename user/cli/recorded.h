@@ -18,13 +18,13 @@ typedef int (*rf_show_recorded)(struct rf_reader *reader, const char *fence, con
 				json_t **json, struct rf_error *error);
 
 /*
- * Shows the history of the fence that `dev` names: its object is the whole JSON. Without `dev`,
- * those of all fences: {"fences":[…]}; in text each under a heading, unless `show` prints one.
+ * Shows the history of the fence that `dev` names: its object is the whole JSON. Without `dev`, the
+ * histories of all fences: {"fences":[…]}; in text each under a heading, unless `show` prints one.
  */
 int rf_show_histories(const struct rf_options *options, rf_show_recorded show, bool has_heading,
 		      const void *context, struct rf_error *error);
 /*
- * Opens the history that `dev` names, or the only one, or that of the only fence that is attached.
+ * Opens the history that `dev` names, or the only one, or the history of the only attached fence.
  * Writes its fence's name.
  */
 int rf_recorded_open(const struct rf_options *options, struct rf_reader **reader,
@@ -47,9 +47,12 @@ void rf_recorded_event_text(const struct rf_recorded_event *event, const char *f
 
 #define RF_DATE_LENGTH 10 /* of a time in the local zone */
 
-/* ---- limits of a history: as they were in force, and others made of them ---- */
+/* ---- limits of a history: active at a time, and derived from them ---- */
 
-/* The limits that were in force at a time; no lists. `since_ns`: from when on. Free it anyway. */
+/*
+ * The limits that were active at a time; no lists. `since_ns`: when they became active. Free it
+ * anyway.
+ */
 int rf_recorded_limits(struct rf_reader *reader, uint64_t time_ns, struct rf_ruleset *rules,
 		       uint64_t *since_ns, struct rf_error *error);
 /*
@@ -62,8 +65,8 @@ char *rf_shadow_command(const struct rf_ruleset *rules, const struct rf_definiti
 int rf_limit_definition(const struct rf_ruleset *rules, int slot, struct rf_definition *definition,
 			struct rf_error *error);
 /*
- * Fails where packets of a limit were counted, but no source of it recorded: the setting `sources
- * none`, most likely. Of that range there must be no source. 0: nothing was counted either.
+ * Fails if packets of a limit were counted, but no source of it was recorded: the setting `sources
+ * none`, most likely. The range must have no source. 0: nothing was counted either.
  */
 int rf_check_sources_kept(struct rf_reader *reader, const char *limit, uint64_t from_ns,
 			  uint64_t to_ns, struct rf_error *error);

@@ -123,7 +123,7 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_co
 	const struct rf_progress progress = {.report = report};
 	int err;
 
-	/* Stored first, so that no id is given twice, even if this process is killed here. */
+	/* Stored first: no id is assigned twice, even if this process is killed here. */
 	rf_fence_keep_limit_id(&transaction->fence, transaction->next_id);
 	err = rf_fence_commit(&transaction->fence, &transaction->rules, confirm, &progress, error);
 	if (!err)
@@ -138,7 +138,7 @@ void rf_transaction_end(struct rf_transaction *transaction)
 	rf_fence_close(&transaction->fence);
 }
 
-/* ---- what is left out ---- */
+/* ---- changes that are left out ---- */
 
 #define SHOWN 10
 
@@ -167,7 +167,7 @@ void rf_left_out_end(const struct rf_left_out *left_out)
 	rf_out_note(note.text);
 }
 
-/* ---- what a change reports ---- */
+/* ---- the report about a change ---- */
 
 #define TEXT_SIZE 320
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The one way to change rules: read those in force, change them, put them in force. */
+/* The one way to change rules: read the active ones, change them, commit them. */
 #ifndef RINGFENCE_TRANSACTION_H
 #define RINGFENCE_TRANSACTION_H
 
@@ -14,7 +14,7 @@
 struct rf_transaction {
 	struct rf_fence fence;
 	struct rf_ruleset rules;
-	struct rf_bank present;	    /* in force */
+	struct rf_bank present;	    /* the active one */
 	struct rf_bank before;	    /* the other bank */
 	uint64_t now;		    /* jiffies */
 	uint32_t next_id;	    /* of the next new limit */
@@ -24,12 +24,12 @@ struct rf_transaction {
 
 #define RF_TRANSACTION_NONE ((struct rf_transaction){.fence = RF_FENCE_NONE})
 
-/* Takes the lock, and opens the fence. End the transaction even if this fails. */
+/* Acquires the lock, and opens the fence. End the transaction even if this fails. */
 int rf_transaction_open(struct rf_transaction *transaction, const struct rf_options *options,
 			struct rf_error *error);
-/* Reads the rules in force, without expired entries, also while rules are unconfirmed. */
+/* Reads the active rules, without expired entries, even while rules are unconfirmed. */
 int rf_transaction_read(struct rf_transaction *transaction, struct rf_error *error);
-/* Sets when the entries of lists end, from the time that each is to stay. */
+/* Sets when the entries of lists expire, from their durations. */
 void rf_transaction_set_times(const struct rf_transaction *transaction,
 			      const struct rf_list_changes *changes);
 /* Checks whether the fence accepts changes of lists, as rf_fence_check_lists(). */
@@ -43,17 +43,17 @@ int rf_transaction_change_lists(struct rf_transaction *transaction, struct rf_li
 				uint64_t confirm_ns, struct rf_lists_outcome *outcome,
 				struct rf_error *error);
 /*
- * Takes the lock, opens the fence and reads its rules, without expired entries. Fails while rules
- * are unconfirmed. End the transaction even if this fails.
+ * Acquires the lock, opens the fence and reads its rules, without expired entries. Fails while
+ * rules are unconfirmed. End the transaction even if this fails.
  */
 int rf_transaction_begin(struct rf_transaction *transaction, const struct rf_options *options,
 			 struct rf_error *error);
-/* Puts `rules` in force. `confirm` can be NULL. Shows its progress on a terminal. */
+/* Activates `rules`. `confirm` can be NULL. Shows its progress on a terminal. */
 int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_confirm *confirm,
 			  struct rf_error *error);
 void rf_transaction_end(struct rf_transaction *transaction);
 
-/* ---- what a command leaves out ---- */
+/* ---- changes that a command leaves out ---- */
 
 /* Of the changes that are left out, the first ones are reported each, of the others the number. */
 struct rf_left_out {
@@ -74,10 +74,10 @@ void rf_left_out_end(const struct rf_left_out *left_out);
  */
 int rf_own_check_find(struct rf_transaction *transaction, struct rf_list_changes *changes,
 		      struct rf_lockout_lists *found, struct rf_error *error);
-/* Leaves out those of them that are to be left out, and reports each. */
+/* Leaves out the found changes that must not be made, and reports each. */
 void rf_own_check_leave_out(struct rf_list_changes *changes, const struct rf_lockout_lists *found,
 			    struct rf_left_out *left_out);
-/* All of it, for a command: fails at the first change that is refused. */
+/* The whole check, for a command: fails at the first rejected change. */
 int rf_own_check_lists(struct rf_transaction *transaction, struct rf_list_changes *changes,
 		       struct rf_left_out *left_out, struct rf_error *error);
 
@@ -86,13 +86,13 @@ uint32_t rf_own_check_limits(struct rf_transaction *transaction, uint32_t slots)
 /* The error of a limit that is one of them and was none of `before`. */
 int rf_own_check_new_limits(struct rf_transaction *transaction, uint32_t slots, uint32_t before,
 			    struct rf_error *error);
-/* Prints a note where an enforced limit among `slots` applies to the SSH connection. */
+/* Prints a note if an enforced limit among `slots` applies to the SSH connection. */
 void rf_own_check_note(struct rf_transaction *transaction, uint32_t slots);
 
 /* Prints a note where the rules drop an own network, or a limit applies to the SSH connection. */
 void rf_own_check_note_rules(struct rf_transaction *transaction);
 
-/* ---- what a change reports about the new rules ---- */
+/* ---- the report of a change about the new rules ---- */
 
 #define RF_ALL_SLOTS UINT32_MAX
 

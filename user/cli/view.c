@@ -20,7 +20,7 @@ struct rf_limit_view rf_limit_view(const struct rf_ruleset *rules, int slot)
 	return (struct rf_limit_view){rules, &rules->bank.limit[slot], slot};
 }
 
-/* `object` with the keys of `more`, which is freed; NULL where there is no memory. */
+/* `object` with the keys of `more`, which is freed; NULL if out of memory. */
 static json_t *merge(json_t *object, json_t *more)
 {
 	if (json_object_update(object, more)) {

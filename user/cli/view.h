@@ -16,7 +16,7 @@
 /* "46.4 MiB" */
 void rf_view_memory(uint64_t bytes, char text[RF_MEMORY_TEXT_SIZE]);
 
-#define RF_PORTS_TEXT_SIZE 64 /* of ports for people; those that do not fit are left out */
+#define RF_PORTS_TEXT_SIZE 64 /* of ports for people; ports that do not fit are left out */
 
 /* A limit of rules, for records. */
 struct rf_limit_view {
@@ -68,9 +68,9 @@ typedef int (*rf_show)(const struct rf_fence *fence, const void *context, json_t
 
 /*
  * Shows the fence that `dev` names: its object is the whole JSON. Without `dev`, shows every fence:
- * {"fences":[…]}, and in text each under a heading, where there are several; `has_heading`: `show`
- * prints one itself. A fence that cannot be shown has {"fence","error"}, and the others are shown.
- * The object of all fences gets the keys of `more`, which is freed, and may be NULL.
+ * {"fences":[…]}, and in text each under a heading, if there are several; `has_heading`: `show`
+ * prints the heading. A fence that cannot be shown has {"fence","error"}, and the others are shown.
+ * The object of all fences gets the keys of `more`, which is freed, and can be NULL.
  */
 int rf_show_fences(const struct rf_options *options, rf_show show, bool has_heading,
 		   const void *context, json_t *more, struct rf_error *error);
@@ -79,7 +79,7 @@ int rf_show_fences(const struct rf_options *options, rf_show show, bool has_head
 
 struct rf_findings;
 
-/* Prints what was checked, a line for each, with the remedy. */
+/* Prints the checked items, a line for each, with the fix. */
 void rf_findings_print(const char *title, const struct rf_findings *findings);
 extern const struct rf_field rf_findings_fields[]; /* struct rf_findings */
 
