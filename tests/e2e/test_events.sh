@@ -125,7 +125,7 @@ is "$(sqlite3 "$own/history/$eth.db" 'SELECT seq, type, id, limit_name FROM even
 	"$(jq -r '[.seq, .type, .id // "", .limit // ""] | join("|")' "$events" | sha256sum)" \
 	'the history has the same events'
 check 'the program got events' test -s "$own/told"
-is "$(jq -c 'select(.schema != 1)' "$own/told" | wc -l)" 0 'each as JSON'
+is "$(jq -c 'select(.schema != 2)' "$own/told" | wc -l)" 0 'each as JSON'
 is "$(python3 tests/docs/validate_events.py build/schema/ringfence-event.schema.json <"$events" 2>&1 | grep -v '^[a-z_]*$')" '' \
 	'each line of the file is valid by the schema'
 is "$(stat -c %a "$events")" 640 'only the group may read the file'

@@ -90,7 +90,7 @@ flood 1 192.0.2.130
 check 'a line of another fence follows' eventually has all "${port[1]} source_limited 192.0.2.130"
 check 'dev chooses a fence' eventually has one '"source":"192.0.2.130"'
 is "$(jq -r .fence "$scratch/one" | sort -u)" "${port[1]}" 'and no other'
-is "$(jq -c 'select(.schema != 1)' "$scratch/one")" '' 'JSON has a line for each'
+is "$(jq -c 'select(.schema != 2)' "$scratch/one")" '' 'JSON has a line for each'
 check 'of and from choose' eventually has some '192.0.2.66'
 is "$(grep -vcE '192.0.2.66|^[-0-9]{10}$' "$scratch/some")" 0 'and nothing else'
 is "$(grep -cE '^[-0-9]{10}$' "$scratch/all")" 1 'a day has a line of its own'

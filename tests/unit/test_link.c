@@ -184,7 +184,7 @@ static void has_trouble(const char *what)
 
 	snprintf(text, sizeof(text), "fleet server db1:6379: %s", what);
 	assert_string_equal(link_of.trouble, text);
-	snprintf(text, sizeof(text), "engine db1:6379: %s (reports)", what);
+	snprintf(text, sizeof(text), "fleet server db1:6379: %s (reports)", what);
 	assert_string_equal(link_of.said.text, text);
 }
 
