@@ -98,14 +98,14 @@ static json_t *write_all(const struct rf_events *events, enum rf_told told)
 		events->identity, "base", events->base, "number", (json_int_t)events->number, "seq",
 		(json_int_t)events->seq, "tokens", (json_int_t)events->tokens_ns, "has_rules",
 		(int)events->has_rules, "active", (json_int_t)events->rules.active, "in_force",
-		(json_int_t)events->rules.in_force, "confirmation", (int)events->rules.state, "bans_seen",
-		(json_int_t)events->bans_seen, "attached", write_episode(&events->attached),
-		"newcomers", write_episode(&events->newcomers), "flood",
-		write_episode(&events->flood), "full", write_episode(&events->full), "errors",
-		write_episode(&events->errors), "alone", write_episode(&events->alone), "bypass",
-		write_episode(&events->bypass), "pause", write_episode(&events->pause), "members",
-		write_members(events), "sources", write_held(&events->sources, told), "bans",
-		write_held(&events->bans, told), "suppressed",
+		(json_int_t)events->rules.in_force, "confirmation", (int)events->rules.state,
+		"bans_seen", (json_int_t)events->bans_seen, "attached",
+		write_episode(&events->attached), "newcomers", write_episode(&events->newcomers),
+		"flood", write_episode(&events->flood), "full", write_episode(&events->full),
+		"errors", write_episode(&events->errors), "alone", write_episode(&events->alone),
+		"bypass", write_episode(&events->bypass), "pause", write_episode(&events->pause),
+		"members", write_members(events), "sources", write_held(&events->sources, told),
+		"bans", write_held(&events->bans, told), "suppressed",
 		write_counts(events->left_out.left_out), "worst",
 		write_worst(&events->left_out, told));
 }
@@ -257,8 +257,8 @@ static bool read_all(json_t *json, struct rf_events *events)
 	if (json_unpack(json, "{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:i, s:I}",
 			"version", &version, "fence", &fence, "identity", &identity, "base", &base,
 			"number", &number, "seq", &seq, "tokens", &tokens, "has_rules", &has_rules,
-			"active", &active, "in_force", &in_force, "confirmation", &confirmation, "bans_seen",
-			&bans_seen) ||
+			"active", &active, "in_force", &in_force, "confirmation", &confirmation,
+			"bans_seen", &bans_seen) ||
 	    version != STATE_VERSION || seq < 0 || seq > RF_EVENT_SEQ_MAX)
 		return false;
 	events->number = number;
