@@ -32,7 +32,7 @@
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
 #define RF_LIMITS_MAX 32	  /* slots for limits in one fence */
-#define RF_CHARGED_MAX 4	  /* limits that one packet may be charged to */
+#define RF_CHARGED_MAX 4	  /* maximum limits that one packet is charged to */
 #define RF_PREFIX_CLASSES_MAX 256 /* kinds of sources, by the limits that may match them */
 #define RF_FOREVER (~0ULL)	  /* a deadline that never comes */
 #define RF_LIMIT_MAX (1U << 31)	  /* largest L: `used` has 32 bits and must not wrap */
@@ -43,18 +43,18 @@
 #define RF_SOURCES_DEFAULT 65536  /* windows per address family */
 #define RF_JIFFIES_CELL_MIN 16	  /* a shorter cell, in ticks, is timed in ns instead, */
 #define RF_JIFFIES_WINDOW_MIN \
-	250		     /* unless parts of ticks count and all cells together are so long */
-#define RF_TIME_SHIFT 8	     /* then cells are measured in 1/256 tick */
-#define RF_USED_SHIFT_MAX 16 /* RF_LIMIT_MAX in 16 bits */
+	250		/* unless fractions of ticks count and all cells together last this long */
+#define RF_TIME_SHIFT 8 /* then cells are measured in 1/256 tick */
+#define RF_USED_SHIFT_MAX 16	 /* RF_LIMIT_MAX in 16 bits */
 #define RF_LEASES_DEFAULT 131072 /* of all CPUs together */
 #define RF_KIN_MAX 128		 /* limits whose windows make a source known */
-#define RF_INTERFACE_PLACES 64	 /* interfaces of a fence that are counted apart */
-#define RF_INTERFACE_PROBES 32	 /* places that an interface may have: so many always get one */
+#define RF_INTERFACE_PLACES 64	 /* interfaces of a fence that are counted separately */
+#define RF_INTERFACE_PROBES 32	 /* candidate places of an interface: this many always find one */
 #define RF_GROUPINGS_MAX 4	 /* ways to group sources that one known filter serves */
 
 /*
- * At offset 0 of the program's read-only data, where readers look for it. The compiled-in values
- * must be right, since `ip` cannot set them.
+ * At offset 0 of the program's read-only data, where readers expect it. The compiled-in values must
+ * be right, because `ip` cannot set them.
  */
 struct rf_rodata {
 	__u32 magic;
@@ -70,7 +70,7 @@ struct rf_clock_reading {
 	__u64 ktime_ns;
 };
 
-/* ---- slots: one per window, of which each says who may be evicted; ringfence/slot.h ---- */
+/* ---- slots: one per window, which decides whether it can be evicted; ringfence/slot.h ---- */
 
 #define RF_SLOT_GENERATIONS 0xfffffU
 #define RF_SEAT_TICKS 0x1ffffU
@@ -91,17 +91,17 @@ struct rf_slot6 {
 struct rf_slot_times {
 	__u32 tick_shift;
 	__u32 young_for;     /* then a source settles */
-	__u32 young_idle;    /* so long may it be idle until then, */
-	__u32 resident_idle; /* and so long from then on, since its slot was touched */
-	__u32 young_lease;   /* so long may a lease hide it until then, */
+	__u32 young_idle;    /* how long it can be idle until then, */
+	__u32 resident_idle; /* and from then on, since its slot was touched */
+	__u32 young_lease;   /* how long a lease can hide it until then, */
 	__u32 resident_lease;
 	__u32 resident_touch; /* so often is its slot touched */
 	__u64 residents_max;  /* 7/8 of the slots of a family */
 };
 
-/* ---- leases: what a CPU may answer by itself ---- */
+/* ---- leases: cached verdicts of a CPU ---- */
 
-/* Whose packets, of which class, judged by which rules. */
+/* Whose packets, of which class, evaluated under which rules. */
 struct rf_who {
 	__u64 source[2]; /* two __be32 in each, the first in the low half */
 	__u32 rules;	 /* {generation:23 | class:8 | is IPv6:1}: a generation counts mod 2^23 */
@@ -110,8 +110,8 @@ struct rf_who {
 };
 
 /*
- * Half a cache line, which only its own CPU writes. When a lease may answer is in lease.h; a lease
- * that may not answer only holds pending counts. It is as small as possible, since a packet of many
+ * Half a cache line, which only its own CPU writes. lease.h defines when a lease is valid; an
+ * invalid one only holds pending counts. It is as small as possible, because a packet of many
  * sources costs a cache miss, and more small leases fit a cache. The fields that a packet changes
  * share whole words, which have names (see RF_CREDIT_ONE in lease.h): a CPU waits when it loads a
  * word that was stored in parts.
@@ -131,7 +131,7 @@ struct rf_lease {
 			__u32 spent_before : 4;
 		};
 		struct {
-			/* Else: the lease answers packets that cost more. */
+			/* Otherwise: the lease handles packets that cost more. */
 			__u32 threshold : 20;
 		};
 	};
@@ -139,8 +139,8 @@ struct rf_lease {
 		__u32 packets_word;
 		struct {
 			__u32 packets : 16; /* pending: not yet in any other counter */
-			__u32 wanted : 1;   /* by another source, since the last answer */
-			/* Its packets spend credits; else it repeats one answer. */
+			__u32 wanted : 1;   /* by another source, since the last packet */
+			/* Its packets spend credits; otherwise it repeats one verdict. */
 			__u32 has_credits : 1;
 			__u32 over : 4; /* bit set of the `slot`s that are over: i for slot i */
 			__u32 slot0 : 5;
@@ -155,9 +155,9 @@ struct rf_lease {
 			__u32 slot3 : 5;
 		};
 	};
-	__u64 taken : 20; /* what this CPU charged in the present cell; stays at its maximum */
-	__u64 reason : 5; /* of its answer: enum rf_reason */
-	__u64 until : 39; /* in jiffies; of credits: the end of the first cell that was charged */
+	__u64 taken : 20; /* charges of this CPU in the present cell; saturates */
+	__u64 reason : 5; /* of its verdict: enum rf_reason */
+	__u64 until : 39; /* in jiffies; for credits: the end of the first charged cell */
 };
 
 #define RF_LEASE_WAYS 8
@@ -194,8 +194,9 @@ struct rf_list_claim {
 #define RF_LIST_CLAIMS 6 /* of one prefix, on both lists together */
 
 /*
- * Their value. A trie finds only the longest prefix. So each value holds the result of all prefixes
- * that contain it; the `own` fields hold what the prefix itself says, for the command line.
+ * Their value. A trie finds only the longest prefix. Each value therefore holds the result of all
+ * prefixes that contain it; the `own` fields hold the entry of the prefix itself, for the command
+ * line.
  */
 struct rf_prefix_value {
 	__u64 allow_until; /* jiffies: 0: not allowed, RF_FOREVER: for good */
@@ -234,9 +235,7 @@ struct rf_owners {
 #define RF_BAN_WAYS 16
 #endif
 #define RF_BANS_MAX (RF_BAN_SETS * RF_BAN_WAYS)
-#define RF_BAN_LEASE_NS                                                          \
-	50000000U /* as long may a CPU go on as before when a ban begins or ends \
-		   */
+#define RF_BAN_LEASE_NS 50000000U /* how long a CPU can use old verdicts after a ban changes */
 
 /* Whom, and by which limit. */
 struct rf_ban {
@@ -245,7 +244,7 @@ struct rf_ban {
 	__u64 since;	 /* jiffies */
 };
 
-/* Value of `bans`: ringfence/ban_table.h says what its words mean. */
+/* Value of `bans`: ringfence/ban_table.h defines its words. */
 struct rf_ban_set {
 	__u64 word[RF_BAN_WAYS];
 	struct rf_ban ban[RF_BAN_WAYS];
@@ -277,8 +276,8 @@ enum rf_newcomers_then {
 #endif
 
 /*
- * Value of `presence`: sources that have a window, as a Bloom filter of 64 counters, so that a
- * newcomer is known without a look-up among the windows. ringfence/known_filter.h.
+ * Value of `presence`: sources that have a window, as a Bloom filter of 64 counters, which
+ * recognizes a newcomer without a look-up among the windows. ringfence/known_filter.h.
  */
 struct rf_known_filter {
 	__u64 count[8];
@@ -312,21 +311,21 @@ enum rf_clock {
 };
 
 #define RF_SHADOW (1U << 0)	    /* count what would be dropped, pass it */
-#define RF_COUNT_REJECTED (1U << 1) /* what is refused uses up the window as well */
-#define RF_EXACT (1U << 2)	    /* no credits: each packet that passes is charged by itself */
-#define RF_OTHER_SET (1U << 3)	    /* of a policy: its slot's second set in `aggregates` */
-#define RF_BAN_ALL (1U << 4)	    /* a banned source is dropped, whatever it sends */
-#define RF_FLEET (1U << 5)	    /* one limit over many hosts, see share.h */
+#define RF_COUNT_REJECTED (1U << 1) /* refused packets use up the window as well */
+#define RF_EXACT (1U << 2)     /* no credits: each packet that passes is charged individually */
+#define RF_OTHER_SET (1U << 3) /* of a policy: its slot's second set in `aggregates` */
+#define RF_BAN_ALL (1U << 4)   /* all packets of a banned source are dropped */
+#define RF_FLEET (1U << 5)     /* one limit over many hosts, see share.h */
 /*
- * Of a policy with RF_FLEET: windows of its id may have admitted by another definition. So a
- * closing cell is clipped by the largest L, and not by what this definition let pass.
+ * For a policy with RF_FLEET: windows of its id might have admitted under a different definition. A
+ * closing cell is therefore clipped by the largest L, and not by the limit of this definition.
  */
 #define RF_FLEET_CHANGED (1U << 6)
 #define RF_BANS_BY_SUM (1U << 7) /* of a policy with RF_FLEET and a ban, see share_ban.h */
-/* Of a limit alone, with RF_FLEET: */
+/* Only in a limit, with RF_FLEET: */
 #define RF_FIRST_GIVEN (1U << 28) /* `first` was written; else it follows from `hosts` */
-#define RF_ALONE_FIRST (1U << 29) /* a host that is alone passes `first`; else `alone` */
-/* Of a limit alone: how its figures were written, and so how they are printed. */
+#define RF_ALONE_FIRST (1U << 29) /* an offline host passes `first`; otherwise `alone` */
+/* Only in a limit: how its figures were written, and so how they are printed. */
 #define RF_RATE_IN_BITS (1U << 30)
 #define RF_BURST_IN_BITS (1U << 31)
 
@@ -338,13 +337,13 @@ enum rf_match {
 	RF_MATCH_UDP,
 	RF_MATCH_ICMP, /* ICMP and ICMPv6 */
 	RF_MATCH_PROTOCOL,
-	RF_MATCH_OTHER, /* what has no source to charge: not IP, or RF_NEIGHBOUR */
+	RF_MATCH_OTHER, /* packets without a source to charge: not IP, or RF_NEIGHBOUR */
 };
 
 /*
- * A limit as the user wrote it, but for its ports, which are told by `ports`, and for the prefixes
- * of its `from`, which are in the tries. Cold: the data path reads none of it but, seldom,
- * `since_generation`.
+ * A limit as the user wrote it, except for its ports, which are in `ports`, and the prefixes of its
+ * `from`, which are in the tries. Cold: the data path reads only `since_generation`, and that
+ * seldom.
  */
 struct rf_limit {
 	char name[RF_NAME_SIZE];
@@ -352,7 +351,10 @@ struct rf_limit {
 	__u64 window_ns; /* W */
 	__u64 burst;	 /* of RF_TOKEN and RF_LEAKY, in `unit`; 0 for the others */
 	__u64 ban_ns;	 /* 0: none */
-	/* RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL | RF_FLEET, and those of limits */
+	/*
+	 * RF_SHADOW | RF_COUNT_REJECTED | RF_EXACT | RF_BAN_ALL | RF_FLEET, and flags only of
+	 * limits
+	 */
 	__u32 flags;
 	__u8 algorithm; /* enum rf_algorithm */
 	__u8 edge;	/* enum rf_edge */
@@ -364,30 +366,32 @@ struct rf_limit {
 	__u8 protocol;		/* of RF_MATCH_PROTOCOL */
 	__u8 has_ports;		/* only those destination ports that `ports` has for it */
 	__u8 has_from;		/* only sources within prefixes that name it */
-	__u8 order;		/* its place among the limits as they were given; equal: by slot */
+	__u8 order;		/* its position in configuration order; equal: by slot */
 	__u8 has_sports;	/* only those source ports that `ports` has for it */
 	__u32 since_generation; /* the generation in which its slot, with its counters, became its
 				   own */
 	__u16 length_min;	/* only frames of these lengths; */
 	__u16 length_max;	/* 0: of any */
-	__u8 tcp_flags;		/* only TCP with these flags among those of tcp_mask; */
+	__u8 tcp_flags;		/* only TCP with these flags out of tcp_mask; */
 	__u8 tcp_mask;		/* 0: any packets */
 	__u8 has_to;		/* only destinations within prefixes of rf_shapes that name it */
 	__u8 reserved[5];
 	/* Of RF_FLEET, in `unit`: */
-	__u64 first;	  /* with RF_FIRST_GIVEN: what a host passes unasked; else 0 */
-	__u64 alone;	  /* L while nothing is heard; 0: `rate`, or see RF_ALONE_FIRST */
+	__u64 first; /* with RF_FIRST_GIVEN: the amount that a host passes without a share; else 0
+		      */
+	__u64 alone; /* L while the host is offline; 0: `rate`, or see RF_ALONE_FIRST */
 	__u64 definition; /* a hash that is the same on all hosts; set by the commit */
 };
 
 /* The same limit as the data path wants it: masks for lengths, clock units for nanoseconds. */
 struct rf_policy {
-	__u32 id;    /* never used again once given; 0: the slot is free */
+	__u32 id;    /* never reused; 0: the slot is free */
 	__u32 limit; /* L in units, at most RF_LIMIT_MAX; RF_TOKEN and RF_LEAKY: burst */
 	/*
-	 * Largest L under which any window of this id may have admitted. A lost race leaves `used`
-	 * above what was admitted, so a closing cell is clipped; to clip by a lowered L would
-	 * forget what was admitted under the old one. ~0 with RF_COUNT_REJECTED, which means it.
+	 * Largest L under which any window of this id might have admitted. A lost race leaves
+	 * `used` above the admitted amount, so a closing cell is clipped; clipping by a lowered L
+	 * would forget admissions under the old one. ~0 with RF_COUNT_REJECTED, which counts them
+	 * intentionally.
 	 */
 	__u32 clip;
 	__u32 flags; /* RF_SHADOW to RF_FLEET_CHANGED */
@@ -400,7 +404,7 @@ struct rf_policy {
 		__u64 depth; /* RF_TOKEN and RF_LEAKY: what `burst` takes to flow, in 1/16 ns */
 		struct {     /* RF_FLEET, in units: */
 			__u32 first; /* what passes without a share */
-			__u32 alone; /* L while nothing is heard of the fleet; `first` at least */
+			__u32 alone; /* L while the host is offline; `first` at least */
 		};
 	};
 	__u64 ban; /* in jiffies; 0: none */
@@ -411,16 +415,16 @@ struct rf_policy {
 	__u8 unit;
 	__u8 unit_shift; /* RF_BYTES: log2 of the bytes in a unit of L */
 	/*
-	 * Binary places, so that a product fits 64 bits. RF_EDGE_WEIGHTED: how many of `cell` and
-	 * of a time are left out; RF_TOKEN and RF_LEAKY: how many `cell` has beyond 1/16 ns.
+	 * Binary places, to fit a product into 64 bits. RF_EDGE_WEIGHTED: how many of `cell` and of
+	 * a time are dropped; RF_TOKEN and RF_LEAKY: how many `cell` has beyond 1/16 ns.
 	 */
 	__u8 scale;
 	__u8 counters;	 /* its index in `limit_counters` */
 	__u8 time_shift; /* of windows of cells; 0 if weighted */
 	__u8 used_shift; /* of windows of cells: log2 of the units in which the ring counts */
 	__u8 reserved[2];
-	__u32 since_generation; /* the generation in which `id` was new, for what is pending of
-				   older windows */
+	__u32 since_generation; /* the generation in which `id` was new, for pending counts of older
+				   windows */
 	__be32 mask4;
 	__be32 mask6[4];
 	__u32 tag; /* RF_FLEET: of the definition, see rf_tag_of(); a share counts only under its */
@@ -431,15 +435,16 @@ struct rf_policy {
 #define RF_BANK_PREFIXES4 (1U << 1) /* the trie of IPv4 is not empty */
 #define RF_BANK_PREFIXES6 (1U << 2)
 #define RF_BANK_NO_LEASE6 (1U << 3) /* a limit groups by more than a lease's /64 */
-#define RF_BANK_CLOSED (1U << 4)    /* a newcomer that the guard refuses may be dropped at once */
-#define RF_BANK_IN_FORCE (1U << 5)  /* some limit is no shadow, or some prefix is denied */
-#define RF_BANK_BANS_ALL (1U << 6)  /* some limit bans with RF_BAN_ALL */
+#define RF_BANK_CLOSED (1U << 4)   /* a newcomer that the guard refuses can be dropped immediately \
+				    */
+#define RF_BANK_IN_FORCE (1U << 5) /* some limit is no shadow, or some prefix is denied */
+#define RF_BANK_BANS_ALL (1U << 6) /* some limit bans with RF_BAN_ALL */
 /*
- * Its tries are being changed in place, or such a change was killed: values of prefixes may not
- * follow from those around them. The next change makes the tries anew.
+ * Its tries are being changed in place, or such a change was killed: values of prefixes might not
+ * match the surrounding ones. The next change builds new tries.
  */
 #define RF_BANK_IN_DOUBT (1U << 7)
-#define RF_BANK_SHAPES (1U << 8) /* some limit asks for the source port or the length */
+#define RF_BANK_SHAPES (1U << 8) /* some limit matches the source port or the length */
 
 /* What applies once the deadline of a bank has come. */
 enum rf_fallback {
@@ -457,7 +462,7 @@ struct rf_newcomers {
 	struct rf_policy policy;
 };
 
-/* The bits of a source by which windows are told apart. */
+/* The bits of a source that distinguish windows. */
 struct rf_grouping {
 	__be32 mask4;
 	__be32 mask6[4];
@@ -466,15 +471,15 @@ struct rf_grouping {
 enum rf_kin_state {
 	RF_KIN_IN_FORCE,    /* or will be, if rules are reverted */
 	RF_KIN_UNCONFIRMED, /* of unconfirmed rules only: over once these are reverted */
-	RF_KIN_OVER,	    /* no longer in force: the slots of its windows may be taken */
+	RF_KIN_OVER,	    /* no longer active: the slots of its windows can be taken */
 };
 
 /*
- * A limit that is in force, or was until lately: a source with a window under it is no newcomer to
- * a limit that groups sources no finer. Never a shadow limit.
+ * A limit that is active, or recently was: a source with a window under it is no newcomer to a
+ * limit that does not group sources more finely. Never a shadow limit.
  */
 struct rf_kin {
-	__u64 until; /* jiffies, RF_FOREVER while it is in force; 0: nothing, or being written */
+	__u64 until; /* jiffies, RF_FOREVER while it is active; 0: unused, or being written */
 	__u32 limit_id;
 	__u32 state; /* enum rf_kin_state */
 	struct rf_grouping grouping;
@@ -482,29 +487,29 @@ struct rf_kin {
 };
 
 /*
- * One complete set of rules. While it may be in force, only the deadline is written, and what
- * follows from the lists: flags, lease masks and `listed`, before the next generation of the bank.
+ * One complete set of rules. While it can be active, only the deadline is written, and fields that
+ * depend on the lists: flags, lease masks and `listed`, before the next generation of the bank.
  */
 struct rf_bank {
 	__u64 deadline; /* jiffies; 0: none, the rules are confirmed */
 	__u32 fallback; /* enum rf_fallback */
 	__u32 flags;	/* RF_BANK_… */
 	/*
-	 * The bits by which a lease tells sources apart: as finely as the finest of limits and
+	 * The bits by which a lease distinguishes sources: as finely as the finest of limits and
 	 * prefixes, but no finer than an IPv6 /64.
 	 */
 	__u64 lease_mask6; /* two __be32, the first in the low half */
 	__be32 lease_mask4;
-	__u8 class_of_syn; /* packet class of a SYN, where no limit has ports */
-	__u8 other;	   /* slot of the limit of RF_MATCH_OTHER, and 1 more; 0: there is none */
-	__u8 ban_lease;	   /* jiffies: no lease answers `banned` for longer */
+	__u8 class_of_syn; /* packet class of a SYN, if no limit has ports */
+	__u8 other;	   /* slot of the limit of RF_MATCH_OTHER, plus 1; 0: no such limit */
+	__u8 ban_lease;	   /* jiffies: no lease repeats `banned` for longer */
 	__u8 lease_span; /* jiffies: with RF_BANK_BANS_ALL no lease passes packets for longer; else
 			    0 */
-	__u8 class_of_protocol[256]; /* packet class of what is no SYN and has no port */
+	__u8 class_of_protocol[256]; /* packet class of packets other than SYN and without a port */
 	struct rf_packet_class packet_class[RF_PACKET_CLASSES_MAX];
 	/*
-	 * Bit sets of slots: the limits that may apply to sources in a prefix of that class; class
-	 * 0 is that of sources in no prefix. Of limits in force that differ only in `from`, the set
+	 * Bit sets of slots: the limits that can apply to sources in a prefix of that class; class
+	 * 0 is for sources without a prefix. Of enforced limits that differ only in `from`, the set
 	 * has the one with the longest prefix.
 	 */
 	__u32 prefix_class[RF_PREFIX_CLASSES_MAX];
@@ -512,10 +517,13 @@ struct rf_bank {
 	__u32 bans;
 	__u32 bans_all;		/* those among them with RF_BAN_ALL */
 	__u32 since_generation; /* the generation in which the bank got its limits */
-	/* Prefixes on the allow list and the deny list, also those that have expired since. */
+	/* Prefixes on the allow list and the deny list, including expired ones. */
 	__u32 listed[2];
-	__u32 hosts; /* of the fleet, this one included; 0: not told */
-	/* Bit set of slots: limits of rate 0, which drop what they match and have no windows. */
+	__u32 hosts; /* of the fleet, including this one; 0: unset */
+	/*
+	 * Bit set of slots: limits of rate 0, which drop all packets that they match and have no
+	 * windows.
+	 */
 	__u32 rate0;
 	struct rf_newcomers newcomers;
 	struct rf_policy policy[RF_LIMITS_MAX];
@@ -524,8 +532,8 @@ struct rf_bank {
 };
 
 /*
- * What the counters had when `stats reset` ran: readers subtract it. The counters themselves go on,
- * since no other process can set those of a CPU without losing packets.
+ * The counters' values when `stats reset` ran: readers subtract them. The counters themselves
+ * continue, because no other process can set those of a CPU without losing packets.
  */
 struct rf_baseline {
 	__u64 time_ns; /* since 1970; 0: never reset */
@@ -535,9 +543,9 @@ struct rf_baseline {
 };
 
 /*
- * An interface that is counted apart. It has one of RF_INTERFACE_PROBES places, from the place of
- * its index modulo RF_INTERFACE_PLACES on. An interface that is detached keeps its place until
- * another one needs it.
+ * An interface that is counted separately. It has one of RF_INTERFACE_PROBES places, from the place
+ * of its index modulo RF_INTERFACE_PLACES on. A detached interface retains its place until another
+ * one needs it.
  */
 struct rf_interface_place {
 	__u32 index;	 /* of the interface; 0: the place is free */
@@ -549,8 +557,8 @@ struct rf_interface_place {
 };
 
 /*
- * The last look at whether an interface's packets meet the program. Written by the command line
- * only, without a lock: `check` differs where two commands wrote at the same time.
+ * The last check whether an interface's packets reach the program. Written by the command line
+ * only, without a lock: `check` differs if two commands wrote at the same time.
  */
 struct rf_interface_look {
 	__u32 index;	  /* of the interface; 0: the place is free */
@@ -562,14 +570,14 @@ struct rf_interface_look {
 	__u32 check;
 };
 
-#define RF_PINNED_PROGRAMS 12 /* a cache line, with what is before them */
+#define RF_PINNED_PROGRAMS 12 /* a cache line, together with the preceding members */
 
 /*
  * Whose configuration this is, for those who may open its pin and not a program by its id. Written
  * by the command line, of a fence that has pins. In its place for good.
  */
 struct rf_pinned {
-	__u32 magic; /* RF_ABI_MAGIC; 0: it has no pins */
+	__u32 magic; /* RF_ABI_MAGIC; 0: no pins */
 	__u32 abi;
 	__u64 layout;			      /* RF_ABI_LAYOUT */
 	__u32 program_id[RF_PINNED_PROGRAMS]; /* its entries, and those before an upgrade; 0: none
@@ -578,34 +586,35 @@ struct rf_pinned {
 
 /*
  * Value of `config`, mapped into the command line's memory. `active` is the switch: its lowest bit
- * names the bank in force, the whole of it is the generation. It is the one word that changes
- * under the data path, so a packet sees the old rules or the new ones and never a mixture. Past the
- * deadline of the active bank, where that falls back, the generation in force is `active` - 1.
+ * selects the active bank, all of it is the generation. It is the only word that changes
+ * concurrently with the data path, so a packet sees the old rules or the new ones and never a
+ * mixture. Past the deadline of the active bank, if that is rolled back, the active generation is
+ * `active` - 1.
  */
 struct rf_config {
 	struct rf_pinned pinned;
 	__u64 active;
 	__u64 injected_ns; /* see rf_rodata.injected_clock */
 	/*
-	 * Where a source's lease is: its hash by a key that nobody outside knows, shifted right, is
-	 * its first place of this CPU's 2^(64 - lease_shift). Then come the other one of the same
-	 * line, and the others of the same set. 0: no leases yet. The same key tells where it is in
+	 * Location of a source's lease: its hash by a secret key, shifted right, is its first place
+	 * of this CPU's 2^(64 - lease_shift). The next candidates are the other place of the same
+	 * line, and the others of the same set. 0: no leases yet. The same key selects its place in
 	 * `presence`, of 2^(64 - known_filter_shift) lines, and in `aggregates`.
 	 */
 	__u64 lease_key[3];
 	__u32 lease_shift;
 	__u32 known_filter_shift; /* 0: no filter */
-	/* What is to be done after the verdict. */
+	/* Work after the verdict. */
 	union {
 		__u32 after_verdict; /* 0: nothing */
 		struct {
-			/* Packets are counted by interface as well; once set, it stays. */
+			/* Packets are counted by interface as well; never cleared. */
 			__u16 by_interface;
 			__u16 is_sampling; /* 0: no; else see packet_sample.h */
 		};
 	};
 	__u32 reserved;
-	__u64 paused_until; /* jiffies: until then nothing is dropped; 0: not paused */
+	__u64 paused_until; /* jiffies: no packet is dropped until then; 0: not paused */
 	struct rf_slot_times times;
 	__u32 slots;	   /* of a family */
 	__u32 slot_stride; /* from one slot that is looked at to the next */
@@ -617,16 +626,16 @@ struct rf_config {
 	/* Limits whose windows make a source known, and the groupings under which the known filter
 	 * has it. */
 	__u32 kin_count;
-	__u32 groupings; /* 0: too many, so the filter is not used alone */
+	__u32 groupings; /* 0: too many, so the filter is not sufficient */
 	struct rf_grouping grouping[RF_GROUPINGS_MAX];
 	struct rf_kin kin[RF_KIN_MAX];
-	/* Of IPv4 and IPv6, by all CPUs. Written under a flood: a line of its own for each. */
+	/* For IPv4 and IPv6, by all CPUs. Written under a flood: a separate line for each. */
 	struct {
 		__u64 hand; /* where the next slot is looked for */
 		__u64 residents;
 		__u64 siblings_left_out; /* jiffies when a sibling last found no slot; 0: never */
 	} __attribute__((aligned(64))) room[2];
-	/* Windows of the guard: of newcomers to limits in force, and to shadow limits only. */
+	/* Windows of the guard: of newcomers to enforced limits, and to shadow limits only. */
 	struct {
 		struct rf_window limits __attribute__((aligned(64)));
 		struct rf_window shadows __attribute__((aligned(64)));

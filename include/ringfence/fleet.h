@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The figures of a limit that many hosts hold together: L in W, over at most N hosts.
- * docs/fleet-proof.md has the proof.
+ * The figures of a limit that many hosts share: L in W, over at most N hosts. docs/fleet-proof.md
+ * has the proof.
  *
- *   first  f = max(1, L / (64 N))        what each host passes unasked, unless the limit says it
- *   pool   P = L - min(N f, L / 64)      what the ledger gives away as claims
- *   bound  P + N f                       what all hosts together pass in any W
+ *   first  f = max(1, L / (64 N))        each host passes this without a share, unless configured
+ *   pool   P = L - min(N f, L / 64)      the ledger grants this as claims
+ *   bound  P + N f                       maximum of all hosts together in any W
  *
  * L, f, P and the bound are in the units of the limit, packets or bytes.
  */
@@ -25,9 +25,9 @@
 #define RF_FLEET_BAN_LEAST6 48
 #define RF_FLEET_BANS_MAX 1024	  /* of all hosts together */
 #define RF_FLEET_BANS_OF_HOST 128 /* of each */
-#define RF_FLEET_UNASKED 64	  /* a 64th of L, over all hosts, is passed unasked */
+#define RF_FLEET_UNASKED 64	  /* a 64th of L, over all hosts, passes without a share */
 
-/* f where the limit does not say its own. `hosts` is at least 1. */
+/* f if the limit does not set it. `hosts` is at least 1. */
 RF_INLINE __u64 rf_fleet_first(__u64 limit, __u32 hosts)
 {
 	const __u64 first = limit / RF_FLEET_UNASKED / hosts;
@@ -35,7 +35,7 @@ RF_INLINE __u64 rf_fleet_first(__u64 limit, __u32 hosts)
 	return first ? first : 1;
 }
 
-/* P: so much is in claims at most. */
+/* P: the maximum sum of claims. */
 RF_INLINE __u64 rf_fleet_pool(__u64 limit, __u32 hosts, __u64 first)
 {
 	const __u64 unasked = first * hosts, most = limit / RF_FLEET_UNASKED;
@@ -49,7 +49,7 @@ RF_INLINE __u64 rf_fleet_bound(__u64 limit, __u32 hosts, __u64 first)
 	return rf_fleet_pool(limit, hosts, first) + first * hosts;
 }
 
-/* Is that over 1.1 L? Then a limit has to say its `first` itself. */
+/* Does that exceed 1.1 L? Then a limit must set its `first`. */
 RF_INLINE int rf_fleet_is_loose(__u64 limit, __u32 hosts, __u64 first)
 {
 	return rf_fleet_bound(limit, hosts, first) * 10 > limit * 11;

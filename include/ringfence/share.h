@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shares: how much of a limit over many hosts a window may admit here. Only in builds with
- * RF_WITH_SHARES; in all others rf_limit_of() is the policy's limit and nothing more.
+ * Shares: how much of a limit over many hosts a window can admit on this host. Only in builds with
+ * RF_WITH_SHARES; in all others rf_limit_of() is just the policy's limit.
  *
- *   the host hears the fleet       min(L, first + share); first under another definition, or in
- *                                  another generation of the bucket's shares
- *   it does not                    alone
+ *   connected to the fleet        min(L, first + share); first under another definition, or in
+ *                                 another generation of the bucket's shares
+ *   offline                       alone
  *
- * The agent writes shares by rf_share_write(), and reads what was used, on another CPU than those
- * that admit. What must hold:
+ * The agent writes shares by rf_share_write(), and reads usage, on another CPU than the admitting
+ * ones. Invariants:
  *
- * - After a share was lowered, and all programs have ended that ran then, rf_share_used() tells no
- *   less than the window has admitted in W. Before that a program may still admit by the old one.
- * - A closing cell forgets nothing that was admitted under a share that has been lowered since. So
- *   it is clipped by the largest limit of the last W. The clip grows before the share does, and a
- *   CPU reads it after the head that it clips.
- * - A window's memory may belong to another source by now. So the word of the share has the number
- *   of the window's incarnation, and is changed by compare-and-swap.
+ * - After a share was lowered, and all programs that ran then have finished, rf_share_used()
+ *   returns no less than the window has admitted in W. Before that a program can still admit under
+ *   the old share.
+ * - A closing cell forgets no admission under a share that has been lowered since. It is therefore
+ *   clipped by the largest limit of the last W. The clip grows before the share does, and a CPU
+ *   reads it after the head that it clips.
+ * - A window's memory might belong to a different source by now. The word of the share therefore
+ *   contains the number of the window's incarnation, and is changed by compare-and-swap.
  */
 #ifndef RINGFENCE_SHARE_H
 #define RINGFENCE_SHARE_H
@@ -25,24 +26,27 @@
 #include "fleet.h"
 #include "siphash.h"
 
-#define RF_ASK_NS 50000000ULL	     /* a source asks at most so often, */
+#define RF_ASK_NS 50000000ULL	     /* minimum interval between requests of a source, */
 #define RF_ASK_GROWING_NS 2000000ULL /* or so often once its share has grown */
-#define RF_ANSWER_NS 10000000ULL     /* no lease refuses just after an ask: it is answered soon, */
-#define RF_ASKS_IN_VAIN 7	     /* unless so many have brought nothing */
+#define RF_ANSWER_NS \
+	10000000ULL	  /* no lease refuses just after a request: its reply arrives soon, */
+#define RF_ASKS_IN_VAIN 7 /* unless this many got no grant */
 
 /* In rf_share.asked, above the time. */
 #define RF_SHARE_GREW (1ULL << 63) /* since then */
-#define RF_VAIN_SHIFT 60	   /* asks before that one that brought nothing, up to 7 */
+#define RF_VAIN_SHIFT 60	   /* number of preceding requests without a grant, up to 7 */
 
 /* What rf_share_write() has done. */
 enum rf_share_result {
 	RF_SHARE_DONE,
 	RF_SHARE_GONE,	/* there is no such window */
 	RF_SHARE_OTHER, /* the window is of another incarnation */
-	/* A share of another definition or generation ended: wait for all programs, write anew. */
+	/*
+	 * A share of another definition or generation expired: wait for all programs, write again.
+	 */
 	RF_SHARE_RETAGGED,
-	RF_SHARE_BUSY,	   /* another call wrote meanwhile; nothing was given */
-	RF_SHARE_NO_LIMIT, /* no limit in force has that id, or it is not of the fleet */
+	RF_SHARE_BUSY,	   /* another call wrote concurrently; no share was granted */
+	RF_SHARE_NO_LIMIT, /* no active limit has that id, or it does not belong to the fleet */
 };
 
 RF_INLINE __u32 rf_given_share(__u64 given)
@@ -84,9 +88,9 @@ RF_INLINE __u32 rf_bucket(__u64 first, __u64 second)
 }
 
 /*
- * The same by the fleet's key; both words are 0 without one. Whoever does not know the key cannot
+ * The same by the fleet's key; both words are 0 without one. Without the key, it is impossible to
  * choose sources of one bucket, and so of one node of the fleet server: with a multiplication by
- * secret words, addresses at even distances would still come to few buckets under some keys.
+ * secret words, addresses at even distances would still map to few buckets under some keys.
  */
 RF_INLINE __u32 rf_bucket_by(const __u64 key[2], __u64 first, __u64 second)
 {
@@ -133,7 +137,7 @@ RF_INLINE __u32 rf_whose_clip(__u64 whose)
 	return (__u32)whose;
 }
 
-/* L while the host hears the fleet. */
+/* L while connected to the fleet. */
 RF_INLINE __u32 rf_limit_by(const struct rf_policy *policy, __u32 share)
 {
 	return rf_fleet_room(policy->limit, policy->first, share);
@@ -141,19 +145,18 @@ RF_INLINE __u32 rf_limit_by(const struct rf_policy *policy, __u32 share)
 
 #ifdef RF_WITH_SHARES
 
-/* The including program has these: what is heard about the bucket in an incarnation, and jiffies.
- */
+/* Defined by the including program: the state of the bucket in an incarnation, and jiffies. */
 RF_INLINE struct rf_hearing *rf_hearing_of(__u32 incarnation);
 RF_INLINE __u64 rf_hearing_now(void);
 
-/* The words of a share, as they were read. Both 0: the limit is of this host alone. */
+/* The words of a share, as they were read. Both 0: the limit belongs to this host only. */
 struct rf_share_words {
 	__u64 whose, given;
 };
 
 /*
- * The tag before the share: what is given under a new tag is preceded by that tag, and that by a
- * share of 0.
+ * The tag before the share: a share under a new tag is preceded by that tag, and the tag by a share
+ * of 0.
  */
 RF_INLINE struct rf_share_words rf_share_read(const struct rf_window *window)
 {
@@ -164,14 +167,14 @@ RF_INLINE struct rf_share_words rf_share_read(const struct rf_window *window)
 	return words;
 }
 
-/* The limit by these words, and what is heard now. */
+/* The limit by these words, and the present state of the bucket. */
 RF_INLINE __u32 rf_limit_by_words(const struct rf_policy *policy, __u64 whose, __u64 given,
 				  __u64 now)
 {
 	const struct rf_hearing *hearing = rf_hearing_of(rf_given_incarnation(given));
 	__u32 share = rf_given_share(given);
 
-	RF_OPAQUE(hearing); /* otherwise the compiler computes it anew at each use */
+	RF_OPAQUE(hearing); /* otherwise the compiler recomputes it at each use */
 	if (!rf_given_incarnation(given))
 		return policy->limit;
 	if (now >= rf_load(&hearing->deadline))
@@ -191,15 +194,15 @@ RF_INLINE __u32 rf_shared_limit(const struct rf_window *window, const struct rf_
 }
 
 /*
- * May the window have what passed while nothing was heard? In this order: rf_hear() moves the
- * deadline before it tells until when.
+ * Could the window contain admissions from while it was offline? In this order: rf_hear() moves the
+ * deadline before it publishes until when.
  */
 RF_INLINE int rf_has_been_alone(const struct rf_hearing *hearing, __u64 now)
 {
 	return now >= rf_load(&hearing->deadline) || now < rf_load(&hearing->alone_until);
 }
 
-/* The largest limit by which the window has admitted what a head, read before, counts. */
+/* The largest limit under which the window has made the admissions in a head, read before. */
 RF_INLINE __u32 rf_shared_clip(const struct rf_window *window, const struct rf_policy *policy)
 {
 	const __u64 now = rf_hearing_now(), given = rf_load(&window->share.given);
@@ -213,8 +216,8 @@ RF_INLINE __u32 rf_shared_clip(const struct rf_window *window, const struct rf_p
 }
 
 /*
- * Has the source, with so many units of the window used, nearly what it may have, and might it get
- * more? Local windows ask for nothing.
+ * Has the source, at this use of the window, nearly used its limit, and could it get more? Local
+ * windows request nothing.
  */
 RF_INLINE int rf_wants_more(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 used)
@@ -229,21 +232,21 @@ RF_INLINE int rf_wants_more(const struct rf_window *window, const struct rf_poli
 	       rf_limit_by(policy, share) < policy->limit;
 }
 
-/* When it was asked, in jiffies. */
+/* The time of the request, in jiffies. */
 RF_INLINE __u64 rf_asked_at(__u64 asked)
 {
 	return asked & ((1ULL << RF_VAIN_SHIFT) - 1);
 }
 
-/* How many asks before it have brought nothing, at most RF_ASKS_IN_VAIN; 0: the share has grown. */
+/* How many preceding requests got no grant, at most RF_ASKS_IN_VAIN; 0: the share has grown. */
 RF_INLINE __u32 rf_asked_in_vain(__u64 asked)
 {
 	return asked & RF_SHARE_GREW ? 0 : asked >> RF_VAIN_SHIFT;
 }
 
 /*
- * Until when a lease may refuse, in jiffies: until the source may ask again; 0: not at all, as the
- * answer to an ask may be on its way.
+ * Until when a lease can refuse, in jiffies: until the source can send a request again; 0: not at
+ * all, because the reply to a request can be in flight.
  */
 RF_INLINE __u64 rf_shared_refusal(const struct rf_window *window, __u64 jiffies, __u32 tick_ns)
 {
@@ -258,7 +261,7 @@ RF_INLINE __u64 rf_shared_refusal(const struct rf_window *window, __u64 jiffies,
 	return rf_asked_at(asked) + ticks;
 }
 
-/* May it ask at this time? One CPU alone may, once in a while. */
+/* Can it send a request at this time? Only one CPU can, at intervals. */
 RF_INLINE int rf_may_ask(struct rf_window *window, __u64 jiffies, __u32 tick_ns)
 {
 	const __u64 asked = rf_load(&window->share.asked);
@@ -276,7 +279,7 @@ RF_INLINE int rf_may_ask(struct rf_window *window, __u64 jiffies, __u32 tick_ns)
 
 #endif /* RF_WITH_SHARES */
 
-/* Does it ban once what passed and what was refused exceed L? 1 or 0. See share_ban.h. */
+/* Does it ban once passed and refused packets exceed L? 1 or 0. See share_ban.h. */
 RF_INLINE int rf_bans_by_sum(const struct rf_policy *policy)
 {
 #ifdef RF_WITH_SHARES
@@ -287,7 +290,7 @@ RF_INLINE int rf_bans_by_sum(const struct rf_policy *policy)
 #endif
 }
 
-/* What a window may admit in W, in place of policy->limit. */
+/* How much a window can admit in W, in place of policy->limit. */
 RF_INLINE __u32 rf_limit_of(const struct rf_window *window, const struct rf_policy *policy)
 {
 #ifdef RF_WITH_SHARES
@@ -299,7 +302,7 @@ RF_INLINE __u32 rf_limit_of(const struct rf_window *window, const struct rf_poli
 	return policy->limit;
 }
 
-/* Are so many units within that? Below `first` it takes no look at the share. */
+/* Is this use within that? Below `first` it does not read the share. */
 RF_INLINE int rf_fits(const struct rf_window *window, const struct rf_policy *policy, __u64 units)
 {
 #ifdef RF_WITH_SHARES
@@ -313,10 +316,10 @@ RF_INLINE int rf_fits(const struct rf_window *window, const struct rf_policy *po
 
 #ifdef RF_WITH_SHARES
 /*
- * A part of the limit by these words that takes few instructions, and up to which a source does not
- * ask for more: half of `first`, or three quarters of a share that counts; 0 where `units` is
- * beyond that, and the whole limit must be computed. The time is the packet's: one that came before
- * a deadline may end after it in any case.
+ * A cheap lower bound of the limit by these words, up to which a source does not request more: half
+ * of `first`, or three quarters of a valid share; 0 if `units` is beyond that, and the whole limit
+ * must be computed. The time is the packet's: one that arrived before a deadline can be evaluated
+ * after it in any case.
  */
 RF_INLINE __u32 rf_limit_at_once(const struct rf_policy *policy, const struct rf_share_words *words,
 				 __u64 units, __u64 now)
@@ -336,15 +339,15 @@ RF_INLINE __u32 rf_limit_at_once(const struct rf_policy *policy, const struct rf
 	return enough;
 }
 
-#ifndef RF_LIMIT_BY_WORDS /* the program has a function of its own for it */
+#ifndef RF_LIMIT_BY_WORDS /* the program has a separate function for it */
 #define RF_LIMIT_BY_WORDS rf_limit_by_words
 #endif
 
 #endif
 
 /*
- * As rf_fits(), at a packet's time in jiffies. `enough`: up to where it fits without a closer look,
- * and without an ask; 0 if that cannot be told at once.
+ * As rf_fits(), at a packet's time in jiffies. `enough`: up to where it fits without a full
+ * evaluation, and without a request; 0 if that cannot be decided cheaply.
  */
 RF_INLINE int rf_fits_at(const struct rf_window *window, const struct rf_policy *policy,
 			 __u64 units, __u64 jiffies, __u32 *enough)
@@ -364,7 +367,7 @@ RF_INLINE int rf_fits_at(const struct rf_window *window, const struct rf_policy 
 	return units <= policy->limit;
 }
 
-/* What a closing cell is clipped by, in place of policy->clip. After its head was read. */
+/* The clip of a closing cell, in place of policy->clip. After its head was read. */
 RF_INLINE __u32 rf_clip_of(const struct rf_window *window, const struct rf_policy *policy)
 {
 #ifdef RF_WITH_SHARES

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * When a limit of the fleet bans. A share that refuses a packet does not show that the source sent
- * more than L: other hosts, or other sources, can hold what it wants. So the window of a limit with
- * a ban also counts what it refuses, and the source is over L once this and what the window
- * admitted exceed L within the time that the window covers.
+ * more than L: other hosts, or other sources, can hold the rest. The window of a limit with a ban
+ * therefore also counts its refusals, and the source exceeds L once refusals and admissions exceed
+ * L within the time that the window covers.
  *
- * No packet is counted twice, and none is counted that was not sent:
+ * No packet is counted twice, and only sent packets are counted:
  *
- * - An addition that lost a race stays in the head, so it is not a refusal: see rf_added().
+ * - An addition that lost a race remains in the head, so it is not a refusal: see rf_added().
  * - Such limits have no leases: credits would be counted before they are sent, and a lease that
- *   refuses counts later than the packets come.
- * - What is refused is counted for W at most, and what closing cells round up is subtracted.
+ *   refuses counts later than the packets arrive.
+ * - Refusals are counted for W at most, and the rounding of closing cells is subtracted.
  *
- * The window also counts all that it has received. From that the fleet's ledger learns when all
- * hosts together received more than L, and then the agent bans the source.
+ * The window also counts all packets that it has received. The fleet's ledger determines from that
+ * when all hosts together received more than L, and then the agent bans the source.
  */
 #ifndef RINGFENCE_SHARE_BAN_H
 #define RINGFENCE_SHARE_BAN_H
@@ -23,8 +23,8 @@
 #ifdef RF_WITH_SHARES
 
 /*
- * Counts a refused packet in the cell `now`. Returns what was refused since less than N - 1 cells,
- * with this packet; 0: another CPU was faster, and the packet is not counted.
+ * Counts a refused packet in the cell `now`. Returns the refusals since less than N - 1 cells,
+ * including this packet; 0: another CPU was faster, and the packet is not counted.
  */
 RF_INLINE __u32 rf_refused_count(struct rf_window *window, const struct rf_policy *policy,
 				 __u64 now, __u32 cost)
@@ -37,15 +37,15 @@ RF_INLINE __u32 rf_refused_count(struct rf_window *window, const struct rf_polic
 	return rf_cas(&window->share.refused, word, fresh) == word ? rf_word_used(fresh) : 0;
 }
 
-/* Counts a packet that the window has answered, whatever became of it. Once for each packet. */
+/* Counts a packet that the window has evaluated, with any result. Once for each packet. */
 RF_INLINE void rf_received_count(__u64 *received, __u32 cost)
 {
 	rf_fetch_add(received, cost);
 }
 
 /*
- * Has the source sent more than L, with this packet, which was refused? Once for each packet. A
- * head of another cell counts nothing: with what was refused, it would span more than N cells.
+ * Has the source sent more than L, including this refused packet? Once for each packet. A head of
+ * another cell counts nothing: together with the refusals, it would span more than N cells.
  */
 RF_INLINE int rf_share_is_over(struct rf_window *window, const struct rf_policy *policy, __u64 time,
 			       __u32 cost)

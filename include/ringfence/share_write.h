@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the agent of a fleet does to windows, through the program's calls: it writes shares, reads
- * what was used, and tells what was heard. One call at a time; beside it CPUs admit as ever.
+ * The fleet agent's operations on windows, through the program's calls: it writes shares, reads
+ * usage, and publishes the state of the fleet server. One call at a time; CPUs admit concurrently
+ * as usual.
  *
- * To take a share back: write the lower one; wait until no program that ran before runs any more;
- * read what was used. That is what the host may be said to have passed, see share.h.
+ * To take a share back: write the lower one; wait until no program that ran before is still
+ * running; read the usage. The host can report that as its passed packets, see share.h.
  */
 #ifndef RINGFENCE_SHARE_WRITE_H
 #define RINGFENCE_SHARE_WRITE_H
@@ -13,7 +14,7 @@
 
 #ifdef RF_WITH_SHARES
 
-/* All that has been admitted is counted for less than so long, in jiffies. */
+/* All admissions are counted for less than this long, in jiffies. */
 RF_INLINE __u64 rf_share_span(const struct rf_policy *policy)
 {
 	return ((policy->cells + 1ULL) * policy->cell >> (policy->time_shift & 31)) + 2;
@@ -35,9 +36,9 @@ RF_INLINE __u32 rf_clip_for(const struct rf_window *window, const struct rf_poli
 }
 
 /*
- * Gives the window of that incarnation a share, under the definition of that tag, in the present
- * generation. The time is read before. A share that no longer counts is taken back first, and
- * nothing is given. No more than L is: rf_limit_at_once() relies on that.
+ * Grants the window of that incarnation a share, under the definition of that tag, in the present
+ * generation. The time is read before. A share that is no longer valid is taken back first, and no
+ * share is granted. At most L is granted: rf_limit_at_once() relies on that.
  */
 RF_INLINE enum rf_share_result rf_share_write(struct rf_window *window,
 					      const struct rf_policy *policy, __u32 incarnation,
@@ -71,9 +72,9 @@ RF_INLINE enum rf_share_result rf_share_write(struct rf_window *window,
 }
 
 /*
- * A window that was made under another key is in another bucket than its source is now. Its share
- * ends, and it gets a number in that bucket: for an agent it is another window. What it has
- * admitted still counts. False: another call wrote meanwhile.
+ * A window that was created under a different key is in a different bucket than its source is now.
+ * Its share expires, and it gets a number in that bucket: for an agent it is a different window.
+ * Its admissions still count. False: another call wrote concurrently.
  */
 RF_INLINE int rf_share_move(struct rf_window *window, __u32 incarnation, __u64 jiffies)
 {
@@ -84,7 +85,7 @@ RF_INLINE int rf_share_move(struct rf_window *window, __u32 incarnation, __u64 j
 	return rf_cas(&window->share.given, given, rf_given(incarnation, 0)) == given;
 }
 
-/* What the window has admitted in W, and never less, in units. */
+/* The window's admissions in W, and never less, in units. */
 RF_INLINE __u32 rf_share_used(const struct rf_window *window, const struct rf_policy *policy,
 			      __u64 time)
 {
@@ -92,9 +93,9 @@ RF_INLINE __u32 rf_share_used(const struct rf_window *window, const struct rf_po
 }
 
 /*
- * The host hears the fleet about a bucket until then. While it was alone, windows may have admitted
- * by another limit. So they are clipped by that for `span` jiffies more; and, until that is noted,
- * without an end.
+ * The host is connected to the fleet for a bucket until then. While it was offline, windows might
+ * have admitted under a different limit. They are therefore clipped by that for `span` jiffies
+ * more; and, until that is recorded, indefinitely.
  */
 RF_INLINE void rf_hear(struct rf_hearing *hearing, __u64 deadline, __u64 span)
 {
@@ -110,8 +111,8 @@ RF_INLINE void rf_hear(struct rf_hearing *hearing, __u64 deadline, __u64 span)
 }
 
 /*
- * All shares of the bucket end. What windows have of them counts as 0 for programs that begin from
- * now on; their clips stay.
+ * All shares of the bucket expire. The windows' shares count as 0 for programs that start from now
+ * on; their clips are retained.
  */
 RF_INLINE void rf_end_shares(struct rf_hearing *hearing)
 {

@@ -3,7 +3,7 @@
  * Windows: one for each source and limit, with their keys and counters. A part of abi.h.
  *
  * The program of a fence in a fleet is built with RF_WITH_SHARES. Its windows are longer, by a
- * share behind all else. So whoever is built without knows the beginning of both.
+ * share at the end. Code that is built without it knows the first part of both.
  */
 #ifndef RINGFENCE_SOURCE_H
 #define RINGFENCE_SOURCE_H
@@ -13,21 +13,21 @@
 #define RF_CELLS 16 /* words of the ring */
 
 /*
- * What a fleet gives a source, beside the `first` of its limit; see share.h. The words that the
- * program and the agent both decide by are each changed by one atomic operation.
+ * The fleet's grant to a source, in addition to the `first` of its limit; see share.h. Words that
+ * both the program and the agent use for decisions are each changed by one atomic operation.
  */
 struct rf_share {
 	__u64 given;   /* {incarnation:32 | share:32}; an incarnation of 0: the window is local */
 	__u64 whose;   /* {tag:32 | clip:32}: of a definition, and the largest L of late */
 	__u64 lowered; /* jiffies: when the share was lowered the last time */
-	__u64 asked;   /* {has grown since:1 | asks in vain before:3 | jiffies:60} */
+	__u64 asked;   /* {has grown since:1 | requests without a grant before:3 | jiffies:60} */
 	__u64 refused; /* with a ban: {epoch:32 | units:32} refused since, see share_ban.h */
 };
 
-/* The meaning of the words depends on the algorithm, see limiter.h and what it includes. */
+/* The meaning of the words depends on the algorithm, see limiter.h and its includes. */
 struct rf_window {
 	__u64 head;
-	__u64 newest; /* windows of cells: an epoch in full, which tells the laps of tags apart */
+	__u64 newest; /* windows of cells: a full epoch, which distinguishes the laps of tags */
 	__u64 cell[RF_CELLS];
 #ifdef RF_WITH_SHARES
 	__u64 of_source; /* rf_source.would_drop has this place */
@@ -45,7 +45,9 @@ struct rf_key6 {
 	__u32 limit_id;
 };
 
-/* In rf_source.banned_until: no ban stands, and none starts before the jiffy in the other bits. */
+/*
+ * In rf_source.banned_until: no ban is active, and none starts before the jiffy in the other bits.
+ */
 #define RF_BAN_NOT_BEFORE (1ULL << 63)
 
 /*
@@ -71,13 +73,15 @@ struct rf_source {
 			};
 		};
 	};
-	__u64 received; /* of a limit with a ban: units, whatever became of them */
+	__u64 received; /* for a limit with a ban: all received units */
 #else
 	struct rf_window window;
 	union {
 		__u64 would_drop; /* passed, over a shadow limit or in a pause */
-		/* Jiffies, of a limit with a ban, which is never a shadow: `bans` may have it until
-		 * then. */
+		/*
+		 * Jiffies, for a limit with a ban, which is never a shadow: `bans` can have it
+		 * until then.
+		 */
 		__u64 banned_until;
 	};
 #endif
@@ -96,17 +100,18 @@ struct rf_source {
 /* Until when the agent has a reply of the fleet server for the sources of a bucket. Written only by
  * calls of the agent. */
 struct rf_hearing {
-	__u64 deadline;	   /* jiffies; past it the limit is its `alone`; 0: nothing was heard yet */
-	__u64 alone_until; /* jiffies: so long may windows have what passed while alone */
-	__u64 generation;  /* of its shares, below RF_GENERATIONS; those of another count as 0 */
+	__u64 deadline;	   /* jiffies; past it the limit is its `alone`; 0: never connected */
+	__u64 alone_until; /* jiffies: until then windows can contain admissions from while offline
+			    */
+	__u64 generation;  /* of its shares, below RF_GENERATIONS; shares of another count as 0 */
 };
 
-/* A line of its own, since a packet reads it: then what a few packets write. */
+/* A separate line, because a packet reads it: then the members that few packets write. */
 struct rf_fleet {
 	struct rf_hearing bucket[RF_BUCKETS];
 	__u64 incarnations __attribute__((aligned(64))); /* windows made */
 	__u64 asks;
-	__u64 asks_lost; /* no room in the ring buffer; asked again later */
+	__u64 asks_lost; /* no room in the ring buffer; requested again later */
 	__u64 key[2];	 /* of buckets, see rf_bucket_by(); both 0: none. Written as `bucket` is */
 } __attribute__((aligned(64)));
 
