@@ -435,10 +435,9 @@ struct rf_policy {
 #define RF_BANK_PREFIXES4 (1U << 1) /* the trie of IPv4 is not empty */
 #define RF_BANK_PREFIXES6 (1U << 2)
 #define RF_BANK_NO_LEASE6 (1U << 3) /* a limit groups by more than a lease's /64 */
-#define RF_BANK_CLOSED (1U << 4)   /* a newcomer that the guard refuses can be dropped immediately \
-				    */
-#define RF_BANK_IN_FORCE (1U << 5) /* some limit is no shadow, or some prefix is denied */
-#define RF_BANK_BANS_ALL (1U << 6) /* some limit bans with RF_BAN_ALL */
+#define RF_BANK_CLOSED (1U << 4)    /* a refused newcomer can be dropped immediately */
+#define RF_BANK_IN_FORCE (1U << 5)  /* some limit is no shadow, or some prefix is denied */
+#define RF_BANK_BANS_ALL (1U << 6)  /* some limit bans with RF_BAN_ALL */
 /*
  * Its tries are being changed in place, or such a change was killed: values of prefixes might not
  * match the surrounding ones. The next change builds new tries.

@@ -308,9 +308,10 @@ const struct rf_row *rf_model_cursor(const struct rf_model *model)
 
 /* The rows of sources without a window, from one second of samples to the next. */
 
-#define ESTIMATES 256			    /* sources that are shown; the others are counted */
-#define ESTIMATE_KEPT_NS (10 * RF_NS_PER_S) /* how long a source without further samples is shown \
-					     */
+#define ESTIMATES 256 /* sources that are shown; the others are counted */
+#define ESTIMATE_KEPT_NS                                                         \
+	(10 * RF_NS_PER_S) /* how long a source without further samples is shown \
+			    */
 
 void rf_model_forget_estimates(struct rf_model *model)
 {
