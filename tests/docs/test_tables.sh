@@ -81,7 +81,7 @@ refused schema/reasons.c 'requires' 'a reason without help'
 events=$tree/user/schema/events.def
 check 'the events compile' assembles schema/events.c
 check 'their keys compile' assembles watch/event.c
-sed -i 's/"the flood is over")/)/; s/, "the ban is over"//' "$events"
+sed -i 's/"the flood is over")/)/; s/, "the ban has expired"//' "$events"
 refused schema/events.c 'requires 7 arguments' 'an event without help'
 sed -i 's/ NOTICE, / , /' "$events"
 refused schema/events.c "'RF_EVENT_' undeclared" 'an event without a priority'
