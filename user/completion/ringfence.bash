@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # bash completion for ringfence, printed by 'ringfence completion bash'
 #
-# ringfence itself tells which words may come next. The script runs the installed ringfence, never
-# the command that is typed: a file called ringfence may be the file of any user.
+# ringfence itself prints the words that can come next. The script runs the installed ringfence,
+# never the command as typed: a file called ringfence can belong to any user.
 
 _ringfence_ask() { # WORD… CURRENT
 	PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command ringfence completion words -- "$@" 2>/dev/null
@@ -27,12 +27,13 @@ _ringfence_words() {
 	done
 }
 
-# Offers a word if it fits. The word is quoted: any user may choose the name of an interface.
+# Offers a word if it matches. The word is quoted, because any user can choose the name of an
+# interface.
 _ringfence_offer() { # WORD CURRENT
 	local quoted kept=${2%"${2##*:}"}
 
 	printf -v quoted %q "$1"
-	quoted=${quoted//\\,/,} # which bash quotes for the sake of braces alone
+	quoted=${quoted//\\,/,} # which bash quotes only because of braces
 	[[ $1 == "$2"* || $quoted == "$2"* ]] || return
 	# The part before a colon is on the line already.
 	[[ $COMP_WORDBREAKS == *:* ]] && quoted=${quoted#"$kept"}

@@ -1,7 +1,7 @@
 # fish completion for ringfence, printed by 'ringfence completion fish'
 #
-# ringfence itself tells which words may come next. The script runs the installed ringfence, never
-# the command that is typed: a file called ringfence may be the file of any user.
+# ringfence itself prints the words that can come next. The script runs the installed ringfence,
+# never the command as typed: a file called ringfence can belong to any user.
 
 function __ringfence_complete
     set -l before (commandline -opc)

@@ -1,8 +1,8 @@
 #compdef ringfence
 # zsh completion for ringfence, printed by 'ringfence completion zsh'
 #
-# ringfence itself tells which words may come next. The script runs the installed ringfence, never
-# the command that is typed: a file called ringfence may be the file of any user.
+# ringfence itself prints the words that can come next. The script runs the installed ringfence,
+# never the command as typed: a file called ringfence can belong to any user.
 
 _ringfence_ask() { # WORD… CURRENT
 	PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command ringfence completion words -- "$@" 2>/dev/null
