@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The ratios of live.sh as bars, a group for each number of sources. From its caller: `bars`, a file
-# of blocks, `blocks`, how many, `tics`, the names of the groups, `machine`, `picture`.
+# The ratios of live.sh as bars, one group per number of sources. Set by the caller: `bars`, a file
+# of blocks, `blocks`, their number, `tics`, the names of the groups, `machine`, `picture`.
 set terminal svg size 900,440 font "sans-serif,13" background "white"
 set output picture
 set title sprintf("CPU time for a dropped packet, as a ratio to a bare XDP_DROP\n(%s, veth)", machine) noenhanced
