@@ -72,7 +72,7 @@ LONG_TESTS := tests/e2e/test_kills.sh $(EXPLORER) build/tests/prog/test_history_
 	$(patsubst %,tests/e2e/test_%.sh,events fleet_tls_cluster daemon fleet_bans) $(addprefix build/tests/unit/test_,limiter_random lease_even) \
 	$(patsubst %,tests/e2e/test_%.sh,fleet_ban apply fleet_hostile doctor)
 TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
-# Builds of the command line whose program loads in less time; see tests/e2e/variant.sh.
+# Builds of the command line whose program loads faster; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick newer alien drifted early)
 TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
@@ -145,8 +145,8 @@ build/%.skel.h: build/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@.new
 	@mv $@.new $@
 
-# What follows from the tables of user/schema/ outside of C: rows of the manuals, labels of the page, lists
-# for the tests.
+# Files that are generated from the tables of user/schema/: rows of the manuals, labels of the page,
+# lists for the tests.
 SCHEMA := $(addprefix build/schema/,events fleet_settings map_errors ringfence-event.schema.json page.js reasons watch_settings $(addprefix metrics_,packets limits state fleet daemon))
 KEYS := $(addprefix build/schema/,$(shell sed -n 's/^\.\\" rows of \(keys_.*\)/\1/p' docs/ringfence-json.5))
 
@@ -158,7 +158,8 @@ $(SCHEMA): build/schema/%: build/schema/print
 	$(Q)$< $* > $@.new
 	@mv $@.new $@
 
-# The tables of keys in the manual of JSON. What makes the values is not linked, since only rows are read.
+# The tables of keys in the manual of JSON. Functions that compute values are not linked, because
+# only rows are read.
 RECORDS := $(patsubst user/%.c,build/schema/records/%.o,user/cli/print_keys.c user/schema/record.c $(shell grep -l 'struct rf_field .*\[\]\|RF_RECORD' user/*/*.c))
 
 build/schema/records/%.o: user/%.c | $(GENERATED)
@@ -488,7 +489,7 @@ dist: ## make a tarball of the sources in build/dist/
 	$(call say,TAR,$(TARBALL))
 	$(Q)tar -C build/dist -czf $(TARBALL) ringfence-$(VERSION)
 
-# rpm and pacman know no package that another package manager installed.
+# rpm and pacman do not know packages that other package managers installed.
 NODEPS = $(if $(wildcard /etc/debian_version),--nodeps)
 RPM_FLAGS = $(NODEPS)
 MAKEPKG_FLAGS = $(NODEPS)

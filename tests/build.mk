@@ -38,7 +38,7 @@ build/tests/unit/%: build/asan/tests/unit/%.o build/asan/reached.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANITIZE) $(filter %.o,$^) build/asan/reached.a -o $@ -lcmocka -Wl,--as-needed $(LIBS)
 
-# The tests that build frames, one header after the other.
+# The tests that build frames from headers.
 FRAMES := tests/frame_headers tests/frame_parts
 frame_tests = $(patsubst %.c,build/%,$(shell grep -l '"tests/frames\.h"' $(wildcard tests/$(1)/test_*.c)))
 
@@ -54,7 +54,7 @@ build/tests/%.o: tests/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c $< -o $@
 
-# The programs as each other installed clang compiles them, for test_budget and test_compilers.sh.
+# The programs as compiled by each other installed clang, for test_budget and test_compilers.sh.
 OTHER_CLANGS := $(shell tests/clangs.sh $(CLANG))
 
 build/tests/prog/test_budget: | $(foreach clang,$(OTHER_CLANGS),$(addprefix build/compilers/$(clang)/,ringfence.bpf.o ringfence_fleet.bpf.o fleet_calls.bpf.o))
@@ -128,7 +128,7 @@ $(patsubst %,build/fuzz/fuzz_%,node engine feed): private FUZZ_WRAPPED := -Wl,--
 build/fuzz/fuzz_node build/fuzz/fuzz_engine: private FUZZ_LIBS = $(shell $(PKG_CONFIG) --libs hiredis)
 build/fuzz/fuzz_feed: private FUZZ_LIBS = $(shell $(PKG_CONFIG) --libs zlib)
 
-# The words of the grammar, as the table of commands has them, and values of theirs.
+# The words of the grammar, from the table of commands, and values for them.
 build/fuzz/grammar.dict: tests/fuzz/grammar.dict build/ringfence
 	@mkdir -p $(@D)
 	$(Q){ cat $< && build/ringfence completion table | tr -s ': ' '\n' | sort -u | sed 's/..*/"&"/'; } >$@
@@ -159,13 +159,13 @@ build/tests/bypass: tests/e2e/bypass.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(LIBS)
 
-# TCP connections, and wires that take time, for tests and benchmarks.
+# TCP connections, and wires with a delay, for tests and benchmarks.
 build/tests/tcp/%: tests/tcp/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@
 
-# Clients of a fleet's engine, for tests.
+# Clients of a fleet server, for tests.
 build/tests/engine/compare: $(patsubst %,build/tests/engine/compare_%.o,calls fate kept members reports sums)
 $(ENGINE_TOOLS): build/tests/engine/%: build/tests/engine/%.o build/tests/engine/client.o \
 		$(MODEL:%.c=build/%.o) build/lib/fleet.a build/lib/base.a
