@@ -41,7 +41,7 @@ packages() {
 	apt-build) echo gcc make clang llvm libbpf-dev libxdp-dev bpftool linux-libc-dev libelf-dev zlib1g-dev \
 		libjansson-dev libjs-dygraphs libhiredis-dev libmicrohttpd-dev libmnl-dev libncurses-dev libseccomp-dev nettle-dev libsqlite3-dev \
 		pkg-config ;;
-	# gojq: for the jq of Debian 12, which starts slowly
+	# gojq: in place of Debian 12's jq, which starts slowly
 	apt-test) echo libcmocka-dev xdp-tools iproute2 jq gojq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
 		systemd tcpdump tshark zsh fish redis-server stunnel4 openssl ;;
 	apt-demo | zypper-demo) echo iproute2 jq procps util-linux ;;
@@ -83,7 +83,7 @@ packages() {
 	zypper-test) echo libcmocka-devel xdp-tools iproute2 jq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
 		systemd tcpdump wireshark zsh fish valkey stunnel openssl ;;
 	zypper-lint) echo clang ShellCheck mandoc man ;;
-	zypper-fuzz) echo clang ;; # its runtime is in there
+	zypper-fuzz) echo clang ;; # contains the sanitizers' runtime
 	zypper-ecosystem) echo fail2ban nftables nodejs-default python3 jq chromium chromedriver ;;
 	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;
 	esac
@@ -125,7 +125,7 @@ need_root() {
 	exit 1
 }
 
-# Waits for another apt, instead of failing.
+# Waits for a running apt, instead of failing.
 apt_get() {
 	DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 "$@"
 }

@@ -83,7 +83,7 @@ part_idle() {
 	start engine "$client" monitor >"$scratch/monitored"
 	monitor=$started_pid
 	take sleep "$seconds"
-	# Of hosts, and not what functions call.
+	# Only messages of hosts, without the calls of the functions.
 	each_second $((2 * $(grep -c '^[0-9.]* \[[0-9]* [0-9]' "$scratch/monitored"))) "$began" \
 		'messages a second and host, both ways'
 	stop TERM "$monitor"
@@ -109,8 +109,8 @@ part_refused() {
 	asks flood edge1 "$seconds"
 }
 
-# heartbeats LOG FROM UNTIL: of host 1, as the engine saw them: in each bucket the most in a second, and
-# the longest that none came.
+# heartbeats LOG FROM UNTIL: of host 1, as received by the server: the maximum per second in a
+# bucket, and the longest time without one.
 heartbeats() {
 	awk -v from="$2" -v until="$3" '
 		!/"rf_beat"/ || !/ 10\.77\.1\.2:/ || $1 < from || $1 > until { next }
@@ -177,7 +177,7 @@ part_cost() {
 	echo "passed by a lease: $(build/tests/share_cost 400 $plain leased $fleet leased-share)"
 }
 
-# schedule HOW: agents and engine; real-time ones by their main threads.
+# schedule HOW: schedules agents and server; real-time priority applies to their main threads.
 schedule() {
 	local pid
 

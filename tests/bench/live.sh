@@ -39,7 +39,7 @@ declare -A police_rate=([over]=1 [under]=100000000)
 variants_over='bare_drop sketch ringfence nftables_netdev nftables_raw hashlimit police xdp_filter'
 variants_new='bare_drop ringfence nftables_netdev nftables_raw hashlimit'
 variants_under='bare_drop bare_pass nothing ringfence nftables_netdev nftables_raw hashlimit police'
-declare -A absent device # of the run's variants: why one was not measured; its interface
+declare -A absent device # of the run's variants: the reason why one was not measured; its interface
 filter_pid=''
 
 # ---- the variants: each is attached to $dev in the namespace with its name ----
@@ -107,7 +107,7 @@ attach_hashlimit() {
 		--hashlimit-htable-expire 3600000 --hashlimit-htable-gcinterval 60000 -j DROP
 }
 
-# This variant knows no sources: one rate applies to all.
+# This variant does not distinguish sources: one rate applies to all.
 attach_police() {
 	within police tc qdisc add dev "$dev" clsact &&
 		within police tc filter add dev "$dev" ingress protocol ip u32 match u32 0 0 \

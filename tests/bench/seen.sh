@@ -50,7 +50,7 @@ capture_in_flood() {
 
 	start_flood 4000000000 1 wire ringfence "out$wires" "$threads"
 	flood=$started_pid
-	sleep 3 # the sources become known
+	sleep 3 # makes the sources known
 	within ringfence build/tests/sampled "$dev" "$one_in" $((pairs * 5)) "$threads" "/proc/$flood/net/dev" \
 		"out$wires" >"$scratch/pairs" 2>"$scratch/log" || bail "$(<"$scratch/log")"
 	kill "$flood"
@@ -94,7 +94,7 @@ done
 [ "$looks" = daemon ] || capture_in_flood
 for ((i = 0; i < pairs; i++)); do
 	[ "$looks" = capture ] && break
-	# which comes first changes
+	# the first one alternates
 	[ $((i % 2)) = 0 ] || flood daemon false
 	flood_seen daemon
 	[ $((i % 2)) = 1 ] || flood daemon false
@@ -105,7 +105,7 @@ done
 		ratio: ($seen[.] / ($not[.].ns / $not[.].bare))}' "$scratch/turns" >>"$scratch/rows"
 jq -s -r 'def median: sort | .[length / 2 | floor];
 	def rounded: . * 10000 | round / 10000;
-	# of the median, from the order of the pairs
+	# of the median, by the order of the pairs
 	def interval: sort | (length / 2 - 0.98 * (length | sqrt) | floor) as $k
 		| "\(.[[$k, 0] | max] | rounded) to \(.[[length - 1 - $k, length - 1] | min] | rounded)";
 	"looked at by  ns, not  ns, then  ratio",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What one TCP connection reaches under a limit in bytes: for each rate, round-trip time, congestion
-# control and algorithm the part of the rate, with headers, and the part of the bytes that was sent
-# twice. Medians of some runs, without their first seconds.
+# The throughput of one TCP connection under a limit in bytes: for each rate, round-trip time,
+# congestion control and algorithm the percentage of the rate, with headers, and the percentage of
+# retransmitted bytes. Medians of several runs, without their first seconds.
 #
 #   sender                 middle                      receiver
 #   out0  ---------------  in0  tests/tcp/delay  in1  ---------------  rf…t, with the fence
@@ -49,7 +49,8 @@ make_wires() {
 	within receiver sysctl -qw net.ipv4.tcp_rmem='4096 1000000 16000000'
 }
 
-# measure RATE CONTROL ALGORITHM: a line with the part of the rate and the part sent twice.
+# measure RATE CONTROL ALGORITHM: prints a line with the percentages of the rate and of
+# retransmissions.
 measure() {
 	within receiver build/ringfence limit add bulk rate "$1mbit" algorithm "$3" >"$scratch/log" ||
 		bail "$(<"$scratch/log")"

@@ -38,7 +38,7 @@ attach_fence() { # WINDOWS
 		bail "cannot add a limit: $(<"$scratch/log")"
 }
 
-# Starts the packets of that many sources.
+# Starts packets from that many sources.
 send() { # FAMILY SOURCES
 	: >"$scratch/sent"
 	start inside "$scratch/scans" send "$pins/$eth/xdp" "$1" "$2" >"$scratch/sent" 2>&1
@@ -65,7 +65,7 @@ scan_rows() { # WINDOWS FAMILY
 	# shellcheck disable=SC2086
 	scan_as $member | print_scan "$1" "$2" all member
 	stop TERM "$sender"
-	# A source that stayed counts as active for as long as a lease may hide it.
+	# A source that remained counts as active for as long as a lease can hide its packets.
 	sleep 30
 	# shellcheck disable=SC2086
 	scan_as $member | print_scan "$1" "$2" none member

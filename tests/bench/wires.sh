@@ -29,7 +29,7 @@ attach_bare_drop() {
 # The receiving side of the wire has a separate NAPI instance, with or without a program, run by a
 # thread.
 add_wire_to() { # NAMESPACE
-	wires=$((wires + 1)) # no number twice: a namespace goes some time after it was deleted
+	wires=$((wires + 1)) # numbers are not reused, because a namespace disappears some time after it was deleted
 	dev=${run}w$wires
 	add_namespace "$1"
 	ip link add "out$wires" netns "rf-test-$$-outside" address "$mac:01" \

@@ -62,7 +62,7 @@ make_network() {
 }
 
 start_receiver() {
-	# Not the function: $! would be a shell around it, which a signal does not pass on.
+	# Not the function: $! would be a shell around it, which does not forward signals.
 	nsenter --net="/run/netns/$server" "$traffic" recv dev in0 for 60s max "$RATE" \
 		>"$work/received" 2>"$work/receiver" &
 	receiver=$!

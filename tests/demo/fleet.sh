@@ -97,7 +97,7 @@ done
 echo "1. Each host for itself, with 'limit add any rate $limit/1s':"
 flood
 sleep 2.5
-eventually has_passed $((limit * 2)) # what all pass in the same second
+eventually has_passed $((limit * 2)) # packets that all hosts pass in the same second
 calm
 each_host
 without=$(most)
@@ -140,7 +140,7 @@ sleep 1.2 # a full second of offline traffic
 eventually has_passed $((limit + 1)) since "$killed"
 start_engine
 eventually all_hear || bail 'the hosts do not hear the new engine'
-sleep 1.1 # what passed before is out of the window
+sleep 1.1 # earlier packets are out of the window
 back=$(clock)
 show 1 fleet status edge1
 sleep 2

@@ -4,7 +4,7 @@
 # Compares the output of a command, in $scratch/out, with the output in a document, in
 # $scratch/shown. For tests that source this file after lib.sh.
 
-# Numbers, and how many blanks there are, differ from run to run.
+# Numbers, and the number of blanks, differ between runs.
 masked() {
 	unwrapped | sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/N(ms|s|m|h|M|k)\>/N/g; s/[[:blank:]]+/ /g; s/ $//'
 }
@@ -24,7 +24,7 @@ is_as_shown() { # COMMAND
 	fi
 	[[ $1 == *' watch'* ]] && head -n "$(wc -l <"$scratch/want")" "$scratch/got" >"$scratch/first" &&
 		mv "$scratch/first" "$scratch/got"
-	# Sources come in the order of their numbers, which are masked.
+	# Sources are listed in the order of their numbers, which are masked.
 	[[ $1 == *' top'* ]] && sort -o "$scratch/got" "$scratch/got" && sort -o "$scratch/want" "$scratch/want"
 	[ "$(wc -l <"$scratch/want")" = "$(wc -l <"$scratch/got")" ] || return
 	while IFS= read -r got && IFS= read -r shown <&3; do

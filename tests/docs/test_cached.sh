@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Tests of tests/cached.sh, with a script that notes each time that it runs.
+# Tests of tests/cached.sh, with a script that records each of its runs.
 set -u
 
 tree=$(mktemp -d)
@@ -18,7 +18,7 @@ chmod +x script
 echo good >source
 tests=0 failed=0
 
-runs() { # TIMES STATUS NAME COMMAND…: after the command, how often the script has run
+runs() { # TIMES STATUS NAME COMMAND…: after the command, the script has run TIMES times
 	local times=$1 status=$2 name=$3 result='not ok' said
 
 	shift 3

@@ -35,7 +35,7 @@ deliver 0 src=198.51.100.7,proto=udp,count=3
 
 eval "$(build/ringfence completion)"
 
-# Bash hands over pieces that it has cut at colons.
+# Bash passes pieces of words that it has split at colons.
 bash_completes() { # LINE
 	local piece
 
@@ -90,7 +90,7 @@ completes() {
 	done
 }
 
-# offers LINE WORD…: these among others.
+# offers LINE WORD…: these words, and others.
 offers() {
 	local shell word missing words
 
@@ -240,7 +240,7 @@ completes 'ringfence deny load LIC' 'LICENSE'
 completes 'ringfence limit add any rate 20k/1s from ' 'file'
 completes 'ringfence limit add any rate 20k/1s from file Makef' 'Makefile'
 
-# A name that another could choose is never run.
+# Names chosen by other users are never executed.
 tree=$PWD
 mkdir "$scratch/files"
 cd "$scratch/files" || exit 1
@@ -254,7 +254,7 @@ cd "$tree" || exit 1
 
 # ---- through the shells ----
 
-# A terminal, and the key Tab: the line that is run then has the name in it.
+# A terminal, and the key Tab: the executed line then contains the name.
 cat >"$scratch/type.zsh" <<'end'
 zmodload zsh/zpty
 zpty shell zsh -f -i

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The events of random scans are valid by the JSON schema that follows from schema/events.def, and have each
-# type and each key of it.
+# The events of random scans are valid by the JSON schema generated from schema/events.def, and
+# include each type and each key of it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 

@@ -25,7 +25,7 @@ ln -s "$tree/build/ringfence" "$scratch/bin/ringfence"
 ln -s "$tree/build" "$work/build"
 make_network 2
 
-# Sources that send all the time: 192.0.2.66 and 2001:db8:66::1 too much, the others not.
+# Sources that send all the time: 192.0.2.66 and 2001:db8:66::1 over the limit, the others under it.
 start outside build/tests/traffic send dev out0 to 02:00:00:00:00:02 \
 	flow src=192.0.2.66,count=4000000000,rate=800 flow src=2001:db8:66::1,count=4000000000,rate=800 \
 	flow src=192.0.2.1,count=4000000000,rate=50 flow src=2001:db8:1::1,count=4000000000,rate=50 \
@@ -69,7 +69,7 @@ run_line() { # TEXT SECONDS
 
 command='' at=''
 
-# Runs the command that was read, now that the output behind it is known.
+# Runs the previous command, because its documented output is now complete.
 settle() { # DOCUMENT
 	local why name seconds
 
@@ -103,7 +103,7 @@ settle() { # DOCUMENT
 	: >"$scratch/shown"
 }
 
-# A block of rules is a file that `check` takes, and that the commands after it find as `rules`.
+# A block of rules is a file that `check` accepts, and that later commands find as `rules`.
 settle_rules() { # DOCUMENT
 	[ -s "$scratch/rules" ] || return
 	cp "$scratch/rules" "$work/rules"
@@ -145,7 +145,7 @@ for document in README.md docs/ringfence.8 docs/ringfence-rules.5 docs/guides/fi
 	run_document "$document"
 done
 
-# A test that cannot fail tests nothing.
+# Proves that the comparison can fail.
 : >"$scratch/rules"
 printf '```\nwhat nobody has seen\n```\n\n```\n# ringfence limit add any rate 1x/1s\n```\n' >"$scratch/new.md"
 mkdir "$scratch/alone"

@@ -31,7 +31,8 @@ awk_words='function words_of(macro, from, i, on, text) {
 	return text
 }'
 
-# "COMMAND: KEYWORDS REFERENCE", a line for each item of a command, the lists and tables in it included.
+# "COMMAND: KEYWORDS REFERENCE", one line per item of a command, including the lists and tables in
+# it.
 documented() {
 	awk "$awk_words"'
 		function end() { if (name != "") print name ":" keywords; name = keywords = "" }
@@ -51,7 +52,7 @@ documented() {
 	' "$manual"
 }
 
-# Words of the rules: of items, options and sentences alike.
+# Words of the rules: from items, options and sentences.
 awk "$awk_words"'/^\./ { sub(/^\./, ""); gsub(/,/, " "); $0 = $0; print words_of("Cm", 1) }' \
 	docs/ringfence-rules.5 | tr ' ' '\n' | sort -u >"$scratch/rules"
 
@@ -87,14 +88,14 @@ while IFS=: read -r command words; do
 	done
 done <"$scratch/documented"
 
-# Words of the rules that no command has.
+# Words of the rules that are not in any command.
 strange=''
 while read -r word; do
 	grep -qwF -- "$word" "$scratch/table" || strange+=" $word"
 done < <(tr ' ' '\n' <"$scratch/rules" | grep .)
 is "$strange" '' 'every word of ringfence-rules(5) is in the table'
 
-# What every command takes, and the paths that a user meets.
+# Words that every command accepts, and the paths that users see.
 for word in 'Cm dev' 'Fl -json' 'Fl -verbose' 'Fl -version' 'Pa /run/ringfence.lock' \
 	'Pa /sys/fs/bpf/ringfence'; do
 	check "$word is documented for all commands" grep -q "^\.\(It\|Op\)\? \?$word" "$manual"
@@ -117,7 +118,7 @@ named_in_manual=$(tr '\n' ' ' <"$manual" | sed -n 's/.*take it except \.Ic \(.*\
 
 is "$named_in_manual" "$(refusing)" 'the manual names the commands that refuse --json'
 
-# A test that cannot fail tests nothing.
+# Proves that the comparison can fail.
 sed -i 's/^newcomers:.*/newcomers: rate/; /^top:/d' "$scratch/documented"
 check 'a missing keyword is found' eval '! documents newcomers then'
 check 'a missing command is found' eval '! documents top by'

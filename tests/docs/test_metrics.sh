@@ -9,7 +9,7 @@ source "$(dirname "$0")/../e2e/lib.sh"
 
 manual=build/docs/ringfence-metrics.5
 
-# "NAME TYPE LABEL…", a line for each metric.
+# "NAME TYPE LABEL…", one line per metric.
 sed -n 's/^\.It Li \(ringfence_[a-z_]*\) Pq \([a-z]*\):\{0,1\}/\1 \2/p' "$manual" | sort >"$scratch/documented"
 check 'the manual has more than 20 metrics' test "$(wc -l <"$scratch/documented")" -gt 20
 

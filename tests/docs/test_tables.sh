@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A member of an enum without its row in a table fails the build: rows are taken away, and members
-# added, in a copy of the tree.
+# A member of an enum without a row in a table fails the build: rows are removed, and members added,
+# in a copy of the tree.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
@@ -15,7 +15,7 @@ complaints() {
 	(cd "$tree" && awk -f "$tables" include/ringfence/*.h user/*/*.h user/*/*.c 2>&1)
 }
 
-# complained TEXT NAME: the check fails, and names it
+# complained TEXT NAME: the check fails, and its message contains TEXT
 complained() {
 	complaints >"$scratch/complaints"
 	is "$?" 1 "$2: the build fails"
@@ -144,7 +144,7 @@ misfit 'by a pointer that is an object' 'RF_FIELDS_VIA(struct rf_totals, fence,'
 sed -i 's/RF_FIELD("passed", struct rf_flow_rates, passed/RF_FIELD("passed", struct { float passed; }, passed/' "$records"
 refused snapshot/records.c '_Generic' 'a number of a kind that no row has'
 
-# By hand, since all else follows from the rows: programs read these names.
+# Written by hand, because everything else is generated from the rows: programs read these names.
 is "$(cut -d'|' -f1,2 build/schema/reasons | tr '\n' ' ')" 'under_limit|passed shadow_over|passed no_limit|passed '\
 'allowed|passed non_ip|passed neighbour|passed newcomer_pass|passed unconfirmed|passed paused|passed map_error|passed '\
 'over_limit|dropped banned|dropped denied|dropped contended|dropped newcomer_drop|dropped no_window|dropped '\

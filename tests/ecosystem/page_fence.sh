@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# The fence that the page is shown with: two limits, one of them a shadow, a daemon that records,
-# and sources that send; and the browser that opens it. Sourced after private.sh and lib.sh.
+# The fence for tests of the page: two limits, one of them a shadow, a daemon that records, and
+# sources that send; and the browser that opens the page. Sourced after private.sh and lib.sh.
 
 # shellcheck disable=SC2034,SC2154 # lib.sh and the tests have the others
 
@@ -30,12 +30,12 @@ page_answers() {
 		[ "$(inside curl -m 180 -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $token" "$url/api/live")" = 200 ]
 }
 
-# SECONDS of honest sources: none of them over the limit.
+# SECONDS of legitimate sources, none of them over the limit.
 send_calm() {
 	deliver 0 "src=198.51.100.1,sources=12,count=$((12 * 25 * $1)),rate=300,proto=udp,dport=443" >"$scratch/calm" 2>&1
 }
 
-# SECONDS of one source far over the limit, and one under the shadow.
+# SECONDS of one source far over the limit, and one over the shadow.
 send_flood() {
 	deliver 0 "src=192.0.2.66,count=$((3000 * $1)),rate=3000,proto=udp,dport=443" \
 		"src=192.0.2.9,count=$((150 * $1)),rate=150,proto=udp,dport=53" >"$scratch/flood" 2>&1

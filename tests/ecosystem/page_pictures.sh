@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Draws the pictures of the page that docs/ has into DIRECTORY: two minutes of honest sources, and two
-# floods. 'make screenshots' runs it.
+# Draws the pictures of the page for docs/ into DIRECTORY: two minutes of legitimate sources, and
+# two floods. 'make screenshots' runs it.
 
 # shellcheck source=tests/e2e/private.sh
 source "$(dirname "$0")/../e2e/private.sh"

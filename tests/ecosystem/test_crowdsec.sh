@@ -107,7 +107,7 @@ list_is() { # PREFIXES
 	[ "$(denied)" = "$1" ]
 }
 
-denies() { # PREFIXES: does the list become exactly these?
+denies() { # PREFIXES: waits until the list has exactly these
 	eventually list_is "$1" || { explain 'the list' "$(denied)" && return 1; }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Sets of nftables go into the deny list and into a limit, and the deny list into a set, by the
-# commands of docs/guides/nftables.md with the real nft.
+# Sets of nftables are loaded into the deny list and into a limit, and the deny list into a set, by
+# the commands of docs/guides/nftables.md with the real nft.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"

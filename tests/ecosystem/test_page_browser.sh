@@ -14,7 +14,7 @@ source "$(dirname "$0")/page_fence.sh"
 need_browser
 [ -s /usr/share/javascript/dygraphs/dygraph.min.js ] || bail "dygraphs is not installed; run 'make deps'"
 
-port[0]='<i>&' # a name from others
+port[0]='<i>&' # an untrusted name
 serve_page
 start_driver
 (send_calm 120) &

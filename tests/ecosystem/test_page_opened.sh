@@ -17,7 +17,7 @@ serve_page
 start_driver
 (send_calm 60) &
 calm_pid=$!
-has_minute() { # 12 scans of a source, at least
+has_minute() { # at least 12 scans of a source
 	inside curl -m 180 -s -H "Authorization: Bearer $token" "$url/api/recent" |
 		jq -e '[.sources[] | [.[2][] | numbers] | length] | max > 12' >"$scratch/minute"
 }

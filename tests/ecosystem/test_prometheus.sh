@@ -53,7 +53,7 @@ start inside prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.p
 	--web.listen-address=127.0.0.1:9090 >"$scratch/prometheus.log" 2>&1
 prometheus_pid=$started_pid
 
-# query EXPR: the result, as JSON; nothing where the expression is wrong.
+# query EXPR: the result, as JSON; empty if the expression is wrong.
 query() {
 	inside curl -m 180 -s -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query |
 		jq -c 'select(.status == "success").data.result'

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# What updates and heartbeats cost a real engine, with claims of 1 to 1,000 hosts on each source. A row is the
-# median of three runs, by the CPU time of the engine. `make bench-fleet` runs it.
+# The cost of updates and heartbeats for a real server, with claims of 1 to 1,000 hosts on each
+# source. A row is the median of three runs, by the CPU time of the server. `make bench-fleet` runs
+# it.
 
 # shellcheck source=tests/engine/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -11,7 +12,7 @@ SOURCES=${SOURCES:-2000} CALLS=${CALLS:-16000}
 start_engine engine
 load_library engine >/dev/null
 "$server" --version
-# The median of a line of three runs.
+# The median of three runs of a line.
 median() { # TEXT
 	grep "$1" "$scratch/rows" | sort -t: -k2n | sed -n 2p
 }

@@ -10,7 +10,7 @@ server=$(command -v redis-server || command -v valkey-server) || bail "there is 
 client=$(command -v redis-cli || command -v valkey-cli) || bail "there is no redis-cli; run 'make deps-test'"
 library=build/ringfence.lua
 
-where=() # what puts an engine into a namespace
+where=() # command that runs a server in a namespace
 
 # start_engine NAME [OPTION…]: its socket is $scratch/NAME, its process id $started_pid.
 start_engine() {
@@ -38,7 +38,7 @@ load_library() { # NAME [FILE]
 
 clock_ms=$(date +%s%3N)
 
-# load_timed_library NAME: the library, by the test's clock in place of the engine's own.
+# load_timed_library NAME: the library, with the test's clock in place of the server's.
 load_timed_library() {
 	{
 		sed "1a local clock
@@ -51,7 +51,7 @@ load_timed_library() {
 	load_library "$1" "$scratch/timed.lua"
 }
 
-# Before each call, as an engine that has lost its functions has lost the clock as well.
+# Before each call, because a server that has lost its functions has also lost the clock.
 set_clock() {
 	to_engine "$engine" fcall test_clock 0 $((clock_ms / 1000)) $((clock_ms % 1000 * 1000)) >/dev/null 2>&1
 }
@@ -69,7 +69,7 @@ call() { # WORDS…
 	build/tests/engine/call "$scratch/$engine" "$@"
 }
 
-# The membership that the host of a slot knows.
+# The membership known to the host of a slot.
 joined() { # SLOT
 	cat "$scratch/joined.$1" 2>/dev/null || echo 0
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# The rights of a member, as docs/fleet.md has them: all that the functions need, and nothing for
+# The rights of a member, as in docs/fleet.md: everything that the functions need, and no access to
 # another slot. Needs no privilege.
 
 # shellcheck source=tests/engine/lib.sh

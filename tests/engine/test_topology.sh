@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh"
 
 [ "$(id -u)" = 0 ] || bail 'it makes network namespaces; run it as root'
 
-is_replicated() { # NAME MASTER: the replica has all that the master wrote
+is_replicated() { # NAME MASTER: the replica has received all writes of the master
 	to_engine "$1" info replication | grep -q '^master_link_status:up' &&
 		[ "$(to_engine "$1" get 'rf:{0}:hosts' | cksum)" = "$(to_engine "$2" get 'rf:{0}:hosts' | cksum)" ]
 }

@@ -48,7 +48,7 @@ in_root() {
 		DEBIAN_FRONTEND=noninteractive LC_ALL=C HOME=/ "$@"
 }
 
-# All there is, but for what dpkg and its like write about themselves.
+# All files, except for the records of dpkg and similar programs.
 tree() {
 	(cd "$root" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/log -o -path ./var/cache \
 		-o -path ./run -o -path ./tmp -o -path ./usr/local/bin/systemctl \) -prune -o \
@@ -56,7 +56,7 @@ tree() {
 		-printf '%y %m %U:%G %p %l\n' | sort)
 }
 
-# A systemctl that knows of one instance, and of what stopping it means.
+# A systemctl with one instance, which detaches the fence when it is stopped.
 fake_systemctl() { # INTERFACE
 	mkdir -p "$root/run/systemd/system"
 	cat >"$root/usr/local/bin/systemctl" <<-end
@@ -123,7 +123,7 @@ check 'installing the package over itself stops or starts no fence' \
 	eval '! asked "(stop|start|restart|reload).*ringfence@"'
 check 'installing the package over itself keeps the bpffs' eval '! asked "(stop|restart).*ringfence\.service"'
 
-# A fence that another build has attached: the same program with another tag.
+# A fence attached by a different build: the same program with a different tag.
 mkdir "$scratch/older"
 cp -r Makefile bpf include user "$scratch/older"
 sed -i '/^int ringfence.*(struct xdp_md \*ctx)$/ { n

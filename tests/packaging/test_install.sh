@@ -19,13 +19,13 @@ make_quietly() {
 		{ explain "make $*" "$(<"$scratch/make")" && return 1; }
 }
 
-# Type, mode, content, name of all there is.
+# Type, mode, content and name of all files.
 tree() {
 	(cd "$root" && find . -type d -printf 'd %m %p\n' -o -type f -printf 'f %m %p ' -exec sh -c \
 		'sha256sum <"$1"' sh {} \; | sort -k 3)
 }
 
-files() { # PREFIX SBINDIR: as they should be
+files() { # PREFIX SBINDIR: the expected list
 	cat <<-end
 		755 $1/$2/ringfence
 		755 $1/$2/ringfence-crowdsec
@@ -73,7 +73,7 @@ files() { # PREFIX SBINDIR: as they should be
 
 installs() { # PREFIX SBINDIR
 	rm -rf "$root"
-	# What others have put there.
+	# Files of other packages.
 	mkdir -p "$root$1"/{"$2",lib/bpf,share/man/man8,share/doc} "$root$1/lib/systemd/system" \
 		"$root$1"/{lib/sysusers.d,share/bash-completion/completions,share/man/man5} "$root/etc" \
 		"$root$1"/share/{zsh/site-functions,fish/vendor_completions.d}

@@ -8,12 +8,12 @@ source "$(dirname "$0")/../e2e/lib.sh"
 table=docs/packages.md
 declare -A column=([apt]=3 [dnf]=4 [zypper]=5 [pacman]=6) # of the first table
 
-# One name a line, in one order.
+# One name per line, sorted.
 names() {
 	xargs -n 1 | LC_ALL=C sort -u
 }
 
-# A column of the table of what building needs; with LIBRARY…, of the rows of these pkg-config names.
+# A column of the table of build requirements; with LIBRARY…, of the rows of these pkg-config names.
 building() { # COLUMN [LIBRARY…]
 	awk -F ' *[|] *' -v column="$1" -v libraries="${*:2}" '
 		BEGIN { count = split(libraries, list, " "); for (i in list) wanted[list[i]] }
@@ -22,7 +22,7 @@ building() { # COLUMN [LIBRARY…]
 		"$table" | names
 }
 
-# A cell of the table of what testing needs.
+# A cell of the table of test requirements.
 testing() { # COMMAND COLUMN
 	awk -F ' *[|] *' -v command="\`$1\`" -v column="$2" '$2 == command { print $(column) }' "$table" | names
 }
@@ -93,12 +93,12 @@ linked=$(sed -nE 's/^(|DAEMON_|AGENT_)LIBS = .*--libs ([^)]*)\).*/\2/p' Makefile
 is "$(echo "$linked" libelf zlib | names)" "$(building 2)" 'the Makefile links the libraries of the table'
 # shellcheck disable=SC2086 # several names
 set -- $linked
-needed=$(readelf -d build/ringfence build/ringfence-watch build/ringfence-fleet | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vxE 'libc|libtinfo' | names) # libtinfo is of ncurses
+needed=$(readelf -d build/ringfence build/ringfence-watch build/ringfence-fleet | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vxE 'libc|libtinfo' | names) # libtinfo is part of ncurses
 is "$needed" "$(for name; do echo "lib${name#lib}"; done | sed 's/^libzlib$/libz/' | names)" 'the command, the daemon and the agent need what the Makefile links'
 
 # ---- the recipes ----
 
-# Debian has build-essential without saying so.
+# Debian assumes build-essential without listing it.
 is "$(awk '/^Build-Depends:/ { on = 1; next } /^[^ ]/ { on = 0 } on { sub(/[:,].*/, "", $1); print $1 }' \
 	packaging/debian/control | grep -vE '^(debhelper-compat|dh-sequence-.*)$' |
 	cat - <(echo gcc make linux-libc-dev) | names)" "$(building "${column[apt]}")" \

@@ -14,8 +14,8 @@ make_quietly() {
 	env -u MAKEFLAGS -u MAKELEVEL -u DESTDIR -u PREFIX make "$@" >"$scratch/log" 2>&1
 }
 
-# The rows of the table of what building needs, as NAME LIBRARY: the name in COLUMN, and the name that
-# pkg-config has for it, if any.
+# The rows of the table of build requirements, as NAME LIBRARY: the name in COLUMN, and its name in
+# pkg-config, if any.
 building() { # COLUMN
 	awk -F ' *[|] *' -v column="$1" '
 		/^## / { on = $0 == "## To build" }
@@ -36,7 +36,7 @@ stand_ins() { # COLUMN
 	done
 }
 
-# Makes the database of rpm for a distribution.
+# Creates the database of rpm for a distribution.
 make_rpm_database() { # DIRECTORY COLUMN
 	stand_ins "$2" >"$1.spec"
 	mkdir -p "$1"

@@ -24,7 +24,7 @@ upgrade() { # INTERFACE…
 	inside env PATH="$scratch/bin:$PATH" packaging/upgrade-fences "$@"
 }
 
-# Attaches the build before, with a limit that is used up.
+# Attaches the previous build, with a limit that is used up.
 before() { # WORD…
 	inside "$newer" attach "$@" >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
 	ringfence limit add any rate 5/1h exact dev eth0 >"$scratch/log"

@@ -11,7 +11,7 @@ IFS=+ read -r kernel clang suite <<<"$cell"
 architecture=$(architecture_of "$kernel")
 out=$PWD/build/vm/results/$cell
 image=$PWD/build/vm/results/$cell.cpio
-seconds=${VM_SECONDS:-1800} # for a guest that hangs
+seconds=${VM_SECONDS:-1800} # limit for a guest that hangs
 
 # nic TAP MAC PROPERTIES
 nic() {
@@ -35,7 +35,7 @@ card() {
 }
 
 machine() {
-	local vectors=,vectors=10,romfile= # romfile: nothing to boot from
+	local vectors=,vectors=10,romfile= # romfile: disables booting from the card
 
 	case $architecture in
 	amd64) echo qemu-system-x86_64 -cpu max ;;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in
 # build/vm/trees/ARCHITECTURE-CLANG: the command line with the program of that compiler, `traffic`,
-# and in newer/ the command line with a program of another tag. For the suite `units` it also builds
-# the unit tests; for `lists` and `shares`, their tests that load the program; for this
-# architecture, in foreign/, the programs of others.
+# and in newer/ the command line with a program that has a different tag. For the suite `units` it
+# also builds the unit tests; for `lists` and `shares`, their tests that load the program; for this
+# architecture, in foreign/, other XDP programs.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -21,13 +21,13 @@ copy_sources() { # DIRECTORY
 	cp -rp Makefile bpf user include tests "$1"
 }
 
-# The same program with another tag.
+# The same program with a different tag.
 change_program() { # DIRECTORY
 	local file=bpf/ringfence.bpf.c tag=tests/other_tag.sed time_of=bpf/ringfence.bpf.c
 
 	sed -i -f "$tag" "$1/$file"
 	! cmp -s "$file" "$1/$file" || die "nothing to change in $file"
-	[ "$file" -nt "$tag" ] || time_of=$tag # make also builds again what another change was made to
+	[ "$file" -nt "$tag" ] || time_of=$tag # make also detects a change of the sed script
 	touch -r "$time_of" "$1/$file"
 }
 

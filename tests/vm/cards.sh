@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# The network cards of a guest. A script that sources this file has sourced tests/e2e/lib.sh.
+# The network cards of a guest. Source tests/e2e/lib.sh before this file.
 
 # The interface of this guest that has that MAC address.
 nic() { # MAC
@@ -13,7 +13,7 @@ nic() { # MAC
 	return 1
 }
 
-# move_nic MAC NAMESPACE NAME: waits for the interface, which a driver may still make.
+# move_nic MAC NAMESPACE NAME: waits for the interface, which the driver might not have created yet.
 move_nic() {
 	local name
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# fetch.sh KERNEL: fills build/vm/kernels/KERNEL with the present kernel of its suite (vmlinuz,
-# release, lib/modules), unless it is there already. For another architecture it also fills
-# build/vm/root/ARCHITECTURE: the userland and the libraries of Debian 12, for which this tree is
-# built.
+# fetch.sh KERNEL: downloads the current kernel of KERNEL's suite to build/vm/kernels/KERNEL
+# (vmlinuz, release, lib/modules), unless it is already there. For a different architecture it also
+# fills build/vm/root/ARCHITECTURE: the userland and the libraries of Debian 12, for which this tree
+# is built.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -14,7 +14,7 @@ architecture=$(architecture_of "$kernel")
 # shellcheck disable=SC2046 # words
 suites=$(suites_of "$kernel")
 
-# The packages of the kernel, one a line; recent kernels come in several packages.
+# The packages of the kernel, one per line; recent kernels consist of several packages.
 parts() { # PACKAGE=VERSION
 	local release
 
@@ -31,7 +31,8 @@ unpack() { # DIRECTORY DEB…
 	done
 }
 
-# /lib and the like become links into /usr: some packages have their files there, and some do not.
+# /lib and similar directories become links into /usr, because only some packages have their files
+# there.
 merge_usr() { # DIRECTORY
 	local name
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# A bond in a fence of several interfaces, in a guest whose kernel has the module. The program runs on the
-# bond's members, and their packets count for the bond, to the packet.
+# A bond in a fence of several interfaces, in a guest whose kernel has the module. The program runs
+# on the bond's members, and their packets count exactly for the bond.
 #
 #   outside                              inside
 #   out0  --------- wire 0, veth ----->  ${port[0]}, also in the fence
@@ -11,7 +11,7 @@
 #
 # The limit has a window of an hour, so no result depends on speed.
 
-RF_PRIVATE_MOUNTS=made # the machine is its own
+RF_PRIVATE_MOUNTS=made # the guest needs no private mounts
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 # shellcheck source=tests/vm/cards.sh
@@ -19,9 +19,9 @@ source "$(dirname "$0")/cards.sh"
 
 edge=$run-edge
 bond=${run}b
-source=0 # of the last flow: each has its own
+source=0 # number of the last flow; each has a different one
 
-# add_member WIRE: an interface joins only while it is down.
+# add_member WIRE: an interface can join only while it is down.
 add_member() {
 	inside ip link set dev "${port[$1]}" down
 	inside ip link set dev "${port[$1]}" master "$bond"
@@ -36,7 +36,7 @@ silently() { # WORDS of a command
 	ringfence "$@" >"$scratch/log" 2>&1
 }
 
-# "NAME PASSED DROPPED", a line for each interface, then the rest.
+# "NAME PASSED DROPPED", one line per interface, then the rest.
 by_interface() {
 	ringfence stats "$@" --json dev "$edge" | jq -r '((.interfaces | sort_by(.name)[]), .rest + {name: "rest"}) |
 		"\(.name) \(.packets.passed) \(.packets.dropped)"'
@@ -50,8 +50,8 @@ has_total() {
 	[ "$(total)" -ge "$1" ]
 }
 
-# sends WIRE COUNT: the frames are of a new source, of which the limit passes 40. All members of a bond
-# have the same address.
+# sends WIRE COUNT: the frames are from a new source, 40 of which the limit passes. All members of a
+# bond have the same address.
 sends() {
 	local all to=02:00:00:00:00:02
 
@@ -138,7 +138,7 @@ counts_for_bond() {
 	[ "$after" != "$before" ]
 }
 
-# Repair loads the program first, which takes an emulated machine long.
+# Repair loads the program first, which takes long on an emulated machine.
 is_picked_up() {
 	local try
 

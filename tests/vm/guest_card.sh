@@ -13,7 +13,7 @@
 # card's ring: frames that a full ring drops never reach the program. Lines with the prefix "# card"
 # are printed in the tables of docs/kernels.md.
 
-RF_PRIVATE_MOUNTS=made # the machine is its own
+RF_PRIVATE_MOUNTS=made # the guest needs no private mounts
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 # shellcheck source=tests/vm/cards.sh
@@ -159,8 +159,8 @@ reports_nothing() { # NAME
 	is "$(doctor)" 0 "$1: doctor finds no problem"
 }
 
-# Counters of a device can restart with the link, and drivers can update them late; so the first look after
-# the change has nothing to compare with, and a second one after 5 s has.
+# Counters of a device can restart with the link, and drivers can update them late; so the first
+# check after the change has no previous values, but a second one after 5 s has.
 reports_bypass() { # NAME
 	status >"$scratch/log"
 	sleep 6

@@ -13,7 +13,7 @@
 #
 # Limits that must remain exceeded have a window of an hour, so no test depends on speed.
 
-RF_PRIVATE_MOUNTS=made # the machine is its own
+RF_PRIVATE_MOUNTS=made # the guest needs no private mounts
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 # shellcheck source=tests/vm/cards.sh
@@ -39,7 +39,7 @@ state() { # COMMAND WIRE
 	} | sed '/^# rules of/d' | tr -s '[:space:]' ' ' | sed 's/program id [0-9]*/program id/'
 }
 
-# "REASON PACKETS", a line for each count above zero.
+# "REASON PACKETS", one line per nonzero count.
 reasons() { # WIRE
 	stats "$1" '.reasons | to_entries[] | select(.value.packets > 0) | "\(.key) \(.value.packets)"'
 }
@@ -168,7 +168,7 @@ by_ringfence() { # WIRE NAME [ENTRY]
 	detaches "$1" "$2"
 }
 
-# How many queues of an interface had packets for the program.
+# The number of queues of an interface that had packets for the program.
 busy_queues() { # WIRE
 	inside ethtool -S "${port[$1]}" | grep -cE '^ *rx_?(queue_)?[0-9]+_xdp_packets: [1-9]'
 }

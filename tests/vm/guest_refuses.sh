@@ -4,7 +4,7 @@
 # attach refuses, with a message that names the missing feature, and leaves nothing behind; `doctor`
 # also names it.
 
-RF_PRIVATE_MOUNTS=made # the machine is its own
+RF_PRIVATE_MOUNTS=made # the guest needs no private mounts
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/../e2e/lib.sh"
 

@@ -19,15 +19,15 @@ die() {
 	exit 1
 }
 
-# The suites of network cards, one for each driver.
+# The suites of network cards, one per driver.
 cards='igb virtio_net vmxnet3 e1000e'
 
 is_card() { # SUITE
 	[[ " $cards " = *" $1 "* ]]
 }
 
-# kernel_for KERNEL SUITE: the kernel that runs that suite of tests. Cloud kernels, which are small, have
-# no drivers of network cards.
+# kernel_for KERNEL SUITE: the kernel that runs that suite of tests. Cloud kernels are small, but
+# lack drivers of network cards.
 kernel_for() {
 	if is_card "$2" || [ "$2" = bond ]; then echo "$1-generic"; else echo "$1"; fi
 }
@@ -50,7 +50,7 @@ architecture_of() { # KERNEL
 	esac
 }
 
-# The package that depends on the suite's present kernel. There is no cloud kernel for s390x.
+# The package that depends on the suite's current kernel. There is no cloud kernel for s390x.
 package_of() { # KERNEL
 	case $1 in
 	*-generic | s390x) echo "linux-image-$(architecture_of "$1")" ;;
@@ -68,7 +68,7 @@ duty_of() { # KERNEL
 
 # ---- apt, with a separate configuration ----
 
-# The address of Debian's archive, or of its security archive, as this system is set up.
+# The address of Debian's archive, or of its security archive, in this system's configuration.
 mirror() { # LABEL
 	# shellcheck disable=SC2016 # apt's own variables
 	apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' |
@@ -110,7 +110,7 @@ use_suites() {
 	END
 	export APT_CONFIG=$directory/conf
 	apt-get -qq update 2>"$directory/log" && return
-	# The security archive of a rare architecture is sometimes out of step.
+	# The security archive of a rare architecture is sometimes out of date.
 	sed -i '/-security /d' "$directory/sources"
 	apt-get -qq update || die "cannot read the package lists of ${*:3}"
 	echo "# ${*:3}: without the security archive, which apt could not read"

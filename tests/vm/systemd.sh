@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # The units under a real systemd: a guest of this Debian release, whose first process is systemd,
-# runs guest_systemd.sh, which installs by 'make install', and then the packages of 'make deb'. Results
-# are TAP.
+# runs guest_systemd.sh, which installs with 'make install', and then the packages of 'make deb'.
+# Results are TAP.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
 
 kernel=6.1
-kept=build/vm/systemd/root # without the packages, for the next time
+kept=build/vm/systemd/root # without the packages, for later runs
 root=build/vm/systemd/guest
 out=build/vm/systemd/out
-seconds=${VM_SECONDS:-2700} # for a guest that hangs, on a machine where others work as well
+seconds=${VM_SECONDS:-2700} # limit for a guest that hangs, on a loaded machine
 also='systemd, systemd-sysv, dbus, udev, kmod, iproute2, iputils-ping, curl, procps, make'
 
 bail() {

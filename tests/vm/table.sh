@@ -48,7 +48,7 @@ card_facts() {
 	tap "$1" | sed -n 's/^# card //p'
 }
 
-# cards COLUMNS CELL…: prints a row for each card, with what its guest found.
+# cards COLUMNS CELL…: prints a row per card, with the results of its guest.
 cards() {
 	local cell card column said
 
