@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What was probably meant by a word that is not expected where it stands, and what may stand there.
- */
+/* Suggestions for an unexpected word, and completion of the next word. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 
 #define MISTAKES_MAX 2
 
-/* Words of other tools, and what they are here. */
+/* Words of other tools, and their equivalents here. */
 static const struct {
 	const char *typed, *word;
 } others[] = {
@@ -47,7 +46,7 @@ static size_t least(size_t a, size_t b)
 
 /*
  * The number of letters to insert, delete, replace or swap with the next one to make `word`, which
- * is shorter than RF_NEAR_SIZE, from `typed`. The rows are those of the two letters before, too.
+ * is shorter than RF_NEAR_SIZE, from `typed`. The rows include those of the two preceding letters.
  */
 static size_t count_mistakes(const char *typed, const char *word)
 {
@@ -118,13 +117,13 @@ int rf_fail_no_limit(const struct rf_bank *bank, const char *name, const char *m
 			       name, more);
 }
 
-/* ---- what was meant ---- */
+/* ---- suggestions ---- */
 
-/* What was probably meant by a word that is not expected where it stands. */
+/* The probable intention behind an unexpected word. */
 
 /*
- * The option of the table with a value of that kind: the one that must be given, or the only one,
- * or the first that the usage line shows; -1: none, or several.
+ * The option of the table with a value of that kind: the required one, or the only one, or the
+ * first in the usage line; -1: none, or several.
  */
 static int find_only(const struct rf_option *table, enum rf_kind kind)
 {
@@ -143,7 +142,10 @@ static int find_only(const struct rf_option *table, enum rf_kind kind)
 	return count == 1 ? found : shown;
 }
 
-/* The option whose value `word` may be, though the option's word is not before it; -1: none. */
+/*
+ * The option that `word` can be a value of, although the option's word does not precede it; -1:
+ * none.
+ */
 static int find_owner(const struct rf_option *table, const char *word)
 {
 	struct rf_error ignored;
@@ -176,7 +178,7 @@ static int fail_equals(const struct rf_option *table, const char *word, struct r
 	return 0;
 }
 
-/* `dport 80 443`: the next word goes on with the list before it. */
+/* `dport 80 443`: the next word continues the preceding list. */
 static int fail_list(const struct rf_option *table, const struct rf_words *words,
 		     struct rf_error *error)
 {
@@ -235,7 +237,7 @@ const char *rf_words_later(const struct rf_words *words, const char *word)
 	return NULL;
 }
 
-/* The command that the words begin with; NULL: another beginning, as in a list of prefixes. */
+/* The command that the words start with; NULL: they start differently, as in a list of prefixes. */
 static const struct rf_syntax *command_of(const struct rf_words *words)
 {
 	struct rf_words all = {.word = words->word, .count = words->count};
@@ -281,11 +283,11 @@ int rf_words_end(const struct rf_words *words, struct rf_error *error)
 			      command->words);
 }
 
-/* ---- what may come next ---- */
+/* ---- the next words ---- */
 
 #define FIRST_LENGTH_MAX 32
 
-/* What the words so far mean. */
+/* The meaning of the words so far. */
 struct position {
 	const char *first;		 /* first word of a command of two words; NULL: none yet */
 	const struct rf_syntax *command; /* NULL: none yet */
@@ -293,13 +295,13 @@ struct position {
 	bool has_operand;
 	const struct rf_option *pending; /* the option whose value comes next; NULL: none */
 	const struct rf_option *then;	 /* words that may follow the last value; NULL: none */
-	const struct rf_option *pairs;	 /* words of the last value, where two may be a pair */
+	const struct rf_option *pairs;	 /* words of the last value, if two can be a pair */
 	const char *half;		 /* first word of that pair: `tcp`, of `tcp syn` */
 	unsigned int given, common;	 /* bit sets of rows */
 	const char *dev;
 };
 
-/* The part of `words` after `first` and a blank; NULL where `words` begins otherwise. */
+/* The part of `words` after `first` and a blank; NULL if `words` starts differently. */
 static const char *second_of(const char *words, const char *first)
 {
 	const size_t length = strlen(first);
@@ -317,7 +319,7 @@ static void read_value(struct position *at, const char *word)
 	const size_t length = strlen(word);
 
 	if (option->kind == RF_KIND_TYPES && length && word[length - 1] == ',')
-		return; /* the list goes on */
+		return; /* the list continues */
 	at->pending = NULL;
 	if (option == rf_common_options) /* the first, `dev`: no other has a value */
 		at->dev = word;
@@ -415,7 +417,7 @@ static void suggest(const struct rf_suggestions *to, const char *word, const cha
 	to->suggest(to->context, word, summary, RF_KIND_NONE);
 }
 
-/* Suggests the rows that are not given. The first word of a pair has its own row. */
+/* Suggests the rows that are not present. The first word of a pair has a separate row. */
 static void suggest_table(const struct rf_suggestions *to, const struct rf_option *table,
 			  unsigned int given)
 {
@@ -466,8 +468,8 @@ static void suggest_commands(const struct rf_suggestions *to, const struct posit
 }
 
 /*
- * Suggests the next option that must be given, or the option that replaces all others. Returns
- * false where other words may come next.
+ * Suggests the next required option, or the option that replaces all others. Returns false if other
+ * words can follow.
  */
 static bool suggest_must(const struct rf_suggestions *to, const struct position *at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What was probably meant by a word, and which words may come next. Pure. */
+/* Suggests a replacement for a word, and the possible next words. Pure. */
 #ifndef RINGFENCE_ADVICE_H
 #define RINGFENCE_ADVICE_H
 
@@ -26,12 +26,13 @@ void rf_near_consider(struct rf_near *near, const char *word, size_t length);
 /* The same for all words of a table; one with a blank is two words, and is left out. */
 void rf_near_consider_table(struct rf_near *near, const struct rf_option *table);
 
-/* An error: no limit has the name; it says which one was meant, or how to find the names and
- * `more`. */
+/*
+ * An error: no limit has the name; it suggests a similar name, or how to find the names and `more`.
+ */
 int rf_fail_no_limit(const struct rf_bank *bank, const char *name, const char *more,
 		     struct rf_error *error);
 
-/* ---- what may come next ---- */
+/* ---- the next words ---- */
 
 /* Receives each word that may come next or, where `word` is NULL, the kind of value that may. */
 struct rf_suggestions {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attributes of a limit: the text of each, the destinations, and what tells which packets it
- * matches. */
+/*
+ * Attributes of a limit: the text of each, the destinations, and the attributes that select
+ * packets.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -133,7 +135,7 @@ static void add_prefix(struct table *table, const struct rf_prefix *prefix, int 
 	table->entry[i].own |= 1U << slot;
 }
 
-/* ---- what a limit names ---- */
+/* ---- destinations of a limit ---- */
 
 int rf_to_put(struct rf_shapes *shapes, int slot, const struct rf_prefixes *prefixes,
 	      const char *name, struct rf_error *error)
@@ -337,7 +339,7 @@ static void write_offline(struct rf_writing *to)
 	char text[RF_RATE_TEXT_SIZE];
 
 	alone.rate = alone.alone;
-	alone.unit = RF_PACKETS; /* the limit has said what it counts */
+	alone.unit = RF_PACKETS; /* the unit is already written with the rate */
 	rf_format_limit_rate(&alone, text);
 	if (alone.flags & RF_ALONE_FIRST)
 		write_item(to, rf_limit_options[RF_OPT_OFFLINE].words[0].word);
@@ -412,7 +414,7 @@ void rf_limit_set_defaults(struct rf_limit *limit)
 
 /* ---- text ---- */
 
-/* Ends the text of a stream, and returns it; NULL where there was no memory for it. */
+/* Closes the stream, and returns its text; NULL if out of memory. */
 static char *end_text(FILE *stream, char **text)
 {
 	const bool failed = ferror(stream);
@@ -450,7 +452,7 @@ static void write_part(struct rf_writing *to)
 	rf_attributes[to->part].write(to);
 }
 
-/* NAME, the rate with what says how it counts, and then the others. */
+/* NAME, the rate with its way of counting, and then the others. */
 static void write_limit(struct rf_writing *to)
 {
 	fputs(to->limit->name, to->stream);
@@ -500,7 +502,7 @@ char *rf_ruleset_format_limit(const struct rf_ruleset *ruleset, int slot)
 
 /* ---- which packets a limit matches: ports ---- */
 
-/* The port at `*text`, which moves past it; -1 if there is none. */
+/* The port at `*text`, which moves past it; -1 without a port. */
 static long take_port(const char **text)
 {
 	size_t length = strspn(*text, "0123456789");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Works out in advance which limits a packet is charged to. The protocol and port of a packet give
- * its packet class; its source address gives its prefix class. Each class is a bit set of limits,
+ * Computes in advance the limits a packet is charged to. The protocol and port of a packet select
+ * its packet class; its source address selects its prefix class. Each class is a bit set of limits,
  * and the packet is charged to the limits in both: the data path needs one `and`.
  */
 #include <errno.h>
@@ -17,25 +17,25 @@
 /* ---- packet classes ---- */
 
 /*
- * Packet classes: by protocol and destination port, and where limits ask for more, by the packet's
- * shape. A class whose packets differ by shape is numbered from the top; `candidates` has the
- * limits that may match them.
+ * Packet classes: by protocol and destination port, and by the packet's shape if limits require it.
+ * A class whose packets differ by shape is numbered from the top; `candidates` has the limits that
+ * can match them.
  */
 
 #define NAMED_MAX 8 /* limits in an error */
 
-/* What is known of the classes so far. */
+/* The classes found so far. */
 struct draft {
 	struct rf_bank *bank;
 	struct rf_sets *classes;	 /* by their limits */
-	struct rf_sets bases;		 /* those told apart by shape, by their candidates */
+	struct rf_sets bases;		 /* the classes divided by shape, by their candidates */
 	unsigned int looks[RF_SETS_MAX]; /* of the packets of each base */
-	uint32_t shaped;		 /* limits that ask for a shape */
+	uint32_t shaped;		 /* limits that require a shape */
 };
 
 /* ---- errors ---- */
 
-/* Limits that some packets match and others do not, for what only these words tell. */
+/* Limits that match some packets and not others, distinguished only by these words. */
 static uint32_t find_dividing(const struct draft *draft)
 {
 	const struct rf_bank *bank = draft->bank;
@@ -136,7 +136,7 @@ static unsigned int looks_of(int protocol)
 						    : 0);
 }
 
-/* Where some limit has ports, packets that have them have classes of their own. */
+/* If some limit has ports, packets with ports have separate classes. */
 static int compile_protocols(struct draft *draft, bool are_bare, struct rf_error *error)
 {
 	struct rf_bank *bank = draft->bank;
@@ -204,7 +204,7 @@ static int compile_ports(const struct rf_ruleset *ruleset, struct draft *draft,
 
 /* ---- by shape ---- */
 
-/* Finds the sets of limits that shapes leave, and gives each a class. */
+/* Finds the sets of limits that remain for each shape, and assigns a class to each. */
 static int compile_bases(struct draft *draft, struct rf_error *error)
 {
 	struct rf_shapes *shapes = &draft->bank->shapes;
@@ -230,8 +230,8 @@ static int compile_bases(struct draft *draft, struct rf_error *error)
 /* ---- all classes ---- */
 
 /*
- * Credits are in the unit of the class's limits. Limits of different units get no credits. Those of
- * rate 0 count in none.
+ * Credits are in the unit of the class's limits. Limits of different units get no credits. Limits
+ * with rate 0 have no unit.
  */
 static struct rf_packet_class class_of_limits(const struct rf_bank *bank, uint32_t limits)
 {
@@ -304,7 +304,7 @@ static int packet_classes_compile(struct rf_ruleset *ruleset, struct rf_compiled
 
 /* ---- places: groups ---- */
 
-/* Do both limits match and group packets in the same way, apart from their `from`? */
+/* Do both limits match and group packets in the same way, except for their `from`? */
 static bool match_alike(const struct rf_ruleset *ruleset, int a, int b)
 {
 	const struct rf_limit *one = &ruleset->bank.limit[a], *other = &ruleset->bank.limit[b];
@@ -316,13 +316,13 @@ static bool match_alike(const struct rf_ruleset *ruleset, int a, int b)
 	return !one->has_ports || memcmp(ruleset->ports[a], ruleset->ports[b], RF_PORTS / 8) == 0;
 }
 
-/* What passes at once: a bucket's burst, or all that fits in a window. */
+/* The largest burst that passes: of a bucket its burst, otherwise a full window. */
 static uint64_t at_once(const struct rf_limit *limit)
 {
 	return rf_has_burst(limit) ? limit->burst : limit->rate;
 }
 
-/* Is it no stricter than `other`, neither in what passes at once nor in the long run? */
+/* Is it no stricter than `other`, neither in its largest burst nor in the long run? */
 static bool allows_at_least(const struct rf_limit *limit, const struct rf_limit *other)
 {
 	if (!other->rate)
@@ -346,7 +346,7 @@ static void find_pair(const struct rf_ruleset *ruleset, int a, int b, struct rf_
 		places->at_most[a] |= 1U << b;
 }
 
-/* Begins with the place that is everywhere. */
+/* Starts with the place that is everywhere. */
 static void places_start(struct rf_places *places, const struct rf_ruleset *ruleset)
 {
 	const struct rf_bank *bank = &ruleset->bank;
@@ -372,8 +372,8 @@ static void places_start(struct rf_places *places, const struct rf_ruleset *rule
 struct walk {
 	uint32_t seen;	     /* limits that name a prefix around the place */
 	uint32_t applied;    /* those among them that apply */
-	uint32_t hidden;     /* by one that applies */
-	uint32_t overridden; /* by one that applies and is in force */
+	uint32_t hidden;     /* by an applied limit */
+	uint32_t overridden; /* by an applied and enforced limit */
 	uint32_t whole;	     /* shadows whose prefix is the whole family: as wide as no `from` */
 };
 
@@ -385,7 +385,7 @@ static uint32_t hidden_by(const struct rf_places *places, const struct walk *wal
 	return walk->whole >> slot & 1 ? hides & ~places->place[0].from : hides;
 }
 
-/* Notes what the shadows so far do to a limit in force that is wider. */
+/* Records the effect of the shadows so far on a wider enforced limit. */
 static void note_pairs(struct rf_places *places, const struct walk *walk, int in_force)
 {
 	const uint32_t shadows = walk->applied & places->shadows & places->group[in_force];
@@ -422,7 +422,7 @@ static void walk_on(struct rf_places *places, struct walk *walk, const struct rf
 	walk->applied |= now;
 }
 
-/* Enters a prefix. Prefixes are sorted, so each follows those that contain it. */
+/* Enters a prefix. Prefixes are sorted: each follows the prefixes that contain it. */
 static const struct rf_place *places_enter(struct rf_places *places, const struct rf_listed *listed)
 {
 	struct rf_place *place;
@@ -475,7 +475,7 @@ void rf_ruleset_find_pairs(const struct rf_ruleset *ruleset, struct rf_pairs *pa
 	*pairs = places.pairs;
 }
 
-/* ---- all of it ---- */
+/* ---- the complete rule set ---- */
 
 #define LEASE6_BITS 64
 
@@ -545,8 +545,8 @@ static bool share_prefix(const struct rf_ruleset *ruleset, uint32_t pair)
 }
 
 /*
- * Of two limits that differ in `from` alone and apply to one packet, the narrower is a shadow. In
- * force it would hide the other, unless both name the same prefix.
+ * Of two limits that differ only in `from` and apply to one packet, the narrower is a shadow. When
+ * enforced, it would hide the other, unless both name the same prefix.
  */
 static void name_pair(const struct rf_ruleset *ruleset, const struct rf_places *places,
 		      uint32_t limits, char text[PAIR_SIZE])
@@ -567,7 +567,7 @@ static void name_pair(const struct rf_ruleset *ruleset, const struct rf_places *
 	}
 }
 
-/* Names one limit more than the maximum: these alone are too many. */
+/* Names one limit more than the maximum: even these are too many. */
 static int fail_charged(const struct rf_ruleset *ruleset, const struct rf_places *places,
 			uint32_t limits, uint32_t *refused, struct rf_error *error)
 {
@@ -612,7 +612,7 @@ static void raise_length(unsigned int *length, unsigned int other)
 		*length = other;
 }
 
-/* A lease answers for sources that no limit and no prefix tells apart. */
+/* One lease covers all sources that no limit and no prefix distinguishes. */
 static void compile_lease_masks(struct rf_ruleset *ruleset)
 {
 	struct rf_bank *bank = &ruleset->bank;

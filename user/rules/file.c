@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads the user's files, as text or as prefixes: lines of lists, sets of nftables; and the
- * mistakes of a file. */
+/*
+ * Reads the user's files, as text or as prefixes: lines of lists, sets of nftables; and collects
+ * the errors of a file.
+ */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 
 #define BLANKS " \t\r\v\f"
 #define SEPARATORS BLANKS ",|"
-#define COLUMNS_MAX 4 /* more of them say nothing about addresses */
+#define COLUMNS_MAX 4 /* no addresses are expected in further columns */
 
 /* ---- columns ---- */
 
@@ -313,7 +315,7 @@ int rf_nft_set_prefixes(const char *name, const char *text, struct rf_prefixes *
 	return err;
 }
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
 static int fail_mistakes(struct rf_error *error)
 {
@@ -335,7 +337,7 @@ static int make_mistake_room(struct rf_mistakes *mistakes)
 	return 0;
 }
 
-/* Those of the file as a whole come after all lines. */
+/* Errors of the file as a whole follow all lines. */
 static bool is_after(size_t left, size_t line)
 {
 	return !left || left > line;
@@ -492,7 +494,7 @@ int rf_file_read(const char *path, char **result, struct rf_error *error)
 	return 0;
 }
 
-/* A file that is no list at all has a mistake in each line. */
+/* A file that is not a list has an error in each line. */
 static int add_mistake(struct rf_mistakes *mistakes, size_t line, const char *text,
 		       struct rf_error *error)
 {
@@ -524,7 +526,7 @@ static int add_lines(char *rest, struct rf_prefixes *prefixes, struct rf_mistake
 	return err;
 }
 
-/* What is downloaded is not always a list. One error for all of it, not one for each line. */
+/* A download is not always a list. One error for the whole file, not one for each line. */
 static int check_form(const char *path, const char *text, struct rf_error *error)
 {
 	const char *name = rf_file_name(path);

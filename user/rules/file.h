@@ -10,37 +10,37 @@
 #include "base/prefix.h"
 #include "rules/ruleset.h"
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
-/* Of a file; all of them, so that they can be corrected in one go. */
+/* All errors of a file, which allows correcting them in one pass. */
 struct rf_mistake {
 	size_t line; /* 0: of the file as a whole */
 	char *text;
 };
 
 /*
- * In the order of their lines, then as they were found; those of the file as a whole are last. The
+ * In the order of their lines, then as they were found; errors of the file as a whole are last. The
  * caller frees them.
  */
 struct rf_mistakes {
 	struct rf_mistake *mistake;
 	size_t count;
 	size_t capacity;
-	size_t left_out; /* more of them, of which the text was not kept */
+	size_t left_out; /* further errors, without their text */
 };
 
-/* Copies `text`. Returns -ENOMEM where there is no memory. */
+/* Copies `text`. Returns -ENOMEM if out of memory. */
 int rf_mistakes_add(struct rf_mistakes *mistakes, size_t line, const char *text,
 		    struct rf_error *error);
-/* Adds the mistakes of a file that `line` names, each with its own line. */
+/* Adds the errors of a file that `line` names, each with its line in that file. */
 int rf_mistakes_add_file(struct rf_mistakes *mistakes, size_t line, const char *path,
 			 const struct rf_mistakes *file, struct rf_error *error);
 /* Which of the limits in `slots` to leave out, and the line that it is from; -1: none. */
 typedef int (*rf_mistakes_blame)(const void *context, const struct rf_bank *bank, uint32_t slots,
 				 size_t *line);
 /*
- * Adds the mistakes that only all rules together show: without the limit of one, the next
- * compilation finds the next. `rules` lack those limits then.
+ * Adds the errors that only the complete rules show: without the limit of one, the next compilation
+ * finds the next. `rules` lack those limits then.
  */
 int rf_ruleset_mistakes(struct rf_ruleset *rules, rf_mistakes_blame blame, const void *context,
 			struct rf_mistakes *mistakes, struct rf_error *error);
@@ -56,8 +56,8 @@ int rf_file_read(const char *path, char **text, struct rf_error *error);
 #define RF_FILE_MISTAKES_MAX 100 /* of a file of prefixes; more are counted */
 
 /*
- * Adds the prefixes of a file to `prefixes`: lines as below, or a set as `nft -j list set`
- * prints it. Wrong lines are no error: they are added to `mistakes`.
+ * Adds the prefixes of a file to `prefixes`: lines as below, or a set as `nft -j list set` prints
+ * it. Invalid lines are not a failure: they are added to `mistakes`.
  */
 int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_mistakes *mistakes,
 		     struct rf_error *error);
@@ -75,20 +75,20 @@ int rf_file_prefixes(const char *path, struct rf_prefixes *prefixes, struct rf_m
  *   192.0.2.0 192.0.2.255 24  a range and its length, as DShield writes it
  *   {"cidr":"192.0.2.0/24"}   a JSON object, as Spamhaus writes it
  *
- * '#' and ';' begin a comment, also within a word.
+ * '#' and ';' start a comment, also within a word.
  *
- * Adds the prefixes of a line, which it changes. An empty line has none. -ENOMEM, or -EINVAL.
+ * Adds the prefixes of a line, which it changes. An empty line adds none. -ENOMEM, or -EINVAL.
  */
 int rf_list_line_parse(char *line, struct rf_prefixes *prefixes, struct rf_error *error);
 
 /* ---- sets of nftables ---- */
 
-/* Does the text begin like JSON? No list of prefixes does. */
+/* Does the text start like JSON? No list of prefixes does. */
 bool rf_nft_set_is(const char *text);
 /*
  * Adds the elements of the one set in `text`: addresses, prefixes, and ranges, which become the
- * fewest prefixes. An element with a timeout is an error, since a prefix has none.
- * `name` names the text in errors. On failure `prefixes` may hold some of them.
+ * fewest prefixes. An element with a timeout is an error, because a prefix has none. `name` names
+ * the text in errors. On failure `prefixes` can contain some of them.
  */
 int rf_nft_set_prefixes(const char *name, const char *text, struct rf_prefixes *prefixes,
 			struct rf_error *error);

@@ -54,7 +54,7 @@ bool rf_words_take(struct rf_words *words, const char *word)
 	return true;
 }
 
-/* The word after `dev` is an interface, whatever it is; a last `dev` is an interface itself. */
+/* The word after `dev` is always an interface; a last `dev` is itself an interface. */
 const char *rf_words_interface(struct rf_words *words)
 {
 	const char *word = rf_words_next(words);
@@ -64,7 +64,9 @@ const char *rf_words_interface(struct rf_words *words)
 	return word;
 }
 
-/* Blanks end a word. There are no quotes, since no word of the grammar contains a blank. */
+/*
+ * Blanks separate words. Quotes are unsupported, because no word of the grammar contains a blank.
+ */
 #define BLANKS " \t\r\n"
 
 int rf_split_line(char *line, const char **array, int max, struct rf_words *words,
@@ -110,7 +112,7 @@ static bool scale_decimal(const char *digits, const char *end, uint64_t factor, 
 	unsigned __int128 product;
 	bool point = memchr(digits, '.', end - digits);
 
-	while (point && end[-1] == '0') /* zeros at the end of a fraction mean nothing */
+	while (point && end[-1] == '0') /* trailing zeros of a fraction are insignificant */
 		end--;
 	point = false;
 	for (const char *p = digits; p < end; p++) {
@@ -130,7 +132,7 @@ static bool scale_decimal(const char *digits, const char *end, uint64_t factor, 
 	return true;
 }
 
-/* The case of a suffix does not matter: no two of them differ in case alone. */
+/* The case of a suffix is ignored: no two of them differ only in case. */
 static bool parse_scaled(const char *text, const struct rf_suffix *suffixes, size_t count,
 			 uint64_t *result)
 {
@@ -494,7 +496,7 @@ static time_t find_second(const struct written *written, time_t now)
 	return found;
 }
 
-/* Where no date was written: today, or else the day before. */
+/* Without a date: today, or else the day before. */
 static time_t find_last(struct written *written, time_t now)
 {
 	time_t found = -1;

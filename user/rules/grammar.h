@@ -81,13 +81,13 @@ struct rf_newcomers_text {
 struct rf_attach {
 	const char *interface[RF_INTERFACES_MAX];
 	int interfaces;
-	const char *fence; /* NULL: each interface gets a fence of its own name */
+	const char *fence; /* NULL: each interface gets a fence of its name */
 	enum rf_mode mode;
-	bool mode_given;     /* otherwise an attached interface keeps its mode */
-	uint32_t sources;    /* windows per address family; 0: not given */
-	uint32_t leases;     /* of each CPU; RF_LEASES_NOT_GIVEN: not given */
+	bool mode_given;     /* otherwise an attached interface retains its mode */
+	uint32_t sources;    /* windows per address family; 0: not set */
+	uint32_t leases;     /* of each CPU; RF_LEASES_NOT_GIVEN: not set */
 	uint64_t confirm_ns; /* 0: needs no confirmation */
-	bool chain;	     /* run beside other programs, by libxdp's dispatcher */
+	bool chain;	     /* run alongside other programs, by libxdp's dispatcher */
 	bool replace;	     /* remove another program first */
 	bool fleet;	     /* windows have shares of limits that other hosts hold, too */
 };
@@ -101,10 +101,10 @@ enum rf_order {
 
 struct rf_top {
 	uint32_t rows;
-	bool has_rows; /* N is given */
+	bool has_rows; /* N was specified */
 	enum rf_order order;
 	const char *limit;	 /* one of the words; NULL: every limit */
-	struct rf_prefix within; /* version 0: not given */
+	struct rf_prefix within; /* version 0: not set */
 	uint64_t at_ns;		 /* since 1970; 0: now */
 	uint64_t sample_ns;	 /* take samples that long; 0: do not */
 };
@@ -112,10 +112,10 @@ struct rf_top {
 /* events [watch] [since TIME] [until TIME] [of TYPE,…] [from PREFIX] */
 struct rf_events_asked {
 	bool is_watch;
-	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
-	const char *until;	     /* the word; NULL: not given */
+	uint64_t since_ns, until_ns; /* since 1970; 0: not set */
+	const char *until;	     /* the word; NULL: not set */
 	uint32_t types;		     /* bit set of rows of rf_event_words; 0: all */
-	struct rf_prefix from;	     /* version 0: not given */
+	struct rf_prefix from;	     /* version 0: not set */
 };
 
 /* capture [dropped|passed] [reason WORD] [limit NAME] [from PREFIX] [one in N] … write FILE|- */
@@ -123,11 +123,11 @@ struct rf_capture {
 	bool dropped, passed;  /* at least one */
 	uint32_t reasons;      /* bit set of enum rf_reason */
 	const char *limit;     /* one of the words; NULL: any, and none */
-	struct rf_prefix from; /* version 0: not given */
+	struct rf_prefix from; /* version 0: not set */
 	uint32_t one_in;
 	uint32_t most;	  /* packets a second */
-	uint32_t count;	  /* ends after so many packets; 0: it does not */
-	uint64_t time_ns; /* ends after that time; 0: it does not */
+	uint32_t count;	  /* stops after this many packets; 0: does not stop */
+	uint64_t time_ns; /* stops after that time; 0: does not stop */
 	const char *path; /* one of the words; "-": standard output */
 };
 
@@ -137,8 +137,8 @@ struct rf_capture {
 
 /* suggest [limit NAME] [per TIME] [since TIME | for TIME] */
 struct rf_suggest_asked {
-	const char *limit;		   /* one of the words; NULL: not given */
-	uint64_t per_ns, for_ns, since_ns; /* 0: not given */
+	const char *limit;		   /* one of the words; NULL: not set */
+	uint64_t per_ns, for_ns, since_ns; /* 0: not set */
 };
 
 /* The settings of an agent, by the rows of schema/fleet_settings.def. */
@@ -152,7 +152,7 @@ enum rf_fleet_setting {
 /* fleet join FENCE redis HOST:PORT hosts N [OPTION…] */
 struct rf_join {
 	const char *fence;
-	const char *value[RF_FLEET_SETTINGS]; /* as they were typed; NULL: not given */
+	const char *value[RF_FLEET_SETTINGS]; /* as typed; NULL: not set */
 	uint32_t hosts;
 };
 
@@ -171,22 +171,22 @@ struct rf_fleet_top {
 struct rf_try {
 	const char *word[RF_TRY_WORDS]; /* what `change` has */
 	struct rf_change change;
-	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
-	const char *until;	     /* the word; NULL: not given */
+	uint64_t since_ns, until_ns; /* since 1970; 0: not set */
+	const char *until;	     /* the word; NULL: not set */
 };
 
 /* report [ID | since TIME [until TIME]] */
 struct rf_report {
 	const char *id;		     /* one of the words; NULL: none */
-	uint64_t since_ns, until_ns; /* since 1970; 0: not given */
-	const char *until;	     /* the word; NULL: not given */
+	uint64_t since_ns, until_ns; /* since 1970; 0: not set */
+	const char *until;	     /* the word; NULL: not set */
 };
 
 /* stats [watch [SECONDS] [reasons]] | total | reset | at TIME */
 struct rf_stats {
 	uint32_t seconds; /* between two lines; 0: no watch */
 	bool reasons;	  /* a line for each reason as well */
-	bool total;	  /* whatever was reset */
+	bool total;	  /* regardless of resets */
 	bool reset;
 	uint64_t at_ns; /* since 1970; 0: now */
 };
@@ -194,14 +194,14 @@ struct rf_stats {
 #define RF_TOP_DEFAULT 10
 #define RF_TOP_MAX 1000000
 
-/* The next word, or NULL at the end. */
+/* The next word, or NULL after the last. */
 const char *rf_words_peek(const struct rf_words *words);
 const char *rf_words_next(struct rf_words *words);
 /* When the words were typed, in ns since 1970. */
 uint64_t rf_words_now(const struct rf_words *words);
 /* Takes the next word if it is `word`. */
 bool rf_words_take(struct rf_words *words, const char *word);
-/* The next word, or the one after `dev`: an interface, whatever its name. */
+/* The next word, or the one after `dev`: an interface with any name. */
 const char *rf_words_interface(struct rf_words *words);
 /* An error unless all words were read. */
 int rf_words_end(const struct rf_words *words, struct rf_error *error);
@@ -216,11 +216,11 @@ int rf_parse_time(const char *text, uint64_t *time_ns, struct rf_error *error);
 /* COUNT/TIME, with TIME in RF_WINDOW_MIN_NS … RF_WINDOW_MAX_NS; bits without TIME: 1s. */
 int rf_parse_rate(const char *text, struct rf_rate *rate, struct rf_error *error);
 #define RF_ASKS_MOST 1000000 /* a second */
-/* The N of N/s, as `asks` of an agent has it. */
+/* The N of N/s, as in `asks` of an agent. */
 int rf_parse_asks(const char *text, uint32_t *each_s, struct rf_error *error);
 /*
- * A letter, then letters, digits, `_` and `-`, 31 at most. It may be a keyword where its place says
- * that it is a name. `what` names it in errors.
+ * A letter, then letters, digits, `_` and `-`, 31 at most. It can be a keyword if its position
+ * makes it a name. `what` names it in errors.
  */
 int rf_parse_name(const char *text, const char *what, char name[RF_NAME_SIZE],
 		  struct rf_error *error);
@@ -229,7 +229,7 @@ int rf_parse_owner(const char *text, char name[RF_OWNER_SIZE], struct rf_error *
 /* Is a name that was read from a fence well formed and terminated? */
 bool rf_name_is_valid(const char name[RF_NAME_SIZE]);
 bool rf_owner_name_is_valid(const char name[RF_OWNER_SIZE]);
-/* The word for every limit, which no limit may have as its name. */
+/* The word for every limit, which cannot be a limit's name. */
 static inline bool rf_name_is_all(const char *name)
 {
 	return strcmp(name, "all") == 0;
@@ -256,36 +256,36 @@ int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcome
 int rf_parse_try(struct rf_words *words, struct rf_try *asked, struct rf_error *error);
 /* What follows the prefix or the file of a command of a list. */
 struct rf_list_text {
-	uint64_t time_ns; /* of `for`; 0: not given */
+	uint64_t time_ns; /* of `for`; 0: not set */
 	bool in_fleet;	  /* `fleet` */
 	bool replace;
 	bool skip_invalid;	/* loads the other lines where some are wrong */
 	bool force;		/* also if it cuts off an own network */
-	uint64_t confirm_ns;	/* of `confirm`; 0: not given */
-	char by[RF_OWNER_SIZE]; /* empty: not given */
+	uint64_t confirm_ns;	/* of `confirm`; 0: not set */
+	char by[RF_OWNER_SIZE]; /* empty: not set */
 };
 
 /* An error where the line of a batch or, unless `is_batch`, of a rule file has another option. */
 int rf_list_text_check_line(const struct rf_list_text *text, bool is_batch, struct rf_error *error);
-/* May a host tell the fleet to ban that prefix for that time? */
+/* Can a host make the fleet ban that prefix for that time? */
 int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct rf_error *error);
 /* The words after `unban`: PREFIX or all. */
 int rf_parse_unban(struct rf_words *words, struct rf_prefix *prefix, bool *all,
 		   struct rf_error *error);
 /* [confirm TIME] [force], after `limit enforce NAME…`. */
 struct rf_enforce_text {
-	uint64_t confirm_ns; /* 0: not given */
+	uint64_t confirm_ns; /* 0: not set */
 	bool force;
 };
 
 /* [skip-refused] [confirm TIME], after `batch FILE`. */
 struct rf_batch_text {
 	bool skip_refused;
-	uint64_t confirm_ns; /* 0: not given */
+	uint64_t confirm_ns; /* 0: not set */
 };
 
 /*
- * Splits one line of a rule file into words, in place; `#` begins a comment. `words` refers to
+ * Splits one line of a rule file into words, in place; `#` starts a comment. `words` refers to
  * `array`, which has room for `max` words; more words are -EINVAL.
  */
 int rf_split_line(char *line, const char **array, int max, struct rf_words *words,
@@ -304,9 +304,9 @@ const char *rf_unit_name(enum rf_unit unit);
 enum rf_algorithm rf_default_algorithm(const struct rf_limit *limit);
 /* Does the limit's algorithm have a burst? RF_TOKEN and RF_LEAKY have one. */
 bool rf_has_burst(const struct rf_limit *limit);
-/* The burst of a bucket where none is given; 0 for other algorithms. */
+/* The default burst of a bucket; 0 for other algorithms. */
 uint64_t rf_default_burst(const struct rf_limit *limit);
-/* The cells of a limit that does not say how many. */
+/* The default number of cells of a limit. */
 uint8_t rf_default_cells(const struct rf_limit *limit);
 /* any, tcp, tcp syn, udp, icmp, proto N or other. */
 void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]);
@@ -316,9 +316,9 @@ void rf_format_match(const struct rf_limit *limit, char text[RF_MATCH_TEXT_SIZE]
  * rf_parse_limit() reads it back.
  */
 void rf_format_limit(const struct rf_limit *limit, char text[RF_LIMIT_TEXT_SIZE]);
-/* A or A-B, the lengths of a limit; empty: it has none. */
+/* A or A-B, the lengths of a limit; empty without lengths. */
 void rf_format_length(const struct rf_limit *limit, char text[RF_LENGTH_TEXT_SIZE]);
-/* VALUE/MASK, the TCP flags of a limit, like SYN/SYN,ACK; empty: it has none. */
+/* VALUE/MASK, the TCP flags of a limit, like SYN/SYN,ACK; empty without flags. */
 void rf_format_tcp_flags(const struct rf_limit *limit, char text[RF_FLAGS_TEXT_SIZE]);
 /* The next range of ports from `*first` on, like 53 or 8000-8100; `*first` moves past it. */
 bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_RANGE_TEXT_SIZE]);
@@ -327,7 +327,7 @@ const char *rf_newcomers_then_name(enum rf_newcomers_then then);
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
 /* A time with the largest suffix that leaves it whole. */
 void rf_format_time(uint64_t time_ns, char text[RF_COUNT_TEXT_SIZE]);
-/* The burst of a limit; in bits where it was written so. */
+/* The burst of a limit; in bits if it was written in bits. */
 void rf_format_burst(const struct rf_limit *limit, char text[RF_COUNT_TEXT_SIZE]);
 /* COUNT/TIME as it was written: with `bytes` if COUNT counts bytes, or in bits, like 10mbit. */
 void rf_format_limit_rate(const struct rf_limit *limit, char text[RF_RATE_TEXT_SIZE]);
@@ -343,7 +343,7 @@ void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_S
 
 /*
  * 14:02, 14:02:11, 2026-11-22T14:02, or a time back from `now_ns`: -2h. Of local time, or of UTC
- * with a Z at the end, as in JSON. A time without a date is the last such time before now. A time
+ * with a trailing Z, as in JSON. A time without a date is the last such time before now. A time
  * that the clock shows twice, when summer time ends, is the later one that is not in the future.
  * All are ns since 1970. Fails without a change of `time_ns`.
  */
@@ -359,8 +359,8 @@ int rf_parse_until(const char *text, uint64_t since_ns, uint64_t now_ns, uint64_
 /* ---- the first limit ---- */
 
 /*
- * The command that a fence without limits is advised to begin with. A shadow drops nothing, and
- * gives each source a window. Its COUNT is below 65535, since greater ones round the cells by which
+ * The first command suggested for a fence without limits. A shadow drops nothing, and creates a
+ * window for each source. Its COUNT is below 65535, because greater ones round the cells by which
  * `suggest` and `limit try` count small sources.
  */
 

@@ -36,7 +36,7 @@ bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *
 	return option->flags & RF_OPTION_MUST && !(command->flags & RF_OPTION_CHANGE);
 }
 
-/* Is it a word of the table, at any depth, that a name may not be? */
+/* Is it a word of the table, at any depth, that cannot be a name? */
 static bool reserves(const struct rf_option *table, const char *word)
 {
 	for (int i = 0; table && table[i].word; i++)

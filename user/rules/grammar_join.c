@@ -10,7 +10,10 @@
 #include "rules/private.h"
 #include "rules/settings.h"
 
-/* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
+/*
+ * Fields omitted from a row are intentionally zero; clang warns about that in plain rows, gcc does
+ * not.
+ */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define SERVER_SIZE 256
@@ -68,7 +71,7 @@ static int parse_engine(const struct rf_option *option, const char *value, void 
 	}
 }
 
-/* It is a word of a file, in which '#' begins a comment. */
+/* It is written to a file, in which '#' starts a comment. */
 static int parse_user(const struct rf_option *option, const char *value, void *into,
 		      struct rf_error *error)
 {

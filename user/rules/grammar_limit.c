@@ -11,7 +11,7 @@
 
 /* ---- what only all words together show ---- */
 
-/* What follows from values of other kinds than those of the limit's fields. */
+/* Sets fields that follow from values of a different kind. */
 static void derive(struct rf_draft *draft)
 {
 	struct rf_limit *limit = &draft->made.limit;
@@ -47,7 +47,7 @@ static int check_unit(struct rf_draft *draft, struct rf_error *error)
 	return 0;
 }
 
-/* Cells and an edge say that it is sliding. */
+/* Cells and an edge imply sliding. */
 static void choose_algorithm(struct rf_draft *draft)
 {
 	const bool is_sliding =
@@ -58,7 +58,7 @@ static void choose_algorithm(struct rf_draft *draft)
 			is_sliding ? RF_SLIDING : rf_default_algorithm(&draft->made.limit);
 }
 
-/* An error where an option has no meaning for the algorithm. */
+/* An error if an option is meaningless for the algorithm. */
 static int check_algorithm(const struct rf_draft *draft, struct rf_error *error)
 {
 	const struct rf_limit *limit = &draft->made.limit;
@@ -97,7 +97,7 @@ static int check_range(const char *text, const char *what, const struct rf_limit
 	return 0;
 }
 
-/* A limit that drops all packets has no window: what says how to count stays, without effect. */
+/* A limit that drops all packets has no window: options of counting remain, without effect. */
 static int check_rate0(const struct rf_limit *limit, struct rf_error *error)
 {
 	if (limit->match == RF_MATCH_OTHER)
@@ -246,7 +246,7 @@ static int check_fleet(struct rf_draft *draft, struct rf_error *error)
 	return err ? err : check_offline(draft, error);
 }
 
-/* Completes the limit by what it leaves to defaults; an error where its words do not agree. */
+/* Fills in the defaults of the limit; an error if its words contradict each other. */
 static int draft_check(struct rf_draft *draft, struct rf_error *error)
 {
 	int err;
@@ -271,8 +271,8 @@ static int draft_check(struct rf_draft *draft, struct rf_error *error)
 /* ---- limit add, limit set ---- */
 
 /*
- * A name may be a keyword: its place says what it is. But a keyword without `rate` behind it is
- * one: the name was forgotten. `dev`, `confirm` and `force` may follow names in other commands.
+ * A name can be a keyword: its position makes it a name. But a keyword without `rate` after it is
+ * one: the name was forgotten. `dev`, `confirm` and `force` can follow names in other commands.
  */
 static int check_keyword(const char *name, const struct rf_words *words, struct rf_error *error)
 {
@@ -397,7 +397,7 @@ int rf_parse_limit(struct rf_words *words, struct rf_definition *definition, str
 	return finish(&draft, err, definition);
 }
 
-/* The words of a change: which options are given, and which ones `no` takes away. */
+/* The words of a change: the options present, and the options that `no` removes. */
 static int parse_parts(struct rf_words *words, unsigned int *given, unsigned int *dropped,
 		       struct rf_error *error)
 {
@@ -509,7 +509,7 @@ int rf_change_limit(const struct rf_change *change, const struct rf_limit *prese
 		free(word);
 		return rf_error_failed(error, -ENOMEM, "limit '%s': out of memory", change->name);
 	}
-	/* A rate in bits stands for the unit, so the unit is said anew. */
+	/* A rate in bits implies the unit, which is therefore repeated. */
 	count = keep_words(copy, change->parts | UNITS, word);
 	if (present->unit == RF_BYTES && !(change->parts & UNITS))
 		word[count++] = rf_limit_options[RF_OPT_BYTES].word;

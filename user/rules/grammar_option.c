@@ -83,7 +83,7 @@ static void append_words(const struct rf_option *words, const char *between, con
 		       words[i].value ? words[i].value : "");
 }
 
-/* Appends the value, in brackets where it may be left out. */
+/* Appends the value, in brackets if it is optional. */
 static void append_value(const struct rf_option *option, char *text, size_t size)
 {
 	const bool both = option->value && option->words;
@@ -164,7 +164,7 @@ int rf_fail_value(const struct rf_option *option, const char *value, struct rf_e
 	return rf_error_usage(error, "'%s': expects %s", option->word, expected);
 }
 
-/* Sets the bit of an option, or stores a number where the option says. */
+/* Sets the bit of an option, or stores a number if the option has one. */
 static int store(const struct rf_option *option, uint64_t number, void *into)
 {
 	void *to = (char *)into + option->at;
@@ -291,7 +291,7 @@ static int take_until(const char *value, uint64_t now_ns, const char **to, struc
 	return rf_parse_moment(value, now_ns, &unused_ns, error);
 }
 
-/* Puts a value into the place that its option names, as its kind says. */
+/* Stores a value in the field of its option, by its kind. */
 static int take_value(const struct rf_option *option, const char *value, uint64_t now_ns,
 		      void *into, struct rf_error *error)
 {
@@ -366,7 +366,7 @@ static int take_list(const struct rf_option *option, const char *value, struct r
 	return err;
 }
 
-/* The row of a value among the words that it may be; two of them may be a pair, as `tcp syn`. */
+/* The row of a value among its possible words; two of them can be a pair, as `tcp syn`. */
 static int find_word(const struct rf_option *table, const char *value, struct rf_words *words)
 {
 	const char *next = rf_words_peek(words);
@@ -384,7 +384,7 @@ static int find_word(const struct rf_option *table, const char *value, struct rf
 	return rf_option_find(table, value);
 }
 
-/* Has the word a value or a place, beside the value that its row is? */
+/* Does the word have a value or a field, in addition to the value of its row? */
 static bool has_more(const struct rf_option *word)
 {
 	return word->kind != RF_KIND_NONE || word->size;
@@ -393,7 +393,7 @@ static bool has_more(const struct rf_option *word)
 static int parse_rest(const struct rf_option *table, const struct rf_option *option,
 		      struct rf_words *words, void *into, struct rf_error *error);
 
-/* Takes a value, which may be one of the option's words; its word may have a value itself. */
+/* Parses a value, which can be one of the option's words; its word can have a value itself. */
 static int parse_value(const struct rf_option *option, const char *value, struct rf_words *words,
 		       void *into, struct rf_error *error)
 {
@@ -419,8 +419,7 @@ static int parse_value(const struct rf_option *option, const char *value, struct
 	return take_value(option, value, rf_words_now(words), into, error);
 }
 
-/* Takes what follows the word of an option. An option of `table` is no value that may be left out.
- */
+/* Parses the words after an option. An option of `table` is not an optional value. */
 static int parse_rest(const struct rf_option *table, const struct rf_option *option,
 		      struct rf_words *words, void *into, struct rf_error *error)
 {
@@ -481,7 +480,7 @@ void rf_options_start(const struct rf_option *table, void *into)
 
 /* ---- commands ---- */
 
-/* Does `word` begin commands of two words, as `limit` does? */
+/* Does `word` start commands of two words, as `limit` does? */
 static bool has_second(const char *word)
 {
 	const size_t length = strlen(word);
@@ -543,7 +542,7 @@ int rf_parse_names(enum rf_command_id command, struct rf_words *words, struct rf
 	return 0;
 }
 
-/* The operand of a command, if the row says where it goes. */
+/* The operand of a command, if the row has a field for it. */
 static int parse_operand(enum rf_command_id command, struct rf_words *words, void *into,
 			 struct rf_error *error)
 {

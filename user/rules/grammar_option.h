@@ -20,11 +20,11 @@ int rf_refuse_command(struct rf_words *words, int command, const char *where,
 
 /*
  * Parses the words after a command into the struct that its row names, which remains unchanged
- * after an error. The caller takes an operand whose row has no place.
+ * after an error. The caller handles an operand whose row has no field.
  */
 int rf_parse_arguments(enum rf_command_id command, struct rf_words *words, void *into,
 		       struct rf_error *error);
-/* The operand's word; NULL with an error that says what to write. */
+/* The operand's word; NULL with an error that shows the usage. */
 const char *rf_take_operand(enum rf_command_id command, struct rf_words *words,
 			    struct rf_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of commands and options, and the words that are values; with what the kind of a value
- * does not say: how it is parsed, and which options exclude each other.
+ * The table of commands and options, and the words that are values; and properties beyond the kind
+ * of a value: its parser, and mutually exclusive options.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -14,7 +14,10 @@
 #include "rules/settings.h"
 #include "schema/reasons.h"
 
-/* What a row leaves out is zero on purpose; clang minds that of plain rows, gcc does not. */
+/*
+ * Fields omitted from a row are intentionally zero; clang warns about that in plain rows, gcc does
+ * not.
+ */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define NAMES .flags = RF_OPTION_NAMES
@@ -145,7 +148,7 @@ static const struct rf_option capture_options[] = {
 	{},
 };
 
-/* Reasons that packets with the wanted verdicts cannot have; of none given, all. */
+/* Rejects reasons that the selected verdicts exclude; selects all by default. */
 static int settle_reasons(struct rf_capture *capture, struct rf_error *error)
 {
 	const uint32_t given = capture->reasons;
@@ -214,7 +217,7 @@ static const struct rf_option events_options[] = {
 	{},
 };
 
-/* The time of `until`, if it was given. */
+/* The time of `until`, if present. */
 static int settle_until(const char *until, uint64_t since_ns, uint64_t now_ns, uint64_t *until_ns,
 			struct rf_error *error)
 {
@@ -263,7 +266,7 @@ static int check_fleet_top(void *arguments, uint64_t now_ns, struct rf_error *er
 	return 0;
 }
 
-/* ---- what a fence counts, or counted ---- */
+/* ---- current and past counts ---- */
 
 #define WATCH_SECONDS_MAX 86400
 
@@ -341,7 +344,7 @@ static const struct rf_option top_options[] = {
 	{},
 };
 
-/* The history has no samples, and no limit has a source without a window. */
+/* The history has no samples, and every source of a limit has a window. */
 static int check_top(void *arguments, uint64_t now_ns, struct rf_error *error)
 {
 	struct rf_top *top = arguments;
@@ -763,7 +766,7 @@ static const struct rf_option diff_options[] = {
 	{},
 };
 
-/* The words of a limit, as far as its cells tell what another limit would have done. */
+/* The words of a limit that `limit try` can evaluate from the limit's cells. */
 static const struct rf_option try_options[] = {
 	{"rate", RF_KIND_RATE, "COUNT/TIME", .summary = "TIME no shorter than a cell of the limit",
 	 NAMES},
@@ -786,7 +789,7 @@ static const struct rf_option try_options[] = {
 
 /* ---- commands ---- */
 
-/* The size of what a command fills, if rf_parse_arguments() has room for it. */
+/* The size of the arguments of a command, if rf_parse_arguments() has room for it. */
 #define FITS(type) (sizeof(type) + 0 * sizeof(char[sizeof(type) <= RF_ARGUMENTS_SIZE ? 1 : -1]))
 #define FILLS(type) .size = FITS(type)
 #define FILLED_BY(type, checked_by) .size = FITS(type), .check = checked_by

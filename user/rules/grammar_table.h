@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The table of commands and options. It has each word of the grammar once, with the words that
- * follow it, the place of its value in what the command fills, and its text in help. The parser,
- * usage, help, completion and the check of the manual read it.
+ * follow it, the field for its value in the arguments of the command, and its text in help. The
+ * parser, usage, help, completion and the check of the manual read it.
  */
 #ifndef RINGFENCE_GRAMMAR_TABLE_H
 #define RINGFENCE_GRAMMAR_TABLE_H
@@ -37,7 +37,7 @@ enum rf_kind {
 	RF_KIND_BANNED,	 /* a source with a ban, or a prefix */
 	RF_KIND_OWNER,	 /* of entries of a list */
 	RF_KIND_MOMENT,	 /* a time of the clock, or a time back */
-	RF_KIND_UNTIL,	 /* the same, which ends a span */
+	RF_KIND_UNTIL,	 /* the same, as the end of a span */
 	RF_KIND_ID,	 /* of an event */
 	RF_KIND_TYPES,	 /* of events */
 	RF_KIND_REASON,	 /* of a verdict */
@@ -47,13 +47,15 @@ enum rf_kind {
 	RF_KIND_COUNT_OF,
 };
 
-#define RF_OPTION_MUST (1U << 0)    /* must be given, before the options that may be left out */
+#define RF_OPTION_MUST (1U << 0)    /* required, before the optional ones */
 #define RF_OPTION_INSTEAD (1U << 1) /* replaces all other options */
 #define RF_OPTION_SHOWN (1U << 2)   /* is in the usage line, even of a command with many options */
-#define RF_OPTION_MAY (1U << 3)	    /* the operand, or the value, may be left out */
-#define RF_OPTION_MANY (1U << 4)    /* may be given again */
-#define RF_OPTION_NAMES (1U << 5)   /* the word may be a name as well */
-/* Of an option: for such commands only. Of a command: it changes parts, so no option must be given.
+#define RF_OPTION_MAY (1U << 3)	    /* the operand, or the value, is optional */
+#define RF_OPTION_MANY (1U << 4)    /* can be repeated */
+#define RF_OPTION_NAMES (1U << 5)   /* the word can be a name as well */
+/*
+ * Of an option: only for such commands. Of a command: it changes parts, which makes no option
+ * required.
  */
 #define RF_OPTION_CHANGE (1U << 6)
 
@@ -65,32 +67,33 @@ struct rf_option {
 	enum rf_kind kind;	       /* of the value that follows, or of the operand */
 	const char *value;	       /* how usage and help call the value: TIME */
 	const char *summary;	       /* for help, which wraps it */
-	const struct rf_option *words; /* that may be the value; an empty row ends them */
-	const struct rf_option *then;  /* that may follow the value; an empty row ends them */
-	const char *heading;	       /* of the options from here on; NULL: the one before */
+	const struct rf_option *words; /* possible values; an empty row terminates them */
+	const struct rf_option
+		*then;	     /* possible words after the value; an empty row terminates them */
+	const char *heading; /* of the options from here on; NULL: the one before */
 	unsigned int flags;
-	/* Where the value goes, in what the command fills; `size` 0: nowhere. */
+	/* The field for the value, in the arguments of the command; `size` 0: nowhere. */
 	size_t at, size;
 	uint32_t bit;	   /* is set there; 0: the value itself goes there */
 	uint32_t min, max; /* of a number or a length. Of a word, `min` is the value of the first */
 	const char *least, *most; /* of a time, as it is written */
-	uint64_t initial;	  /* what is there if the option is not given */
+	uint64_t initial;	  /* the value if the option is absent */
 	uint32_t bare;		  /* the same if its value is left out */
 	const char *what;	  /* what messages call it */
-	/* Puts the value there, of which the kind does not say enough; NULL: the kind does. */
+	/* Stores the value, if its kind is not sufficient; NULL: the kind is. */
 	int (*parse)(const struct rf_option *option, const char *value, void *into,
 		     struct rf_error *error);
 };
 
 #define INTO(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define TIMES(shortest, longest) .least = shortest, .most = longest
-#define INTO_ALL(type) .size = sizeof(type) /* of a command that has nothing else */
+#define INTO_ALL(type) .size = sizeof(type) /* of a command without other arguments */
 
 struct rf_syntax {
 	const char *words; /* one or two */
 	const char *summary;
-	struct rf_option operand;	 /* `word` is NULL where there is none */
-	const struct rf_option *options; /* an empty row ends them; NULL: none */
+	struct rf_option operand;	 /* `word` is NULL without an operand */
+	const struct rf_option *options; /* an empty row terminates them; NULL: none */
 	unsigned int flags;
 	size_t size; /* of what rf_parse_arguments() fills; 0: a parser of the command's own */
 	/* An error where the arguments do not agree; completes them. `now_ns`: since 1970. */
@@ -130,7 +133,7 @@ enum rf_newcomers_option {
 extern const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1];
 extern const struct rf_option rf_newcomers_options[RF_NEWCOMERS_OPTIONS + 1];
 
-/* Words that are values, by the number that stands for them. */
+/* Words that are values, indexed by their number. */
 extern const struct rf_option rf_algorithm_words[]; /* enum rf_algorithm */
 extern const struct rf_option rf_edge_words[];	    /* enum rf_edge */
 extern const struct rf_option rf_match_words[];	    /* enum rf_match */
@@ -139,13 +142,13 @@ extern const struct rf_option rf_then_words[];	    /* enum rf_newcomers_then, fr
 extern const struct rf_option rf_event_words[];	    /* types of events */
 extern const struct rf_option rf_reason_words[];    /* enum rf_reason */
 
-/* The row of `word` in a table that may be NULL; -1: none. No row with a blank in it is found. */
+/* The row of `word` in a table, which can be NULL; -1: none. No row with a blank in it is found. */
 int rf_option_find(const struct rf_option *table, const char *word);
-/* Is the value an interface, whose name may be any word? */
+/* Is the value an interface, which can have any name? */
 bool rf_is_interface(const struct rf_option *option);
 /* Is its value a list, which commas divide? */
 bool rf_option_is_list(const struct rf_option *option);
-/* Does the command take this option of its table? Must it be given? */
+/* Does the command accept this option of its table? Is it required? */
 bool rf_option_is_of(const struct rf_syntax *command, const struct rf_option *option);
 bool rf_option_is_must(const struct rf_syntax *command, const struct rf_option *option);
 /* Takes the words of a command, which come next, and returns the command; -1: none. */
@@ -159,7 +162,7 @@ typedef bool rf_has_word(const void *table, const char *word);
 int rf_fail_renamed(const struct rf_words *words, rf_has_word *has, const void *table,
 		    const char *what, struct rf_error *error);
 int rf_fail_renamed_command(const struct rf_words *words, struct rf_error *error);
-/* Is it a word of the grammar that may stand in the place of a name? */
+/* Is it a word of the grammar that can be used as a name? */
 bool rf_word_is_reserved(const char *word);
 
 #endif /* RINGFENCE_GRAMMAR_TABLE_H */
