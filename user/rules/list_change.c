@@ -94,7 +94,7 @@ void rf_list_changes_mark_release(struct rf_list_changes *changes, enum rf_on_ow
 	release->line = line;
 }
 
-/* A release keeps its place among the changes that are left. */
+/* A release retains its position among the remaining changes. */
 size_t rf_list_changes_leave_out(struct rf_list_changes *changes)
 {
 	const size_t before = changes->count + changes->releases;
@@ -123,7 +123,7 @@ static void renumber(struct rf_owner_set *owners, const uint8_t number[RF_OWNERS
 {
 	const struct rf_owner_set before = *owners;
 
-	/* All local owners are all of them, whatever their numbers. */
+	/* "All local owners" covers all numbers. */
 	if (memcmp(&before, &RF_OWNERS_LOCAL, sizeof(before)) == 0)
 		return;
 	*owners = (struct rf_owner_set){};
@@ -197,7 +197,7 @@ int rf_list_fail(const struct rf_list_change *change, const struct rf_list_refus
 
 /* ---- a rule set ---- */
 
-/* By prefix, and for one prefix in their order, which is that of their places. */
+/* By prefix, and for one prefix in their order, which is the order of their addresses. */
 static int compare_changes(const void *a, const void *b)
 {
 	const struct rf_list_change *left = *(const struct rf_list_change *const *)a;
@@ -304,7 +304,7 @@ static size_t release(struct rf_listed *entry, const struct rf_list_changes *cha
 	return from;
 }
 
-/* Changes an entry by the sorted changes, of which the first `count` may be of its prefix. */
+/* Changes an entry by the sorted changes, of which the first `count` can be of its prefix. */
 static size_t change_entry(struct rf_listed *entry, const struct rf_list_changes *changes,
 			   const struct rf_list_change *const *sorted, size_t count,
 			   struct first_refused *first)
@@ -406,7 +406,7 @@ int rf_ruleset_keep_fleet(struct rf_ruleset *ruleset, const struct rf_ruleset *f
 
 /* ---- a region of a trie ---- */
 
-#define DEPTH_MAX 130 /* nested prefixes, and what is around them */
+#define DEPTH_MAX 130 /* nested prefixes, and the prefixes around them */
 
 struct rf_prefix rf_region_of(const struct rf_prefix *prefix)
 {
@@ -431,7 +431,7 @@ static int compare_entry(const void *prefix, const void *entry)
 	return rf_prefix_compare(prefix, &((const struct rf_trie_entry *)entry)->prefix);
 }
 
-/* Enters a prefix, which follows those that contain it. */
+/* Enters a prefix, which follows the prefixes that contain it. */
 static const struct place *enter(const struct rf_region *region, struct place *places, int *depth,
 				 const struct rf_listed *listed)
 {
@@ -491,7 +491,7 @@ struct rf_listed rf_listed_of(const struct rf_trie_entry *entry)
 	return listed;
 }
 
-/* The entries as rules: what each prefix itself says. */
+/* The entries as rules: without inherited values. */
 static int read_region(const struct rf_region *region, struct rf_ruleset *ruleset)
 {
 	ruleset->listed = calloc(region->count + 1, sizeof(*ruleset->listed));

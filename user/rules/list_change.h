@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Changes of the allow and deny lists, many at once, and what they change among the entries of a
- * trie: an entry holds what it inherits from the prefixes around it, so a change of one prefix
+ * Changes of the allow and deny lists, in batches, and their effect on the entries of a trie: an
+ * entry includes the values inherited from the prefixes around it, therefore a change of one prefix
  * changes the entries within it as well, and no others. Pure.
  */
 #ifndef RINGFENCE_LIST_CHANGE_H
@@ -27,7 +27,7 @@ struct rf_list_change {
 	struct rf_prefix prefix;
 	enum rf_list list;
 	uint8_t owner;	    /* its number in the owners of the changes, or RF_OWNER_… */
-	bool must_be_there; /* else there may be no claim to remove */
+	bool must_be_there; /* otherwise the claim to remove can be missing */
 	enum rf_on_own on_own;
 	bool is_left_out; /* by rf_list_changes_leave_out() */
 	uint64_t until;	  /* jiffies; 0: removes it */
@@ -49,11 +49,11 @@ struct rf_list_refused {
 	uint8_t owner[RF_LIST_CLAIMS];
 };
 
-/* Ends the claims of a set of owners, of all prefixes on a list. */
+/* Removes the claims of a set of owners, of all prefixes on a list. */
 struct rf_list_release {
 	enum rf_list list;
 	struct rf_owner_set owners;
-	size_t at; /* so many changes come before it */
+	size_t at; /* the number of changes before it */
 	enum rf_on_own on_own;
 	bool is_left_out;
 	size_t line; /* of a file */
@@ -68,38 +68,38 @@ struct rf_list_changes {
 	struct rf_owners owners;
 	/* No claim must be there. Of unconfirmed rules, the previous ones can lack it. */
 	bool may_be_missing;
-	struct rf_list_refused *refused; /* rf_ruleset_change() sets that of each; or NULL */
+	struct rf_list_refused *refused; /* set for each change by rf_ruleset_change(); or NULL */
 };
 
 int rf_list_changes_add(struct rf_list_changes *changes, const struct rf_list_change *change,
 			struct rf_error *error);
 void rf_list_changes_free(struct rf_list_changes *changes);
 /*
- * The number of the owner of the word `by`, which joins those of the changes, or RF_OWNER_ALL;
- * `by_default` where `by` is empty.
+ * The number of the owner of the word `by`, which is added to the owners of the changes, or
+ * RF_OWNER_ALL; `by_default` if `by` is empty.
  */
 int rf_list_changes_by(struct rf_list_changes *changes, const char *by, uint8_t by_default,
 		       uint8_t *owner, struct rf_error *error);
-/* After the changes so far, ends the claims of those owners. */
+/* After the changes so far, removes the claims of those owners. */
 int rf_list_changes_release(struct rf_list_changes *changes, enum rf_list list,
 			    const struct rf_owner_set *owners, struct rf_error *error);
 /* The same of one owner; of every local owner where `by` is empty. */
 int rf_list_changes_release_by(struct rf_list_changes *changes, enum rf_list list, const char *by,
 			       struct rf_error *error);
-/* Sets what happens to the release that was added last where it cuts off an own network. */
+/* Sets the handling of the last added release if it cuts off an own network. */
 void rf_list_changes_mark_release(struct rf_list_changes *changes, enum rf_on_own on_own,
 				  size_t line);
 /* Removes the changes and releases that are marked; returns how many. */
 size_t rf_list_changes_leave_out(struct rf_list_changes *changes);
-/* Numbers the owners as `owners` does, to which it adds those that are missing. */
+/* Numbers the owners as in `owners`, to which it adds the missing ones. */
 int rf_list_changes_join(struct rf_list_changes *changes, struct rf_owners *owners,
 			 struct rf_error *error);
 
 /*
  * Makes all changes, in their order for each prefix, at the cost of one sort. The owners of the
- * changes must be numbered as those of the rules. `first` gets the index of the first change that
- * is refused, which is left out, and `refused` its reason; else their count. `changes->refused`
- * gets those of all changes.
+ * changes must be numbered as in the rules. `first` gets the index of the first refused change,
+ * which is left out, and `refused` its reason; otherwise their count. `changes->refused` gets the
+ * reasons of all changes.
  */
 int rf_ruleset_change(struct rf_ruleset *ruleset, const struct rf_list_changes *changes,
 		      size_t *first, struct rf_list_refused *refused, struct rf_error *error);
@@ -120,12 +120,12 @@ struct rf_trie_entry {
 	struct rf_prefix_value value;
 };
 
-/* What the prefix itself says. */
+/* The entry without inherited values. */
 struct rf_listed rf_listed_of(const struct rf_trie_entry *entry);
 
 /*
- * The prefix within which a change of `prefix` may change entries: itself, or its /64, whose
- * entries tell whether it is divided.
+ * The prefix within which a change of `prefix` can change entries: itself, or its /64, whose
+ * entries show whether it is divided.
  */
 struct rf_prefix rf_region_of(const struct rf_prefix *prefix);
 
@@ -140,8 +140,8 @@ struct rf_region {
 
 /*
  * The entries after `changes`, all of which lie in the region, and after the time `now`. The caller
- * frees `changed`, also after an error. Their values are those that rf_ruleset_compile() makes of
- * all prefixes: to be on a list changes no prefix class. `first`, `refused`: as of
+ * frees `changed`, also after an error. Their values equal the values that rf_ruleset_compile()
+ * computes from all prefixes: being on a list changes no prefix class. `first`, `refused`: as in
  * rf_ruleset_change().
  */
 int rf_region_change(const struct rf_region *region, const struct rf_list_changes *changes,

@@ -19,7 +19,7 @@ static bool is_unallow(const struct rf_list_change *change)
 	return change->list == RF_ALLOW && !change->until;
 }
 
-/* Is it a change that may be refused? */
+/* Is it a change that can be refused? */
 static bool is_checked(const struct rf_list_change *change)
 {
 	return change->on_own != RF_ON_OWN_FORCE && (is_deny(change) || is_unallow(change));
@@ -266,7 +266,7 @@ const struct rf_own_network *rf_lockout_denied(const struct rf_own_networks *own
 #define PSH 0x08
 #define ACK 0x10
 
-/* Lengths of frames that carry TCP: from a bare acknowledgement to what an Ethernet holds. */
+/* Lengths of frames that carry TCP: from a bare acknowledgement to the maximum of Ethernet. */
 #define TCP_FRAME_MIN 54
 #define TCP_FRAME_MAX 1514
 
@@ -332,7 +332,7 @@ static uint32_t find_matching(const struct rf_own_networks *own, const struct rf
 			      const struct rf_own_network *network, uint32_t slots)
 {
 	const struct rf_place place = rf_place_of(ruleset, &network->prefix);
-	/* A limit has no end, so only an entry without one protects. */
+	/* A limit does not expire, therefore only an entry without an expiry time protects. */
 	const bool is_allowed = place.until[RF_ALLOW] == RF_FOREVER;
 	const struct rf_bank *bank = &ruleset->bank;
 	uint32_t matching = 0;
@@ -349,7 +349,7 @@ static uint32_t find_matching(const struct rf_own_networks *own, const struct rf
 	return matching;
 }
 
-/* ---- all of it ---- */
+/* ---- the complete check ---- */
 
 static uint32_t rate0_of(const struct rf_bank *bank)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Policies: what the data path reads of a limit. */
+/* Policies: the form of a limit that the data path reads. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -112,7 +112,10 @@ uint64_t rf_bank_first(const struct rf_bank *bank, const struct rf_limit *limit)
 	return rf_fleet_first(limit->rate, bank->hosts ? bank->hosts : 1);
 }
 
-/* Of a policy that was just put in `slot`: as the limit says. `before`: the slot's last policy. */
+/*
+ * For a policy that was just put in `slot`: applies the fleet options of the limit. `before`: the
+ * slot's last policy.
+ */
 static void bank_join_fleet(struct rf_bank *bank, int slot, const struct rf_policy *before)
 {
 	const struct rf_limit *limit = &bank->limit[slot];
@@ -210,9 +213,10 @@ static void set_cell(struct rf_policy *policy, uint64_t window_ns, uint32_t part
 }
 
 /*
- * W in ticks, rounded up, but for a rest of less than a ns a tick: the length of a tick is rounded,
- * so that a second at 300 Hz is 300 ticks of 3333333 ns and 100 ns. For the strict edge only, which
- * adds a tick: two times that are W apart are never read more than floor(W) + 1 ticks apart.
+ * W in ticks, rounded up, except for a remainder of less than a ns a tick: the length of a tick is
+ * rounded, and a second at 300 Hz must be 300 ticks of 3333333 ns and 100 ns. Only for the strict
+ * edge, which adds a tick: two times that are W apart are never read more than floor(W) + 1 ticks
+ * apart.
  */
 static uint64_t whole_ticks(uint64_t window_ns, uint32_t tick_ns)
 {
@@ -250,7 +254,7 @@ static void compile_sliding(const struct rf_limit *limit, uint32_t tick_ns,
 	} else {
 		policy->cells = limit->cells - 1;
 		set_cell(policy, limit->window_ns, policy->cells, false, tick_ns);
-		/* `used` has 32 bits, so the part of a cell that multiplies it may have 31. */
+		/* `used` has 32 bits, which leaves 31 for the part of a cell that multiplies it. */
 		while (policy->cell >> policy->scale >> 31)
 			policy->scale++;
 	}
@@ -280,9 +284,9 @@ static void compile_bucket(const struct rf_limit *limit, struct rf_policy *polic
 }
 
 /*
- * The unit of the ring: the least in which L fits half of a word. In steps of USED_SHIFT_STEP, so
- * that a new L has other windows only where it is a multiple of the old one. All cells together are
- * rounded up by less than 1/500 of L.
+ * The unit of the ring: the smallest in which L fits half of a word. In steps of USED_SHIFT_STEP: a
+ * new L changes the windows only if it is a multiple of the old one. All cells together are rounded
+ * up by less than 1/500 of L.
  */
 static void set_used_shift(struct rf_policy *policy)
 {
@@ -307,7 +311,7 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	for (unsigned int i = 0; i < 4; i++)
 		policy->mask6[i] = rf_prefix_mask(limit->per6, i);
 	if (!limit->rate) {
-		policy->cell = 1; /* it has no window */
+		policy->cell = 1; /* no window */
 		return;
 	}
 	if (rf_is_bucket(policy)) {
@@ -401,7 +405,7 @@ int rf_bank_slots(const struct rf_bank *bank, int slots[RF_LIMITS_MAX])
 	return count;
 }
 
-/* The place behind all limits, which are numbered anew: places are bytes. */
+/* The place behind all limits, which are renumbered: places are bytes. */
 static uint8_t last_place(struct rf_bank *bank)
 {
 	int slots[RF_LIMITS_MAX];
@@ -413,9 +417,9 @@ static uint8_t last_place(struct rf_bank *bank)
 }
 
 /*
- * Does a window mean the same under both limits? A limit with a ban keeps the end of the ban in a
- * word that is a counter under other limits. Which packets the limits match does not matter: a
- * window counts those that were charged to it.
+ * Does a window have the same meaning under both limits? A limit with a ban stores the end of the
+ * ban in a word that is a counter under other limits. The packets that the limits match are
+ * irrelevant: a window counts only packets that were charged to it.
  */
 static bool same_windows(const struct rf_limit *limit, const struct rf_policy *policy,
 			 const struct rf_limit *other, const struct rf_policy *other_policy)

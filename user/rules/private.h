@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the grammar share: suffixes, and options by their table. */
+/* Shared by the files of the grammar: suffixes, and options by their table. */
 #ifndef RINGFENCE_RULES_PRIVATE_H
 #define RINGFENCE_RULES_PRIVATE_H
 
@@ -10,7 +10,7 @@
 
 #define RF_COUNT_FORM "write it like 100, 20k, 1.5M or 10mbit, in whole packets or bytes"
 
-/* A suffix and what it multiplies by. The empty one stands for the number itself. */
+/* A suffix and its multiplier. The empty one denotes the plain number. */
 struct rf_suffix {
 	const char *text;
 	uint64_t factor;
@@ -36,22 +36,22 @@ uint64_t rf_field_read(const void *from, size_t size);
 void rf_field_write(void *to, size_t size, uint64_t value);
 
 /*
- * Takes the next words as long as they are options of `table`; each may be given once, and its
- * value goes where its row says. `given` is a bit set of the rows that were given.
+ * Parses the next words as long as they are options of `table`; each can occur once, and its value
+ * is stored in the field of its row. `given` is a bit set of the rows present.
  */
 int rf_parse_options(const struct rf_option *table, struct rf_words *words, void *into,
 		     unsigned int *given, struct rf_error *error);
 /* The same for one option, which is the next word and row `row` of the table. */
 int rf_parse_option(const struct rf_option *table, int row, struct rf_words *words, void *into,
 		    unsigned int *given, struct rf_error *error);
-/* Stores the values of options that are not given. */
+/* Stores the defaults of absent options. */
 void rf_options_start(const struct rf_option *table, void *into);
 /* A TIME within the bounds of the option's row. */
 int rf_parse_time_in(const struct rf_option *option, const char *value, uint64_t *time_ns,
 		     struct rf_error *error);
 /* `'ban': expects a time, like 10m`; `'soft': 'edge' expects …` where `value` is not NULL. */
 int rf_fail_value(const struct rf_option *option, const char *value, struct rf_error *error);
-/* An error where the next word, no option of the table, shows what was meant; else 0. (advice.c) */
+/* An error if the next word, no option of the table, resembles one; else 0. (advice.c) */
 int rf_fail_near(const struct rf_option *table, const struct rf_words *words,
 		 struct rf_error *error);
 /* An error if the next word was renamed to an option or value of the table; else 0. (advice.c) */
@@ -59,7 +59,7 @@ int rf_fail_renamed_word(const struct rf_option *table, const struct rf_words *w
 			 struct rf_error *error);
 /* The word behind `word`, which comes later than it should; NULL: it does not come. (advice.c) */
 const char *rf_words_later(const struct rf_words *words, const char *word);
-/* Do they begin with the words of this command? (advice.c) */
+/* Do they start with the words of this command? (advice.c) */
 bool rf_words_are_of(const struct rf_words *words, enum rf_command_id command);
 /* P|P-Q|P,Q,… into a bit set of RF_PORTS, which the caller frees in any case. */
 int rf_parse_ports(const char *value, uint64_t **ports, struct rf_error *error);
@@ -76,23 +76,23 @@ extern const struct rf_tcp_flag rf_tcp_flags[RF_TCP_FLAG_WORDS]; /* the single f
 /* VALUE/MASK, or VALUE for VALUE/VALUE. */
 int rf_parse_tcp_flags(const char *value, struct rf_limit *limit, struct rf_error *error);
 /*
- * An error where an option can have no effect on the packets that the limit matches. `given`: bit
- * set of enum rf_limit_option.
+ * An error if an option can have no effect on the packets that the limit matches. `given`: bit set
+ * of enum rf_limit_option.
  */
 int rf_check_match(const struct rf_definition *made, unsigned int given, struct rf_error *error);
 
 /* ---- divided /64s (ruleset.c) ---- */
 
-/* Adds an empty entry for each /64 that has none, and of which only a part is named. */
+/* Adds an empty entry for each /64 without one of which only a part is named. */
 int rf_ruleset_add_divided(struct rf_ruleset *ruleset, struct rf_error *error);
 /* Is entry `i` such a /64, or does it lie in one? */
 bool rf_ruleset_is_divided(const struct rf_ruleset *ruleset, size_t i);
 
-/* ---- a limit whose words are being read, and what only all of them together show ---- */
+/* ---- a limit while its words are parsed, and checks of all its words together ---- */
 
 /* A count or a rate, and how it was written. */
 struct rf_written {
-	const char *text; /* NULL: not given */
+	const char *text; /* NULL: not set */
 	struct rf_rate rate;
 };
 

@@ -10,7 +10,7 @@
 #include "rules/rulefile.h"
 #include "rules/ruleset.h"
 
-#define WORDS_MAX 1024 /* in a line; lists of ports may have blanks after their commas */
+#define WORDS_MAX 1024 /* in a line; lists of ports can have blanks after their commas */
 
 /* A rule file that is being parsed. */
 struct parser {
@@ -29,7 +29,10 @@ static int add_mistake(struct parser *parser, const char *text, struct rf_error 
 	return rf_mistakes_add(&parser->file->mistakes, parser->line, text, error);
 }
 
-/* Notes a mistake of a line, after which the next line is read; any other error is returned. */
+/*
+ * Records an error of a line, after which parsing continues with the next line; any other error is
+ * returned.
+ */
 static int note_mistake(struct parser *parser, int err, const struct rf_error *reason,
 			struct rf_error *error)
 {
@@ -42,7 +45,7 @@ static int note_mistake(struct parser *parser, int err, const struct rf_error *r
 }
 
 /*
- * Reads a file that a line names, as far as its lines are right. Refuses standard input, which may
+ * Reads a file that a line names, as far as its lines are valid. Refuses standard input, which can
  * be the rule file itself.
  */
 static int read_file(struct parser *parser, const char *path, struct rf_prefixes *prefixes,
@@ -81,7 +84,7 @@ static int check_name(const struct rf_rulefile *file, const char *name, struct r
 	return 0;
 }
 
-/* Takes over `limit` where it succeeds. Names the limit that is one too many, and no later one. */
+/* Adopts `limit` on success. Reports the first limit above the maximum, and no later one. */
 static int keep_limit(struct parser *parser, struct rf_definition *limit, struct rf_error *error)
 {
 	struct rf_rulefile *file = parser->file;
@@ -310,7 +313,7 @@ int rf_rulefile_check_format(unsigned int format, struct rf_error *error)
 			       format, RF_RULEFILE_FORMAT);
 }
 
-/* Looks for the line in the whole text, since users put remarks and rules above it. */
+/* Searches the whole text for the line, because users add remarks and rules above it. */
 static int find_format(struct parser *parser, const char *text, bool *is_saved,
 		       struct rf_error *error)
 {
@@ -346,7 +349,7 @@ static int parse_lines(struct parser *parser, char *text, struct rf_error *error
 	return err;
 }
 
-/* Looks for what only the end of the file shows. */
+/* Checks that are only possible after the last line. */
 static int check_end(struct parser *parser, bool is_saved, struct rf_error *error)
 {
 	const struct rf_rulefile *file = parser->file;
@@ -377,7 +380,7 @@ int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *f
 	*file = (struct rf_rulefile){};
 	err = find_format(&parser, text, &is_saved, error);
 	if (err || file->mistakes.count)
-		return err; /* nothing is known of the other lines */
+		return err; /* the other lines cannot be interpreted */
 	err = parse_lines(&parser, text, error);
 	return err ? err : check_end(&parser, is_saved, error);
 }
@@ -491,7 +494,9 @@ static bool has_limit(const struct rf_rulefile *file, const char *name)
 	return false;
 }
 
-/* First the limits that stay, in their slots; then the new limits, in slots that are free then. */
+/*
+ * First the remaining limits, in their slots; then the new limits, in the slots that are free then.
+ */
 static int put_limits(const struct rf_rulefile *file, struct rf_rulefile_place *place,
 		      struct rf_ruleset *ruleset, struct rf_error *error)
 {
@@ -522,7 +527,9 @@ int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *
 	int err;
 
 	*ruleset = (struct rf_ruleset){.bank = *place->present};
-	/* The file says them all: a limit that comes later in it must not hold on to its old ones.
+	/*
+	 * The file has the complete rules: a later limit in it must not retain its old
+	 * destinations.
 	 */
 	memset(ruleset->bank.shapes.to4, 0, sizeof(ruleset->bank.shapes.to4));
 	memset(ruleset->bank.shapes.to6, 0, sizeof(ruleset->bank.shapes.to6));

@@ -12,8 +12,8 @@
 #include "rules/ruleset.h"
 
 /*
- * The format of rules that a command wrote: it says which defaults apply to the words that they
- * leave out. A default that changes gets a new number, and files saved before keep their meaning.
+ * The format of rules that a command wrote: it determines the defaults of omitted words. A changed
+ * default gets a new number, and earlier files retain their meaning.
  */
 #define RF_RULEFILE_FORMAT 1
 
@@ -24,8 +24,8 @@
 #define RF_RULEFILE_LINE RF_RULEFILE_LINE_OF(RF_RULEFILE_FORMAT)
 
 /*
- * The beginning of the output of `save`, which ends with `newcomers`. A file with this beginning
- * and without `newcomers` is refused: it is only a part, which a full disk has kept.
+ * The first line of the output of `save`, whose last line is `newcomers`. A file with this line and
+ * without `newcomers` is refused: it was truncated, for example by a full disk.
  */
 #define RF_RULEFILE_SAVED RF_RULEFILE_LINE " of the fence '"
 
@@ -48,15 +48,15 @@ struct rf_rulefile {
 	size_t entries;
 	size_t capacity;
 	struct rf_owners owners;
-	struct rf_newcomers_text newcomers; /* off where the file has no such line */
+	struct rf_newcomers_text newcomers; /* off without such a line in the file */
 	bool has_newcomers;
-	uint32_t hosts;	     /* of the fleet; 0: not in the file, and the fence keeps its number */
-	unsigned int format; /* whose defaults apply; RF_RULEFILE_FORMAT: written by hand */
+	uint32_t hosts; /* of the fleet; 0: not in the file, and the fence retains its number */
+	unsigned int format;	/* whose defaults apply; RF_RULEFILE_FORMAT: written by hand */
 	size_t cleared, mapped; /* of all prefixes, as in struct rf_prefixes */
 	struct rf_mistakes mistakes;
 };
 
-/* Adds the prefixes in the file `path`, and the mistakes of its lines. */
+/* Adds the prefixes in the file `path`, and the errors of its lines. */
 typedef int (*rf_prefixes_reader)(const char *path, struct rf_prefixes *prefixes,
 				  struct rf_mistakes *mistakes, struct rf_error *error);
 
@@ -64,21 +64,18 @@ typedef int (*rf_prefixes_reader)(const char *path, struct rf_prefixes *prefixes
 unsigned int rf_rulefile_format(const char *line);
 /* An error where this version does not know the format. */
 int rf_rulefile_check_format(unsigned int format, struct rf_error *error);
-/*
- * `text` is changed. Mistakes of the file are no error: `file` has them, and it has the lines that
- * are right.
- */
+/* `text` is changed. Errors in the file are no failure: `file` has them, and the valid lines. */
 int rf_rulefile_parse(char *text, rf_prefixes_reader read, struct rf_rulefile *file,
 		      struct rf_error *error);
-/* Adds the mistakes that only all rules of the file together show. */
+/* Adds the errors that only the complete rules of the file show. */
 int rf_rulefile_check(struct rf_rulefile *file, struct rf_error *error);
 void rf_rulefile_free(struct rf_rulefile *file);
 
 /* The fence that gets the rules of a file. */
 struct rf_rulefile_place {
-	const struct rf_bank *present; /* the bank in force; zero: none */
+	const struct rf_bank *present; /* the active bank; zero: none */
 	const struct rf_bank *other;   /* the one before; NULL: none */
-	bool unconfirmed;	       /* the present limits keep their slots meanwhile */
+	bool unconfirmed;	       /* the present limits retain their slots until then */
 	uint64_t now;		       /* jiffies */
 	uint32_t tick_ns;
 	uint32_t next_id; /* counts up */
@@ -90,9 +87,9 @@ struct rf_rulefile_place {
 		.present = (nothing), .tick_ns = RF_NOMINAL_TICK_NS, .next_id = 1})
 
 /*
- * Makes the rules that replace the present ones by those of a file. A limit that keeps its name
- * keeps its slot and its counters, and its windows unless their meaning changes. The rules are not
- * compiled. The caller frees `ruleset` in any case.
+ * Makes the rules that replace the present ones by the rules of a file. A limit with an unchanged
+ * name retains its slot and its counters, and its windows unless their meaning changes. The rules
+ * are not compiled. The caller frees `ruleset` in any case.
  */
 int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *place,
 		      struct rf_ruleset *ruleset, struct rf_error *error);

@@ -150,7 +150,7 @@ size_t rf_ruleset_count_listed(const struct rf_ruleset *ruleset, enum rf_list li
 	return count;
 }
 
-/* The first claims are in use, so that equal entries are equal in memory. */
+/* The first claims are in use, which makes equal entries equal in memory. */
 static void remove_claim(struct rf_list_claim *claim, int at)
 {
 	memmove(claim + at, claim + at + 1, (RF_LIST_CLAIMS - 1 - at) * sizeof(*claim));
@@ -189,7 +189,7 @@ void rf_listed_release(struct rf_listed *listed, enum rf_list list,
 			remove_claim(listed->claim, i);
 }
 
-/* Ends the claims that have expired at `jiffies`. Were there any? */
+/* Removes the claims that have expired at `jiffies`. Were there any? */
 static bool listed_expire(struct rf_listed *listed, uint64_t jiffies)
 {
 	bool had_expired = false;
@@ -228,7 +228,7 @@ void rf_ruleset_free(struct rf_ruleset *ruleset)
 	*ruleset = RF_RULESET_NONE;
 }
 
-/* Ports may be NULL. */
+/* Ports can be NULL. */
 static int copy_ports(const uint64_t *ports, uint64_t **copy)
 {
 	*copy = ports ? malloc(PORTS_SIZE) : NULL;
@@ -304,7 +304,7 @@ static size_t merge_sorted(const struct rf_ruleset *ruleset, const struct rf_pre
 	return to;
 }
 
-/* Changes nothing where it fails. */
+/* Changes nothing on failure. */
 static int add_from(struct rf_ruleset *ruleset, const struct rf_prefixes *prefixes, uint32_t from,
 		    struct rf_error *error)
 {
@@ -491,9 +491,9 @@ static struct rf_listed entry_of_64(const struct rf_prefix *prefix)
 }
 
 /*
- * A lease answers for a whole /64, so a /64 that contains a longer prefix must get no lease.
+ * A lease covers a whole /64, therefore a /64 that contains a longer prefix must get no lease.
  * Sources in the rest of the /64 must find the mark, too: each such /64 has an entry, an empty one
- * where no rule names it. Empty entries of earlier rules are dropped first.
+ * if no rule names it. Empty entries of earlier rules are dropped first.
  */
 int rf_ruleset_add_divided(struct rf_ruleset *ruleset, struct rf_error *error)
 {
@@ -539,7 +539,7 @@ bool rf_ruleset_is_divided(const struct rf_ruleset *ruleset, size_t i)
 /* Not secret: all hosts have the same. The last digit is the version of the text. */
 static const uint64_t key[2] = {0x72696e6766656e63, 0x6520666c65657401};
 
-/* ---- what each attribute is, apart from how it was written ---- */
+/* ---- the definition of each attribute, independent of its notation ---- */
 
 __attribute__((format(printf, 2, 3))) static void append(struct rf_writing *to, const char *format,
 							 ...)
@@ -587,7 +587,7 @@ static void define_initial(struct rf_writing *to)
 	       bank->hosts);
 }
 
-/* Each item of a list by itself, with the word. */
+/* Each item of a list separately, with the word. */
 static void define_items(struct rf_writing *to)
 {
 	char before[RF_NAME_SIZE];
@@ -597,7 +597,7 @@ static void define_items(struct rf_writing *to)
 	rf_attributes[to->part].write(to);
 }
 
-/* In the order of the prefixes, whatever it is in the rules. */
+/* In the order of the prefixes, regardless of their order in the rules. */
 static void define_to(struct rf_writing *to)
 {
 	const struct rf_shapes *shapes = &to->ruleset->bank.shapes;
@@ -622,7 +622,7 @@ static void define_to(struct rf_writing *to)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- the complete rule set ---- */
 
 #define DEFINED(by) by
 #define EACH_HOST NULL
@@ -687,13 +687,13 @@ int rf_ruleset_define(struct rf_ruleset *ruleset, uint32_t *next_id, struct rf_e
 	return 0;
 }
 
-/* ---- what a bank may have ---- */
+/* ---- validation of a bank ---- */
 
 /*
- * Checks whether ringfence may have written a bank of rules. The fence's owner may write the memory
- * of the bank, and may be another user than the reader. So each value that is an index, a divisor
- * or a shift, or is printed, is checked against its bounds. Whether the rules make sense is the
- * owner's affair.
+ * Checks whether ringfence can have written a bank of rules. The fence's owner has write access to
+ * the memory of the bank, and can be another user than the reader. Each value that is an index, a
+ * divisor or a shift, or is printed, is therefore checked against its bounds. Whether the rules
+ * make sense is the owner's responsibility.
  */
 
 /* The first fault of a policy; NULL: none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A whole set of rules, in force or new: limits, lists, newcomers. policy.h compiles one limit;
- * this file compiles all limits together: which of them a packet is charged to. Pure: no kernel
+ * A whole set of rules, active or new: limits, lists, newcomers. policy.h compiles one limit; this
+ * file compiles all limits together: it computes the limits a packet is charged to. Pure: no kernel
  * object, no file, no output.
  */
 #ifndef RINGFENCE_RULESET_H
@@ -18,8 +18,10 @@
 
 /* ---- times ---- */
 
-/* In jiffies, `tick_ns` long: the time `time_ns` from `now`, rounded up, plus a tick: the present
- * jiffy may be nearly over. */
+/*
+ * In jiffies, `tick_ns` long: the time `time_ns` from `now`, rounded up, plus a tick, because the
+ * present jiffy can be nearly complete.
+ */
 static inline uint64_t rf_ticks_after(uint64_t now, uint64_t time_ns, uint32_t tick_ns)
 {
 	if (!tick_ns) /* it may come from another user's memory */
@@ -67,7 +69,7 @@ static inline bool rf_owner_set_has(const struct rf_owner_set *set, unsigned int
 	return set->bits[owner / 64] >> owner % 64 & 1;
 }
 
-/* Every owner but the fleet, whose bans only the fleet ends. */
+/* Every owner except the fleet, whose bans only the fleet lifts. */
 #define RF_OWNERS_LOCAL ((struct rf_owner_set){.bits = {~(1ULL << RF_OWNER_FLEET), ~0ULL}})
 
 #define RF_OWNERS_FLEET ((struct rf_owner_set){.bits = {1ULL << RF_OWNER_FLEET}})
@@ -81,18 +83,18 @@ const char *rf_owner_name(const struct rf_owners *owners, unsigned int owner);
 void rf_format_by(const struct rf_owners *owners, unsigned int owner, char text[RF_BY_TEXT_SIZE]);
 /* The number of an owner; -1: the name is not known. */
 int rf_owner_find(const struct rf_owners *owners, const char *name);
-/* The same, and adds a name that is not known; an error where there is no room for it. */
+/* The same, and adds an unknown name; an error if full. */
 int rf_owner_add(struct rf_owners *owners, const char *name, struct rf_error *error);
 /*
  * Adds the names of `from`, and sets the number that each owner of `from` has in `owners`; an error
- * where there is no room for all.
+ * if they do not all fit.
  */
 int rf_owners_join(struct rf_owners *owners, const struct rf_owners *from,
 		   uint8_t number[RF_OWNERS_MAX], struct rf_error *error);
 
 /* ---- claims ---- */
 
-/* jiffies; 0: not on that list; RF_FOREVER. Of claims, the one that ends last counts. */
+/* jiffies; 0: not on that list; RF_FOREVER. The latest of the claims counts. */
 uint64_t rf_list_claims_until(const struct rf_list_claim claim[RF_LIST_CLAIMS], enum rf_list list);
 uint64_t rf_listed_until(const struct rf_listed *listed, enum rf_list list);
 uint64_t rf_listed_until_by(const struct rf_listed *listed, enum rf_list list, unsigned int owner);
@@ -105,7 +107,7 @@ int rf_listed_owners(const struct rf_listed *listed, enum rf_list list,
 /* Sets until when an owner claims the prefix; 0: it no longer does. -ENOSPC: too many claims. */
 int rf_listed_claim(struct rf_listed *listed, enum rf_list list, unsigned int owner,
 		    uint64_t until);
-/* Ends the claims of a set of owners. */
+/* Removes the claims of a set of owners. */
 void rf_listed_release(struct rf_listed *listed, enum rf_list list,
 		       const struct rf_owner_set *owners);
 /* Is the entry on no list, and in no `from`? */
@@ -123,7 +125,7 @@ struct rf_ruleset {
 	bool lists_changed;	 /* by rf_ruleset_change() or rf_ruleset_expire() */
 };
 
-/* What the data path reads in addition to the bank. */
+/* Data for the data path in addition to the bank. */
 struct rf_compiled {
 	struct rf_ports *ports;		/* NULL: no limit has ports */
 	struct rf_shape_tables *tables; /* NULL: no limit has source ports or lengths */
@@ -141,7 +143,7 @@ int rf_definition_check_from(const struct rf_definition *definition, struct rf_e
  * Puts a limit into `slot`, in place of the present one: its policy, as rf_bank_put() does, its
  * ports, and its `from`. `other` is the bank of the rules before these, or NULL. A new limit gets
  * an index of counters that neither bank uses. A limit that was in this slot under the same name
- * keeps its index, and so its counters.
+ * retains its index, and therefore its counters.
  */
 int rf_ruleset_put_limit(struct rf_ruleset *ruleset, int slot,
 			 const struct rf_definition *definition, const struct rf_bank *other,
@@ -165,31 +167,31 @@ int rf_bank_check(const struct rf_bank *bank, struct rf_error *error);
 /*
  * Sets the fields of the bank that follow from limits and prefixes together (flags, lease masks,
  * classes, prefix classes, shadows, bans; not the deadline and not the newcomers). Makes
- * `compiled`, which the caller frees in any case. May add entries to `listed`; see rf_listed. An
- * error where a packet would be charged to more than RF_CHARGED_MAX limits, which the error names,
- * or where the bank has no room for all packet classes or prefix classes.
+ * `compiled`, which the caller frees in any case. Can add entries to `listed`; see rf_listed. An
+ * error if a packet would be charged to more than RF_CHARGED_MAX limits, which the error names, or
+ * if the bank has no room for all packet classes or prefix classes.
  */
 int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 		       struct rf_error *error);
 void rf_compiled_free(struct rf_compiled *compiled);
 
 /*
- * What shadows do to wider limits in force that differ in `from` alone, in some places: bit sets of
- * slots, by the slot of the shadow.
+ * The effect of shadows on wider enforced limits that differ only in `from`, in some places: bit
+ * sets of slots, by the slot of the shadow.
  */
 struct rf_pairs {
 	/* They do not apply to its sources already: the shadow allows at least as much. */
 	uint32_t exempts[RF_LIMITS_MAX];
 	/*
-	 * They apply to its sources until it is enforced, although it is not stricter: they may
-	 * drop what it would pass.
+	 * They apply to its sources until it is enforced, although it is not stricter: they can
+	 * drop packets that it would pass.
 	 */
 	uint32_t leaves[RF_LIMITS_MAX];
 };
 
 void rf_ruleset_find_pairs(const struct rf_ruleset *ruleset, struct rf_pairs *pairs);
 
-/* Numbers the owners of all claims as `owners` does, to which it adds those that are missing. */
+/* Numbers the owners of all claims as in `owners`, to which it adds the missing ones. */
 int rf_ruleset_join_owners(struct rf_ruleset *ruleset, struct rf_owners *owners,
 			   struct rf_error *error);
 
@@ -203,16 +205,16 @@ char *rf_ruleset_format_newcomers(const struct rf_ruleset *ruleset);
 /* ---- definitions of a fleet ---- */
 
 /*
- * What a limit of a fleet is, as a number that is the same on all hosts: hosts that define a limit
- * differently keep apart accounts of it. It is the hash of rate, window, unit, match, ports,
- * destinations, shape, `from`, `per`, `first` and the number of hosts; neither of the order in
- * which they were given nor of how they were written. Not of the limit's name, and not of what each
- * host decides for itself: shadow, ban, alone. -ENOMEM.
+ * The definition of a limit of a fleet, as a number that is equal on all hosts: hosts with
+ * different definitions of a limit have separate accounts of it. It is the hash of rate, window,
+ * unit, match, ports, destinations, shape, `from`, `per`, `first` and the number of hosts;
+ * independent of their order and notation. It excludes the limit's name, and the decisions of each
+ * host: shadow, ban, alone. -ENOMEM.
  */
 int rf_ruleset_definition(const struct rf_ruleset *ruleset, int slot, uint64_t *definition);
 /*
- * Notes the definitions of the fleet's limits in the bank. One that has changed gets another tag,
- * by a number from `*next_id`, which counts up.
+ * Records the definitions of the fleet's limits in the bank. A changed one gets a new tag, by a
+ * number from `*next_id`, which counts up.
  */
 int rf_ruleset_define(struct rf_ruleset *ruleset, uint32_t *next_id, struct rf_error *error);
 

@@ -45,7 +45,7 @@ int rf_setting_word(const struct rf_setting_row *row, const char *value, const c
 	return rf_error_usage(error, "'%s': '%s' expects %s", value, row->word, all);
 }
 
-/* TIME, or days. False: it is none. */
+/* TIME, or days. False: neither. */
 static bool time_of(const char *value, uint64_t *time_ns)
 {
 	const size_t digits = strspn(value, "0123456789");
@@ -159,7 +159,7 @@ static bool has_setting(const void *of, const char *word)
 	return false;
 }
 
-/* The word is not a setting: it was renamed, or it may be near to the first word of one. */
+/* The word is not a setting: it was renamed, or it can be similar to the first word of one. */
 static int fail_unknown(const struct rf_setting_table *table, const struct rf_words *words,
 			struct rf_error *error)
 {
@@ -238,7 +238,7 @@ const char *rf_setting_find(char *text, const char *name)
 
 /* ---- help ---- */
 
-/* Writes words from column `at` on, in lines of WIDTH; the next lines begin at column INDENT. */
+/* Writes words from column `at` on, in lines of WIDTH; the next lines start at column INDENT. */
 static int put_wrapped(FILE *out, const char *text, int at)
 {
 	while (*text) {

@@ -15,7 +15,7 @@
 
 struct rf_setting_row;
 
-/* Takes a value into a structure of settings, where the row says. 0 or -EINVAL. */
+/* Stores a value in a structure of settings, in the field of the row. 0 or -EINVAL. */
 typedef int (*rf_setting_parser)(const struct rf_setting_row *row, const char *value,
 				 void *settings, struct rf_error *error);
 
@@ -91,7 +91,7 @@ int rf_secret_check(enum rf_secret_kind kind, const char *path, struct rf_error 
 
 /* ---- the fleet ---- */
 
-/* What `ringfence fleet join` writes for the agent of a fence, and what the agent takes. */
+/* The settings that `ringfence fleet join` writes for the agent of a fence, and the agent reads. */
 #define RF_FLEET_DIRECTORY "/etc/ringfence"
 #define RF_FLEET_FILE RF_FLEET_DIRECTORY "/%s.fleet" /* of that fence */
 #define RF_SERVERS_MOST 8			     /* of a cluster, that are named */

@@ -34,7 +34,7 @@ int rf_sets_number(struct rf_sets *sets, uint32_t set)
  * around it.
  */
 
-#define BITS_MAX 8 /* that select: 7 tell 8 prefixes apart, if they are chosen well */
+#define BITS_MAX 8 /* that select: 7 distinguish 8 prefixes, if they are chosen well */
 #define TO_FACTORS_MAX 10000
 
 /* A prefix of either family; of IPv4 in the first word. */
@@ -50,7 +50,7 @@ static __u64 differ_in(const struct place *one, const struct place *other, int w
 	return (one->address[word] ^ other->address[word]) & one->mask[word] & other->mask[word];
 }
 
-/* Does some bit that `bits` has not chosen yet have to tell these two apart? */
+/* Do these two still need a bit that distinguishes them, besides the chosen `bits`? */
 static bool are_alike(const struct place *one, const struct place *other, const __u64 bits[2])
 {
 	if (!one->is_used || !other->is_used)
@@ -59,7 +59,9 @@ static bool are_alike(const struct place *one, const struct place *other, const 
 	       !(differ_in(one, other, 0) & bits[0]) && !(differ_in(one, other, 1) & bits[1]);
 }
 
-/* How many pairs that are still alike a bit tells apart; `left`: how many are alike. */
+/*
+ * The number of indistinct pairs that a bit distinguishes; `left`: the number of indistinct pairs.
+ */
 static int count_told_apart(const struct place *place, const __u64 bits[2], int bit, int *left)
 {
 	int count = 0;
@@ -76,7 +78,7 @@ static int count_told_apart(const struct place *place, const __u64 bits[2], int 
 	return count;
 }
 
-/* Chooses the bits, those first that tell most apart; false: there would be too many. */
+/* Chooses the bits, those first that distinguish the most; false: there would be too many. */
 static bool choose_bits(const struct place *place, __u64 bits[2])
 {
 	int left = 0;
@@ -113,7 +115,7 @@ static void spread(const __u64 bits[2], unsigned int number, __u64 dest[2])
 	}
 }
 
-/* The longest prefix that a destination with these bits may be in. */
+/* The longest prefix that can contain a destination with these bits. */
 static unsigned int longest_of(const struct place *place, const __u64 bits[2], const __u64 dest[2])
 {
 	for (int i = 0; i < RF_TO_MAX; i++)
@@ -129,7 +131,7 @@ static unsigned int hash_to(const struct rf_to_search *search, const __u64 dest[
 	return (dest[0] * search->factor[0] + dest[1] * search->factor[1]) >> (64 - RF_TO_HASH_LOG);
 }
 
-/* False: two that may be in different prefixes have the same index. */
+/* False: two destinations of possibly different prefixes have the same index. */
 static bool fill_first(const struct place *place, struct rf_to_search *search)
 {
 	const __u64 bits[2] = {search->bits[0], search->bits[1]};
@@ -145,7 +147,7 @@ static bool fill_first(const struct place *place, struct rf_to_search *search)
 		longest = longest_of(place, bits, dest);
 		first = &search->first[hash_to(search, dest)];
 		if (longest == RF_TO_MAX)
-			continue; /* whatever it is compared with, it is in none */
+			continue; /* whichever prefix it is compared with, it is in none */
 		if (*first != RF_TO_MAX && *first != longest)
 			return false;
 		*first = longest;
@@ -229,15 +231,16 @@ static void to_search_compile(const struct rf_shapes *shapes, struct rf_to_searc
 /* ---- shapes ---- */
 
 /*
- * The shape of packets: what limits ask for beyond protocol and destination port. Each part of a
- * shape excludes limits; here it is worked out which sets of limits all shapes together may leave.
+ * The shape of packets: the properties that limits match beyond protocol and destination port. Each
+ * part of a shape excludes limits; this code computes the sets of limits that can remain for all
+ * shapes.
  */
 
 #define SYN 0x02
 #define ACK 0x10
 #define SHAPE_FACTORS_MAX 1000000
 
-/* ---- what the limits ask for ---- */
+/* ---- properties that limits match ---- */
 
 uint32_t rf_shapes_limits(const struct rf_bank *bank)
 {
@@ -343,9 +346,9 @@ static int compile_table(const struct rf_ruleset *ruleset, limits_of limits_of, 
 }
 
 /*
- * A header that is cut off before its flags counts as a SYN, here as in the parser. Other flags it
- * never gets: its receiver discards it, or waits for the fragment that begins at the flags, which
- * is dropped as RF_CLASS_UNKNOWN.
+ * A header that is cut off before its flags counts as a SYN, here as in the parser. Its receiver
+ * never accepts it with other flags: it discards it, or waits for the fragment that starts at the
+ * flags, which is dropped as RF_CLASS_UNKNOWN.
  */
 static void compile_flags(const struct rf_bank *bank, struct rf_shapes *shapes)
 {
@@ -435,13 +438,13 @@ static int cut_sets(const struct rf_sets *sets, const struct rf_sets *with, stru
 	return 0;
 }
 
-/* What a table leaves; all limits where no limit asks for it. */
+/* The sets that remain after a table; all limits if no limit matches by it. */
 static void sets_of_table(const __u32 limits[RF_SETS_MAX], uint32_t with, struct rf_sets *sets)
 {
 	*sets = (struct rf_sets){};
 	if (!with)
 		rf_sets_number(sets, ~0U);
-	/* No limit but those of `with` is excluded: a set of 0 is behind the last one, or real. */
+	/* Only limits of `with` are excluded: a set of 0 is behind the last one, or real. */
 	for (int i = 0; with && i < RF_SETS_MAX; i++)
 		if (limits[i] || with == ~0U)
 			rf_sets_number(sets, limits[i]);

@@ -58,7 +58,7 @@ enum rf_event_kind {
 
 enum rf_event_when {
 	RF_EVENT_ALWAYS,
-	RF_EVENT_GIVEN, /* where it is neither 0 nor empty */
+	RF_EVENT_GIVEN, /* if it is neither 0 nor empty */
 	RF_EVENT_SEEN,	/* where the event has a first packet */
 	RF_EVENT_SUPPRESSED_ONLY,
 };

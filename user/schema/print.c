@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prints a table for what is no C: the manuals, the page and the tests. A tool of the
- * build, and no part of the programs: `print NAME` writes what build/schema/NAME has.
+ * Prints a table for files that are not C: the manuals, the page and the tests. A tool of the
+ * build, and not installed: `print NAME` writes the contents of build/schema/NAME.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void print_event_names(const char *before)
 
 #define COUNT_SCHEMA "\"type\": \"integer\", \"minimum\": 0"
 
-/* What a value must be. */
+/* The permitted values. */
 static void print_event_kind(enum rf_event_kind kind)
 {
 	switch (kind) {
@@ -137,7 +137,9 @@ static const struct {
 #include "schema/events.def"
 };
 
-/* The keys that are there `when`: `before`, then each as `format` says, with commas between. */
+/*
+ * The keys that are present `when`: `before`, then each in the given `format`, separated by commas.
+ */
 static void print_event_keys(enum rf_event_when when, const char *before, const char *format,
 			     const char *after)
 {
@@ -177,7 +179,7 @@ static void print_event_schema(void)
 			 "\"%s\": false", "}}\n}\n");
 }
 
-/* "-" where a setting has none. */
+/* "-" if a setting has none. */
 static void print_setting(const char *words, const char *initial, const char *least,
 			  const char *most)
 {
@@ -199,7 +201,7 @@ static void print_fleet_settings(void)
 }
 
 /* The labels of the page, and colours of events. */
-/* Two reasons may have one text, where one passes and the other drops. */
+/* Two reasons can have one text, if one passes and the other drops. */
 static bool shares_text(int reason)
 {
 	for (int i = 0; i < RF_REASON_COUNT; i++)
@@ -223,7 +225,7 @@ static void print_page(void)
 int main(int argc, char **argv)
 {
 	static const struct {
-		const char *name; /* one that ends with '_' has several parts */
+		const char *name; /* a name with a trailing '_' has several parts */
 		void (*print)(void);
 		void (*print_part)(const char *part);
 	} tables[] = {

@@ -11,7 +11,7 @@ const struct rf_reason_row rf_reasons[RF_REASON_COUNT] = {RF_REASONS(REASON_ROW)
 
 const struct rf_map_error_row rf_map_errors[RF_MAP_ERROR_COUNT] = {RF_MAP_ERRORS(MAP_ERROR_ROW)};
 
-/* The program and its leases tell the verdict by the place of the reason. */
+/* The program and its leases derive the verdict from the position of the reason. */
 #define IS_IN_PLACE(reason, verdict, ...) &&((reason) >= RF_FIRST_DROP) == IS_DROP_##verdict
 _Static_assert(true RF_REASONS(IS_IN_PLACE), "reasons that drop come behind those that pass");
 

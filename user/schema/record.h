@@ -41,7 +41,7 @@ enum rf_field_kind {
 	RF_FIELD_TUPLE,	 /* a list of the values of `fields`, in their order */
 	RF_FIELD_LIST,	 /* of an array, or of what `item` returns */
 	RF_FIELD_NAMED,	 /* the same, an object whose keys `name` returns */
-	RF_FIELD_MORE,	 /* no field of its own: the same object has `fields` as well */
+	RF_FIELD_MORE,	 /* not a separate field: the same object has `fields` as well */
 	RF_FIELD_VIA,	 /* the same, of the struct that a pointer names; NULL: without them */
 	RF_FIELD_JSON,	 /* json_t *, made while it was read; `element` is its type */
 	RF_FIELD_KINDS,
@@ -165,7 +165,7 @@ struct rf_field {
 #define RF_FIELD_OBJECTS(key, type, member, count, fields, meaning, ...) \
 	RF_FIELD_ARRAY(key, type, member, count, RF_FIELD_OBJECT, fields, meaning, ##__VA_ARGS__)
 
-/* Of what is made of the struct, and is no member of it. */
+/* Of a value made from the struct, which is not a member of it. */
 #define RF_FIELD_MADE(key_, kind_, make_, meaning_, ...)                                      \
 	{                                                                                     \
 		.key = key_, .meaning = meaning_, .kind = kind_, .make = make_, ##__VA_ARGS__ \
