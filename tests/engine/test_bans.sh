@@ -49,52 +49,52 @@ newest() {
 }
 
 rules() {
-	is "$(bans)" '' 'at first there is no ban'
-	is "$(host4 3 600000 1)" 0 'a ban is taken'
-	is "$(bans)" '3 minutes 4/32' 'and told, with the time that is left to it'
+	is "$(bans)" '' 'no bans at the start'
+	is "$(host4 3 600000 1)" 0 'a ban is accepted'
+	is "$(bans)" '3 minutes 4/32' 'and returned, with its remaining time'
 	stamp=$(newest)
-	is "$(bans "$stamp")" '' 'who has it is told no more of it'
-	is "$(ban 4 3600000 6 48 20010db8000100000000000000000000)" 0 'so is one of IPv6'
-	is "$(bans "$stamp")" '4 hour 6/48' 'who has the first is told the second'
+	is "$(bans "$stamp")" '' 'it is not returned again after its stamp'
+	is "$(ban 4 3600000 6 48 20010db8000100000000000000000000)" 0 'a ban of IPv6 is accepted'
+	is "$(bans "$stamp")" '4 hour 6/48' 'only the second ban is after the first stamp'
 	is "$(host4 3 60000 1)" 0 'the same prefix by the same host'
-	is "$(bans)" $'4 hour 6/48\n3 moment 4/32' 'takes the place of the first one, and is news'
-	is "$(host4 5 60000 1)" 0 'the same prefix by another host'
-	is "$(bans | wc -l)" 3 'stands beside it'
-	is "$(host4 3 0 1)" 0 'a host ends its ban'
-	is "$(bans | sort)" $'3 ended 4/32\n4 hour 6/48\n5 moment 4/32' 'that is told, and ends no other'
-	is "$(host4 3 0 1)" 3 'it ends once'
-	is "$(host4 6 0 1)" 3 'nobody ends the ban of another host'
+	is "$(bans)" $'4 hour 6/48\n3 moment 4/32' 'replaces the first one, with a new stamp'
+	is "$(host4 5 60000 1)" 0 'the same prefix by a different host'
+	is "$(bans | wc -l)" 3 'is a separate ban'
+	is "$(host4 3 0 1)" 0 'a host lifts its ban'
+	is "$(bans | sort)" $'3 ended 4/32\n4 hour 6/48\n5 moment 4/32' 'that is returned, and lifts no other ban'
+	is "$(host4 3 0 1)" 3 'it is lifted once'
+	is "$(host4 6 0 1)" 3 'a host cannot lift the ban of another host'
 	is "$(host4 3 3600001 2)" refused 'more than an hour is refused'
 	is "$(ban 3 1000 4 23 c0000200)" refused 'so is a /23'
 	is "$(ban 3 1000 6 47 20010db8000000000000000000000000)" refused 'so is a /47'
 	is "$(ban 3 1000 4 33 c0000200)" refused 'so is a /33'
-	is "$(ban 3 1000 5 32 c0000200)" refused 'so is another version'
+	is "$(ban 3 1000 5 32 c0000200)" refused 'so is an unknown version'
 	is "$(ban 3 1000 4 32 c00002)" refused 'so is half an address'
 	is "$(slot_of_key=4 host4 3 1000 9)" refused 'so is the key of another slot'
 	is "$(host4 1024 1000 9)" refused 'so is a slot that does not exist'
-	is "$(bans | wc -l)" 3 'what is refused changes nothing'
-	is "$(host4 7 1 9)" 0 'a short one is taken'
+	is "$(bans | wc -l)" 3 'refused bans change nothing'
+	is "$(host4 7 1 9)" 0 'a short ban is accepted'
 	sleep 0.05
-	is "$(bans | grep -c '^7 ')" 0 'and is not told once it is over'
+	is "$(bans | grep -c '^7 ')" 0 'and is not returned after it has expired'
 	to_engine engine set "$key" rubbish >/dev/null
-	is "$(bans)" '' 'garbage has no bans'
-	is "$(host4 3 600000 1)" 0 'and is written over'
+	is "$(bans)" '' 'an invalid value has no bans'
+	is "$(host4 3 600000 1)" 0 'and is overwritten'
 	unhex 'ffffffffffffff00' | to_engine engine -x set "$key" >/dev/null
-	is "$(host4 3 600000 1)$(bans)" '03 minutes 4/32' 'a stamp of the far future is garbage'
-	check 'and leaves no such stamp' test "$(newest)" -lt 100000000000000
+	is "$(host4 3 600000 1)$(bans)" '03 minutes 4/32' 'a stamp in the far future is invalid'
+	check 'and is replaced' test "$(newest)" -lt 100000000000000
 	to_engine engine del "$key" >/dev/null
 	to_engine engine lpush "$key" x >/dev/null
-	is "$(bans)" '' 'so is what is no string'
-	is "$(host4 3 2000 1)" 0 'that is written over as well'
+	is "$(bans)" '' 'a key of a different type has no bans'
+	is "$(host4 3 2000 1)" 0 'and is overwritten as well'
 	check 'the key expires with its last ban' test "$(to_engine engine pttl "$key")" -le 2001
 }
 
 bounds() {
 	for ((i = 0; i < 128; i++)); do host4 8 600000 "$i"; done >"$scratch/many"
-	is "$(tr -d 0 <"$scratch/many")" '' 'a host may have 128'
-	is "$(host4 8 600000 200)" 1 'and no more'
-	is "$(host4 8 600000 5)" 0 'but may renew what it has'
-	is "$(host4 9 600000 1)" 0 'others may as well'
+	is "$(tr -d 0 <"$scratch/many")" '' 'a host can have 128'
+	is "$(host4 8 600000 200)" 1 'but no more'
+	is "$(host4 8 600000 5)" 0 'but can renew a ban that it has'
+	is "$(host4 9 600000 1)" 0 'other hosts can still ban'
 }
 
 start_engine engine
@@ -106,22 +106,22 @@ bounds
 mutant() { # NAME FUNCTION COMMAND [CHECKS]
 	sed -E "/^local function $2\\(/,/^end/ { $3 }" "$library" >"$scratch/mutant.lua"
 	if cmp -s "$library" "$scratch/mutant.lua"; then
-		fail "mutant: $1: cannot be made, $2 reads otherwise now"
+		fail "mutant: $1: does not apply, $2 has changed"
 		return
 	fi
 	to_engine engine flushall >/dev/null
 	load_library engine "$scratch/mutant.lua" >/dev/null
-	check "mutant is caught: $1" grep -q '^not ok' <("${4-rules}" 2>&1)
+	check "mutant is detected: $1" grep -q '^not ok' <("${4-rules}" 2>&1)
 }
 
-mutant 'an end is forgotten' rf_ban 's/ban\.ended and before\.untl or //'
-mutant 'anybody ends a ban' take_out 's/ban\.slot == like\.slot and //'
+mutant 'a lifted ban is lost' rf_ban 's/ban\.ended and before\.untl or //'
+mutant 'any host lifts a ban' take_out 's/ban\.slot == like\.slot and //'
 mutant 'no bound for a host' may_ban 's/own >= BANS_EACH and FULL or //' bounds
-mutant 'an end of nothing is noted' rf_ban '/NO_BAN/d'
-mutant 'old bans are told' read_bans 's/if ban\.untl > time then(.*) end/\1/'
-mutant 'all is told each time' rf_bans 's/ban\.stamp > from/true/'
+mutant 'lifting without a ban is recorded' rf_ban '/NO_BAN/d'
+mutant 'expired bans are returned' read_bans 's/if ban\.untl > time then(.*) end/\1/'
+mutant 'all bans are returned each time' rf_bans 's/ban\.stamp > from/true/'
 mutant 'the key need not be of the slot' read_ban_call "s/keys\[1\] ~= 'rf:\{m\}:h:' \.\. slot or//"
 mutant 'wide prefixes pass' is_prefix 's/length >= LEAST\[version\] and //'
 mutant 'long times pass' read_ban_call 's/time > BAN_MOST or //'
-mutant 'the far future is believed' read_bans '/newest > time/d'
+mutant 'a stamp in the far future is accepted' read_bans '/newest > time/d'
 done_testing

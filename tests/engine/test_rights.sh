@@ -21,29 +21,29 @@ load_timed_library engine >/dev/null
 rules=$(sed -n 's/^ACL SETUSER edge3 //p' docs/fleet.md)
 check 'the manual has the rules of a user' test -n "$rules"
 # shellcheck disable=SC2086 # several rules
-is "$(to_engine engine acl setuser edge3 $rules)" OK 'the engine takes the rules'
+is "$(to_engine engine acl setuser edge3 $rules)" OK 'the server accepts the rules'
 export ENGINE_USER=edge3 ENGINE_PASSWORD=SECRET
 
-check 'the user of slot 3 is heard, until the engine gives' until_it_gives
-is "$(reports 3 192.0.2.1/32 1 0 0 60 2001:db8::1/128 2 0 0 90)" $'done 60\ndone 90' 'its reports are taken'
+check 'the user of slot 3 can send heartbeats, until the server grants' until_it_gives
+is "$(reports 3 192.0.2.1/32 1 0 0 60 2001:db8::1/128 2 0 0 90)" $'done 60\ndone 90' 'its reports are accepted'
 matches "$(beats 4)" 'error: NOPERM .*' "it cannot call as another slot"
-matches "$(ENGINE_KEY_SLOT=3 call beat 0 4 1 0)" 'error: RINGFENCE .*' "it cannot call as another slot by the key of its own"
+matches "$(ENGINE_KEY_SLOT=3 call beat 0 4 1 0)" 'error: RINGFENCE .*' "it cannot call as another slot with its own key"
 matches "$(reports 4 192.0.2.1/32 1 0 0 60)" 'error: NOPERM .*' 'it cannot report as another slot'
 # told SLOT: a ban of 192.0.2.1 for 1 s by that slot, sent to the server as the user of slot 3.
 told() {
 	printf '%b' "\\x0$1\\0\\0\\0\\xe8\\x03\\0\\0\\x04\\x20\\xc0\\0\\x02\\x01" |
 		as_member -x fcall rf_ban 2 "rf:{m}:h:$1" 'rf:{m}:bans'
 }
-is "$(told 3 | od -An -tx1)" ' 00 0a' 'it can tell a ban'
-matches "$(told 4)" 'NOPERM .*' 'but none as another slot'
-is "$(printf '%b' '\0\0\0\0\0\0\0\0' | as_member -x fcall rf_bans 1 'rf:{m}:bans' | wc -c)" 29 'and read those of all'
-is "$(as_member set 'rf:{m}:host:3' '{}')" OK 'it can say who its host is'
-is "$(as_member getrange 'rf:{m}:host:4' 0 9)" '' 'and read what others say'
-refused 'speak for another host' set 'rf:{m}:host:4' '{}'
-refused 'tell sources of another host' set 'rf:{m}:top:4' '{}'
-matches "$(as_member info server | head -1)" '# Server.*' 'it can look at the engine'
-matches "$(as_member hello | xargs)" '.* mode standalone .*' 'and ask whether it is a cluster'
-matches "$(as_member function list | head -1)" 'library_name' 'and at its functions'
+is "$(told 3 | od -An -tx1)" ' 00 0a' 'it can add a ban'
+matches "$(told 4)" 'NOPERM .*' 'but not as another slot'
+is "$(printf '%b' '\0\0\0\0\0\0\0\0' | as_member -x fcall rf_bans 1 'rf:{m}:bans' | wc -c)" 29 'and read the bans of all hosts'
+is "$(as_member set 'rf:{m}:host:3' '{}')" OK "it can write its host's description"
+is "$(as_member getrange 'rf:{m}:host:4' 0 9)" '' 'and read the descriptions of others'
+refused 'write the description of another host' set 'rf:{m}:host:4' '{}'
+refused 'write sources of another host' set 'rf:{m}:top:4' '{}'
+matches "$(as_member info server | head -1)" '# Server.*' 'it can query the server'
+matches "$(as_member hello | xargs)" '.* mode standalone .*' 'and whether it is a cluster'
+matches "$(as_member function list | head -1)" 'library_name' 'and its functions'
 refused 'flush all' flushall
 refused 'remove keys' del 'rf:{0}:hosts'
 refused 'use other keys' set other rubbish
@@ -52,9 +52,9 @@ refused 'change the configuration' config set maxmemory 1
 refused 'read the configuration' config get maxmemory
 refused 'remove the functions' function flush
 refused 'replace the functions' function load replace '#!lua name=ringfence'
-refused 'run scripts of its own' eval 'return 1' 0
+refused 'run scripts' eval 'return 1' 0
 refused 'change users' acl setuser edge3 +@all
-refused 'stop the engine' shutdown nosave
+refused 'stop the server' shutdown nosave
 ENGINE_PASSWORD=wrong
-matches "$(call beat 0 3 10 0)" 'error: WRONGPASS .*' 'another password is refused'
+matches "$(call beat 0 3 10 0)" 'error: WRONGPASS .*' 'a wrong password is refused'
 done_testing

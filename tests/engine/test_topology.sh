@@ -29,27 +29,27 @@ engine=master
 load_timed_library master >/dev/null
 start_engine replica --port 6380 --replicaof 127.0.0.1 6379
 replica=$started_pid
-check 'the engine gives' until_it_gives
+check 'the server grants' until_it_gives
 is "$(reports 3 192.0.2.1/32 1 0 0 60)" 'done 60' 'a host has a share'
 check 'the replica follows' eventually is_replicated replica master
 engine=replica
-matches "$(beats 3)" 'error: READONLY .*' 'a replica hears nobody'
-matches "$(reports 3 192.0.2.1/32 2 0 60 90)" 'error: READONLY .*' 'a replica takes no report'
+matches "$(beats 3)" 'error: READONLY .*' 'a replica accepts no heartbeat'
+matches "$(reports 3 192.0.2.1/32 2 0 60 90)" 'error: READONLY .*' 'a replica accepts no report'
 engine=master
-check 'the master goes on' until_it_gives
+check 'the master still grants' until_it_gives
 check 'the replica follows again' eventually is_replicated replica master
 stop KILL "$master"
 to_engine replica replicaof no one >/dev/null
 engine=replica
-is "$(beats 3)" 'done learning' 'a replica that was promoted learns, and keeps the slot'
-is "$(reports 3 192.0.2.1/32 2 0 60 90)" 'done 60' 'while it learns it gives nothing, and notes what a host has'
-check 'then it gives' until_it_gives
-is "$(reports 3 192.0.2.1/32 3 0 60 90)" 'done 90' 'a host gets what it wants again'
+is "$(beats 3)" 'done learning' 'a promoted replica recovers, and retains the slot'
+is "$(reports 3 192.0.2.1/32 2 0 60 90)" 'done 60' 'during recovery it grants nothing, and records shares'
+check 'then it grants' until_it_gives
+is "$(reports 3 192.0.2.1/32 3 0 60 90)" 'done 90' 'a host is granted its request again'
 
 # ---- a master without replicas ----
 
 to_engine replica config set min-replicas-to-write 1 >/dev/null
-matches "$(beats 3)" 'error: NOREPLICAS .*' 'a master that was cut off from its replicas hears nobody'
+matches "$(beats 3)" 'error: NOREPLICAS .*' 'a master without replicas accepts no heartbeat'
 stop KILL "$replica"
 
 # ---- a cluster ----
