@@ -127,10 +127,10 @@ decide --ip 192.0.2.77 --duration 1h --type captcha
 decide --scope country --value XX --duration 1h
 bouncer once 2>"$scratch/once"
 is "$(denied)" '192.0.2.66 198.51.100.0/24 203.0.113.7! 203.0.113.8! 2001:db8::66' \
-	'bans of addresses and ranges are denied, other decisions are not, and entries of others stay'
-is "$(<"$scratch/once")" '4 entries added, 0 deleted; 4 are of CrowdSec' 'it says what it did, also for an address that another denies'
+	'bans of addresses and ranges are denied, other decisions are not, and other entries remain'
+is "$(<"$scratch/once")" '4 entries added, 0 deleted; 4 are of CrowdSec' 'it prints its changes, also for an address with another entry'
 left=$(left_s 198.51.100.0/24)
-check 'an entry ends with its decision' test "$left" -gt 550 -a "$left" -le 600
+check 'an entry expires with its decision' test "$left" -gt 550 -a "$left" -le 600
 
 start_bouncer
 decide --ip 192.0.2.99 --duration 1h
@@ -164,11 +164,11 @@ decide --ip 192.0.2.200 --duration 10s
 check 'a short decision is denied' denies '192.0.2.99 192.0.2.200 198.51.100.0/24 2001:db8::66'
 stop KILL "$api"
 sleep 3
-check 'while the API is away, the list stays, but for what ends on time' denies \
+check 'while the API is unavailable, the only change is that entries expire' denies \
 	'192.0.2.99 198.51.100.0/24 2001:db8::66'
 sleep 2
-is "$(denied)" '192.0.2.99 198.51.100.0/24 2001:db8::66' 'it stays so'
-is "$(grep -c refused "$scratch/bouncer.log")" 1 'the log says once that the API is away'
+is "$(denied)" '192.0.2.99 198.51.100.0/24 2001:db8::66' 'and nothing else changes'
+is "$(grep -c refused "$scratch/bouncer.log")" 1 'the log reports the unavailable API once'
 start_api
 decide --ip 192.0.2.201 --duration 1h
 check 'once the API is back, the list is in step' denies \
@@ -178,7 +178,7 @@ stop KILL "$runner"
 cscli decisions delete --ip 192.0.2.201
 bouncer once 2>/dev/null
 is "$(denied)" '192.0.2.99 198.51.100.0/24 2001:db8::66' \
-	'after it was killed, it still knows its entries, and deletes what ended meanwhile'
+	'after it was killed, it still knows its entries, and deletes expired ones'
 
 # ---- invalid replies ----
 
@@ -199,8 +199,8 @@ while read -r status body; do
 	start inside python3 "$scratch/nonsense.py" "$status" "$body" 2>/dev/null
 	nonsense=$started_pid
 	eventually server_listens || bail 'cannot serve nonsense'
-	check "an answer of $status '$body' is a failure" bouncer_fails
-	is "$(denied)" "$before" "an answer of $status '$body' changes nothing"
+	check "a reply of $status '$body' is a failure" bouncer_fails
+	is "$(denied)" "$before" "a reply of $status '$body' changes nothing"
 	stop KILL "$nonsense"
 done <<-'end'
 	403 {"message":"access forbidden"}
@@ -231,7 +231,7 @@ is "$(denied) $(<"$scratch/once")" '203.0.113.9! 1 entries deleted' 'remove dele
 ringfence detach "${port[0]}" >/dev/null
 start_api
 check 'without a fence it fails' bouncer_fails
-matches "$(<"$scratch/once")" "ringfence-crowdsec: .*${port[0]}.*" 'it says so'
+matches "$(<"$scratch/once")" "ringfence-crowdsec: .*${port[0]}.*" 'and prints the reason'
 
 # ---- its configuration ----
 

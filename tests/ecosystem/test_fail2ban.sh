@@ -92,15 +92,15 @@ left_s() { # PREFIX
 }
 
 start_server
-is "$(denied)" '' 'a start of fail2ban denies nobody'
+is "$(denied)" '' 'starting fail2ban denies no address'
 client set probe banip 192.0.2.66 2001:db8::66 >/dev/null
 check 'banip denies sources of both families' denies '192.0.2.66 2001:db8::66'
 left=$(left_s 192.0.2.66)
-check 'the entry ends by itself a minute after the ban' test "$left" -ge 3600 -a "$left" -le 3660
+check 'the entry expires automatically a minute after the ban' test "$left" -ge 3600 -a "$left" -le 3660
 client set always banip 192.0.2.67 >/dev/null
-check 'a ban for ever is an entry without an end' denies '192.0.2.66 192.0.2.67 2001:db8::66'
+check 'a permanent ban is an entry without expiry' denies '192.0.2.66 192.0.2.67 2001:db8::66'
 is "$(ringfence deny list --json | jq -c '.prefixes[] | select(.prefix == "192.0.2.67").left_ms')" null \
-	'the list shows it without an end'
+	'the list shows it without expiry'
 
 printf 'probe: refused 198.51.100.%d\n' 7 8 7 >>"$scratch/probe.log"
 check 'a source that the log names often enough is denied' \
@@ -118,21 +118,21 @@ check 'unbanip deletes its entry, and no other; a blocklist that is loaded again
 	denies '192.0.2.67 198.51.100.7 203.0.113.0/24 2001:db8::66'
 
 stop_server
-check 'a stop deletes the entries of fail2ban alone' denies '203.0.113.0/24'
+check "stopping deletes only fail2ban's entries" denies '203.0.113.0/24'
 start_server
 check 'a start denies again who is still banned' denies \
 	'192.0.2.67 198.51.100.7 203.0.113.0/24 2001:db8::66'
 
 echo 'limit add any rate 1M/1s' | ringfence apply - >/dev/null
 client set probe unbanip 2001:db8::66 >/dev/null
-is "$(grep ERROR "$scratch/fail2ban.log")" '' 'fail2ban reports no error, also where the entry is gone'
+is "$(grep ERROR "$scratch/fail2ban.log")" '' 'fail2ban reports no error, even if the entry was already removed'
 client reload --restart >/dev/null
 check 'after the list was replaced, a restart of the jails denies them again' \
 	denies '192.0.2.67 198.51.100.7'
 
 ringfence detach "${port[0]}" >/dev/null
 client set probe banip 192.0.2.99 >/dev/null
-check 'fail2ban reports an error where there is no fence' \
+check 'fail2ban reports an error without a fence' \
 	eventually grep -q 'ERROR.*192.0.2.99' "$scratch/fail2ban.log"
 stop_server
 

@@ -48,7 +48,7 @@ is "$(denied)" '192.0.2.1 192.0.2.16/29 198.51.100.0/24 203.0.113.5 203.0.113.6/
 	'a set with prefixes and ranges replaces the deny list'
 inside nft -j list set inet filter blocklist6 | ringfence deny load - >/dev/null
 is "$(denied)" '192.0.2.1 192.0.2.16/29 198.51.100.0/24 203.0.113.5 203.0.113.6/31 2001:db8::66 2001:db8:bad::/48' \
-	'a set of IPv6 comes beside it'
+	'a set of IPv6 is added to it'
 inside nft -j list set inet filter bans >"$scratch/bans.json"
 fails 'an element with a timeout is refused' 1 \
 	"ringfence: $scratch/bans.json: an element has a timeout, and here an entry has none; turn the set into \

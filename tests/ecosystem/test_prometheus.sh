@@ -70,7 +70,7 @@ send() {
 
 check 'Prometheus scrapes the daemon' eventually is_value 'up{job="ringfence"}' 1
 check 'it has the fence' eventually is_value ringfence_up 1
-check 'the fleet is told' eventually is_value ringfence_fleet_offline 0
+check 'the metrics of the fleet are exported' eventually is_value ringfence_fleet_offline 0
 check 'and its members, which the agent reads later' eventually is_value ringfence_fleet_members 1
 series=$(value 'scrape_samples_post_metric_relabeling')
 send
@@ -98,7 +98,7 @@ for expression in "${expressions[@]}"; do
 	filled=${expression//'$__rate_interval'/30s}
 	filled=${filled//'$instance'/.*}
 	filled=${filled//'$fence'/.*}
-	check "it answers: $expression" test "$(query "$filled" | jq length)" -gt 0
+	check "it has a result: $expression" test "$(query "$filled" | jq length)" -gt 0
 done
 is "$(jq -r '[.templating.list[].name] | join(" ")' $dashboard)" 'datasource instance fence' 'the dashboard has its variables'
 is "$(inside curl -s http://127.0.0.1:9090/api/v1/rules |
@@ -116,7 +116,7 @@ ringfence confirm >"$scratch/added"
 # ---- continuous counters ----
 
 stop TERM "$agent_pid"
-check 'the alert on a host that is alone comes' eventually is_raised RingfenceFleetOffline
+check 'the alert for an offline host fires' eventually is_raised RingfenceFleetOffline
 ringfence detach "$eth" >"$scratch/attached"
 check 'the alert on a fence that is not watched comes' eventually is_raised RingfenceScanStale
 attach
@@ -148,7 +148,7 @@ exported() {
 }
 check 'node_exporter reads the file' eventually eval \
 	'exported | grep -q "^ringfence_packets_total{fence=\"$eth\",reason=\"over_limit\",verdict=\"dropped\"} [1-9]"'
-is "$(exported | sed -n 's/^node_textfile_scrape_error //p')" 0 'and finds no mistake in it'
+is "$(exported | sed -n 's/^node_textfile_scrape_error //p')" 0 'and finds no error in it'
 
 for pid in $exporter_pid $prometheus_pid $daemon_pid $engine_pid; do
 	stop TERM "$pid"

@@ -116,12 +116,12 @@ check 'the installed command detaches a fence' logged in_root ringfence detach e
 fake_systemctl eth0
 program=$(program_on 0)
 check 'dpkg -i installs the package over itself' logged in_root dpkg -i /ringfence.deb
-is "$(program_on 0)" "$program" 'installing the package over itself keeps the fence and its program'
+is "$(program_on 0)" "$program" 'installing the package over itself does not change the fence and its program'
 check 'installing the package over itself tries to upgrade the fence' \
 	grep -qF "eth0: already attached, fence 'eth0'; nothing to do" "$scratch/log"
 check 'installing the package over itself stops or starts no fence' \
 	eval '! asked "(stop|start|restart|reload).*ringfence@"'
-check 'installing the package over itself keeps the bpffs' eval '! asked "(stop|restart).*ringfence\.service"'
+check 'installing the package over itself does not unmount the bpffs' eval '! asked "(stop|restart).*ringfence\.service"'
 
 # A fence attached by a different build: the same program with a different tag.
 mkdir "$scratch/older"
@@ -136,14 +136,14 @@ program=$(program_on 0)
 check 'dpkg -i upgrades the package under a fence of another build' logged in_root dpkg -i /ringfence.deb
 check 'upgrading the package upgrades a fence in place' \
 	test "$(program_on 0)" != "$program" -a "$(program_on 0)" != none
-check 'upgrading the package says that the fence is upgraded in place' \
+check 'upgrading the package prints that the fence is upgraded in place' \
 	grep -qF "eth0: upgraded in place, fence 'eth0'; windows and counters are kept" "$scratch/log"
 deliver 0 src=198.51.100.1,count=20,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 0 \
-	'upgrading the package keeps windows: a used-up window passes no packet'
+	'upgrading the package retains windows: a used-up window passes no packet'
 
 fake_systemctl eth9
-check 'upgrading the package succeeds where a fence cannot be upgraded' logged in_root dpkg -i /ringfence.deb
+check 'upgrading the package succeeds if a fence cannot be upgraded' logged in_root dpkg -i /ringfence.deb
 check 'upgrading the package names a fence that cannot be upgraded' \
 	grep -qx 'ringfence: eth9: the fence keeps its old program' \
 	"$scratch/log"
@@ -154,12 +154,12 @@ cp "$watch" "$root/watch.deb"
 check 'the daemon is not in the package of the command' test ! -e "$root/usr/sbin/ringfence-watch"
 check 'dpkg -i installs the package of the daemon' logged in_root dpkg -i /watch.deb
 is "$(in_root ringfence-watch version)" "$(build/ringfence-watch version)" 'the installed daemon prints its version'
-check 'it has a user of its own' logged in_root getent passwd ringfence-watch
+check 'it has a dedicated user' logged in_root getent passwd ringfence-watch
 check 'the package of the daemon enables its unit' asked 'preset ringfence-watch\.service'
 install -d -m 750 "$root/var/lib/ringfence"
 touch "$root/var/lib/ringfence/"{eth0.db,eth0.db-wal,eth0.db.damaged-20261129T120000Z,eth0.db.other-20261129T120000Z,events.jsonl}
 check 'dpkg -P purges the package of the daemon' logged in_root dpkg -P ringfence-watch
-check 'purging it removes what it recorded' test ! -e "$root/var/lib/ringfence"
+check 'purging it removes its history' test ! -e "$root/var/lib/ringfence"
 in_root userdel ringfence-watch >"$scratch/log" 2>&1
 in_root groupdel ringfence-watch >"$scratch/log" 2>&1
 rm -f "$root/etc/"{passwd,shadow}- "$root/watch.deb"
@@ -175,7 +175,7 @@ check 'its unit is where systemd looks' test -e "$root/lib/systemd/system/ringfe
 install -d -m 700 "$root/var/lib/ringfence-fleet"
 touch "$root/var/lib/ringfence-fleet/edge.bans"
 check 'dpkg -P purges it' logged in_root dpkg -P ringfence-fleet
-check 'purging it removes what agents have kept' test ! -e "$root/var/lib/ringfence-fleet"
+check 'purging it removes the state of agents' test ! -e "$root/var/lib/ringfence-fleet"
 rm "$root/fleet.deb"
 
 # ---- removing ----
@@ -187,21 +187,21 @@ is "$(program_on 0)" none "removing the package detaches the fence of a unit"
 check 'removing the package leaves a fence that was attached by hand' test "$(program_on 1)" != none
 matches "$(grep 'stays attached' "$scratch/log")" "ringfence: the fence of (.*) stays attached, with \
 its rules; 'rm -r /sys/fs/bpf/ringfence/$run-hand/' detaches it" \
-	'removing the package names the fence that stays, and the command to take it off'
-check 'the command that takes off a fence that stays works' \
+	'removing the package names the remaining fence, and the command to detach it'
+check 'the command that detaches the remaining fence works' \
 	eval "$(sed -n "s/.*; '\(rm -r .*\)' detaches it/\1/p" "$scratch/log")"
-is "$(program_on 1)" none 'a fence that stayed is off after that command'
-check 'removing the package keeps the rules' test -s "$root/etc/ringfence/eth0.rules"
+is "$(program_on 1)" none 'the remaining fence is detached after that command'
+check 'removing the package does not remove the rules' test -s "$root/etc/ringfence/eth0.rules"
 check 'removing the package removes the command' test ! -e "$root/usr/sbin/ringfence"
 
 echo other >"$root/etc/ringfence/other"
 check 'dpkg -P purges the package' logged in_root dpkg -P ringfence
 check 'purging the package removes its rules' test ! -e "$root/etc/ringfence/eth0.rules"
-check 'purging the package keeps files that it does not know' test -s "$root/etc/ringfence/other"
+check 'purging the package does not remove other files' test -s "$root/etc/ringfence/other"
 rm -r "$root/etc/ringfence" "$root/ringfence.deb"
-check 'purging the package keeps the group' grep -q ^ringfence: "$root/etc/group"
+check 'purging the package does not remove the group' grep -q ^ringfence: "$root/etc/group"
 in_root groupdel ringfence >"$scratch/log" 2>&1
 rm -f "$root/etc/group-" "$root/etc/gshadow-"
 cp -a "$kept/etc/"{group-,gshadow-} "$root/etc/" 2>"$scratch/log"
-is "$(tree | diff "$scratch/before" -)" '' 'purging the package leaves nothing else'
+is "$(tree | diff "$scratch/before" -)" '' 'purging the package leaves no other file'
 done_testing

@@ -94,7 +94,7 @@ installs() { # PREFIX SBINDIR
 		is "$(grep -aoE '[a-z/]+/ringfence\.lua' "$root$1/$2/$program" | sort -u)" "$1/share/ringfence/ringfence.lua" \
 			"$1, $2: messages of $program name the installed functions"
 	done
-	check "$1, $2: the installed object is the one that was built" cmp -s build/ringfence.bpf.o \
+	check "$1, $2: the installed object is the built one" cmp -s build/ringfence.bpf.o \
 		"$root$1/lib/bpf/ringfence.bpf.o"
 	is "$(bash -c "source '$root$1/share/bash-completion/completions/ringfence' &&
 		complete -p ringfence")" 'complete -F _ringfence ringfence' "$1, $2: bash reads the installed completion"
@@ -110,7 +110,7 @@ installs() { # PREFIX SBINDIR
 		complete -C 'ringfence limit '" | cut -f1 | xargs)" 'add set change enforce shadow del list try' "$1, $2: fish reads the installed completion"
 
 	check "$1, $2: make uninstall works" make_quietly uninstall DESTDIR="$root" PREFIX="$1" SBINDIR="$2"
-	is "$(tree)" "$(<"$scratch/before")" "$1, $2: make uninstall removes nothing but what make install made"
+	is "$(tree)" "$(<"$scratch/before")" "$1, $2: make uninstall removes only the files of make install"
 }
 
 installs /usr sbin

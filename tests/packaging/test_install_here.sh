@@ -57,7 +57,7 @@ called: $users" 'where the users cannot be made, make install prints the command
 mv "$scratch/systemd-sysusers.fails" "$scratch/systemctl.fails"
 is "$(run_make install)" "$printed
 called: $users
-called: $reload" 'where systemd does not answer, make install prints the commands'
+called: $reload" 'if systemd does not reply, make install prints the commands'
 rm "$scratch/systemctl.fails"
 is "$(run_make install DESTDIR="$scratch/root")" 'exit 0' 'with DESTDIR, make install calls nothing'
 is "$(run_make uninstall DESTDIR="$scratch/root")" 'exit 0' 'with DESTDIR, make uninstall calls nothing'

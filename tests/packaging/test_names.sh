@@ -94,7 +94,7 @@ is "$(echo "$linked" libelf zlib | names)" "$(building 2)" 'the Makefile links t
 # shellcheck disable=SC2086 # several names
 set -- $linked
 needed=$(readelf -d build/ringfence build/ringfence-watch build/ringfence-fleet | sed -n 's/.*(NEEDED).*\[\(lib[a-z0-9]*\)\.so.*/\1/p' | grep -vxE 'libc|libtinfo' | names) # libtinfo is part of ncurses
-is "$needed" "$(for name; do echo "lib${name#lib}"; done | sed 's/^libzlib$/libz/' | names)" 'the command, the daemon and the agent need what the Makefile links'
+is "$needed" "$(for name; do echo "lib${name#lib}"; done | sed 's/^libzlib$/libz/' | names)" 'the command, the daemon and the agent need the libraries that the Makefile links'
 
 # ---- the recipes ----
 
@@ -102,15 +102,15 @@ is "$needed" "$(for name; do echo "lib${name#lib}"; done | sed 's/^libzlib$/libz
 is "$(awk '/^Build-Depends:/ { on = 1; next } /^[^ ]/ { on = 0 } on { sub(/[:,].*/, "", $1); print $1 }' \
 	packaging/debian/control | grep -vE '^(debhelper-compat|dh-sequence-.*)$' |
 	cat - <(echo gcc make linux-libc-dev) | names)" "$(building "${column[apt]}")" \
-	"Debian's package is built from what the table names"
-is "$(spec_names "${column[dnf]}")" "$(building "${column[dnf]}")" "Fedora's package is built from what the table names"
+	"Debian's package is built from the packages of the table"
+is "$(spec_names "${column[dnf]}")" "$(building "${column[dnf]}")" "Fedora's package is built from the packages of the table"
 is "$(spec_names "${column[zypper]}" suse)" "$(building "${column[zypper]}")" \
-	"openSUSE's package is built from what the table names"
+	"openSUSE's package is built from the packages of the table"
 is "$({ array_of_pkgbuild depends | grep -vx glibc; array_of_pkgbuild makedepends; } | names)" \
-	"$(building "${column[pacman]}")" "Arch Linux's package is built from what the table names"
+	"$(building "${column[pacman]}")" "Arch Linux's package is built from the packages of the table"
 is "$(array_of_pkgbuild depends)" "$({ echo glibc; building "${column[pacman]}" "$@"; } | names)" \
 	"Arch Linux's package depends on the libraries that its programs need"
-is "$(container_installs 1)" "$(building "${column[apt]}")" 'the container is built from what the table names'
+is "$(container_installs 1)" "$(building "${column[apt]}")" 'the container is built from the packages of the table'
 # dpkg itself needs zlib.
 is "$(container_installs 2 | sed 's/-\?[0-9.]*$//')" "$({ echo iproute; echo "$needed" | grep -vx libz; } | names)" \
 	'the container has the libraries that its programs need, and ip'

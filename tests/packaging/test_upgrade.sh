@@ -32,9 +32,9 @@ before() { # WORD…
 }
 
 is_upgraded() { # NAME
-	is "$(stats 0 .packets.dropped)" 15 "$1: counters are kept"
+	is "$(stats 0 .packets.dropped)" 15 "$1: counters are retained"
 	deliver 0 src=198.51.100.1,count=20,proto=udp
-	is "$(sum "$received" | cut -d' ' -f1)" 0 "$1: a used-up window stays used up"
+	is "$(sum "$received" | cut -d' ' -f1)" 0 "$1: a used-up window remains used up"
 	is "$(ringfence status --json dev eth0 | jq .this_build)" true "$1: the program is of this build"
 }
 
@@ -47,12 +47,12 @@ detach() { # INTERFACE…
 before eth0
 does 'a fence of this map ABI is upgraded in place' "eth0: ${in_place/FENCE/eth0}" upgrade eth0
 is_upgraded 'an upgrade in place'
-does 'a fence of this build stays' "eth0: already attached, fence 'eth0'; nothing to do" upgrade eth0
+does 'a fence of this build is not changed' "eth0: already attached, fence 'eth0'; nothing to do" upgrade eth0
 detach eth0
 
 before eth0 mode generic
 does 'a fence in generic mode is upgraded in place' "eth0: ${in_place/FENCE/eth0}" upgrade eth0
-is "$(interfaces 0)" 'eth0: generic, ringfence' 'an upgrade keeps the mode'
+is "$(interfaces 0)" 'eth0: generic, ringfence' 'an upgrade retains the mode'
 is_upgraded 'an upgrade in generic mode'
 detach eth0
 
@@ -69,13 +69,13 @@ detach eth0 eth1
 inside "$alien" attach eth0 >"$scratch/log"
 inside "$newer" attach eth1 >"$scratch/log"
 id=$(program_on 0)
-check 'an upgrade fails where a fence cannot be upgraded' \
+check 'an upgrade fails if a fence cannot be upgraded' \
 	eval '! upgrade eth9 eth0 eth1 >"$scratch/done" 2>"$scratch/said"'
-is "$(program_on 0)" "$id" 'a fence of another map ABI keeps its program'
+is "$(program_on 0)" "$id" 'a fence of a different map ABI retains its program'
 is "$(sed -n 's/: the fence keeps its old program$//p' "$scratch/said" | xargs)" 'ringfence: eth9 ringfence: eth0' \
-	'the upgrade names each fence that stays as it is'
+	'the upgrade names each fence that was not upgraded'
 matches "$(<"$scratch/said")" ".*ringfence: eth0: its fence has map ABI 999, this ringfence has .*'ringfence save .*'ringfence attach eth0 replace'.*" \
-	'and says how to replace it'
+	'and how to replace it'
 is "$(<"$scratch/done")" "eth1: ${in_place/FENCE/eth1}" 'other fences are upgraded all the same'
 inside "$alien" detach eth0 >"$scratch/log"
 detach eth1
