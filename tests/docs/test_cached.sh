@@ -30,8 +30,8 @@ runs() { # TIMES STATUS NAME COMMAND…: after the command, the script has run T
 	echo "$result $((++tests)) - $name"
 }
 
-runs 1 0 'what was not run is run' ./script
-runs 1 0 'the same files: what it printed is printed again, and it is not run' ./script
+runs 1 0 'the first run runs the script' ./script
+runs 1 0 'the same files: the saved output is printed, and the script does not run' ./script
 runs 2 0 'other numbers of steps are another result' env STEPS=7 ./script
 echo good, too >source
 runs 3 0 'another file: it is run' ./script
@@ -39,7 +39,7 @@ echo bad >source
 runs 4 1 'what fails fails' ./script
 runs 5 1 'and is run again' ./script
 echo good >source
-runs 5 0 'a result of before is kept' ./script
+runs 5 0 'a previous result remains' ./script
 echo '# changed' >>script
 runs 6 0 'another script: it is run' ./script
 echo "1..$tests"

@@ -273,7 +273,7 @@ ringfence detach eth0 >"$scratch/out" || bail 'cannot detach'
 completes 'ringfence limit del ' ''
 completes 'ringfence deny del ' ''
 does 'without a fence, completion prints nothing' '' inside build/ringfence completion words -- limit del ''
-does 'completion prints nothing for a user who may not read the fence' '' inside setpriv --reuid 65534 --clear-groups \
+does 'completion prints nothing for a user who cannot read the fence' '' inside setpriv --reuid 65534 --clear-groups \
 	"$PWD/build/ringfence" completion words -- limit del ''
 
 fails 'completion refuses the name of an unknown shell' 2 "ringfence: 'tcsh': unknown shell; use bash, zsh or fish" \

@@ -31,7 +31,7 @@ complained() {
 	check "$2" grep -qF -- "$1" "$scratch/complaints"
 }
 
-is "$(complaints)" '' 'the tree as it is keeps to its floors'
+is "$(complaints)" '' 'the unchanged tree has no violation'
 
 append user/base/text.c 'int rf_fence_lock(void *error);' \
 	'int rf_call_up(void) { return rf_fence_lock(0); }'
@@ -52,9 +52,9 @@ yes '' | head -n 130 >>"$tree/user/attach/private.h"
 complaints >"$scratch/complaints"
 
 complained 'user/base/text.c: calls rf_fence_lock of user/fence/lock.c' 'an upward call is found'
-complained 'user/rules/policy.c: calls rf_map_id of user/kernel/pins.c' 'a call to a folder beside is found'
+complained 'user/rules/policy.c: calls rf_map_id of user/kernel/pins.c' 'a call to a folder that is not below is found'
 complained 'user/fence/lock.c: includes user/attach/attach.h' 'an upward include is found'
-complained 'user/doctor/facts.h: includes user/attach/attach.h' 'an include from a folder beside is found'
+complained 'user/doctor/facts.h: includes user/attach/attach.h' 'an include from a folder that is not below is found'
 complained 'user/attach/load.c: includes user/fence/private.h, which is private to fence' \
 	'a private header of another folder is found'
 complained 'user/cli/main.c: includes libbpf' 'a library that is not for a folder is found'

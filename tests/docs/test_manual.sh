@@ -103,7 +103,7 @@ done
 for section in FILES 'EXIT STATUS' EXAMPLES DIAGNOSTICS CAVEATS 'SEE ALSO'; do
 	check "the manual has a section $section" grep -qx "\.Sh $section" "$manual"
 done
-check "the manual says what 'ip -force' loses" grep -q '^\.Ql ip -force link set' "$manual"
+check "the manual lists the effects of 'ip -force'" grep -q '^\.Ql ip -force link set' "$manual"
 
 # Commands that refuse --json. The last word prevents the others from changing anything.
 refusing() {

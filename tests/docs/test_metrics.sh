@@ -19,7 +19,7 @@ ringfence attach "${port[0]}" >"$scratch/attached" || bail "attach: $(<"$scratch
 ringfence limit add any rate 10/1h >"$scratch/added"
 ringfence metrics file "$scratch/told.prom"
 is "$(sed -n 's/^# TYPE //p' "$scratch/told.prom" | sort)" "$(cut -d' ' -f1,2 "$scratch/documented")" \
-	'the manual has each metric that is told, with its type, and no other'
+	'the manual has exactly the exported metrics, with their types'
 is "$(sed -n 's/^# HELP \([a-z_]*\) ..*/\1/p' "$scratch/told.prom" | sort)" "$(cut -d' ' -f1 "$scratch/documented")" \
 	'each metric has a help'
 labels() { # labels of samples, without the label of buckets

@@ -13,5 +13,5 @@ for file in docs/guides/first-hour.md docs/ringfence.8 user/daemon/www/plots.js;
 	check "$file has the advice" grep -qF "$advised" "$file"
 done
 sed -n 's/^#define RF_PROBE_ADVICE.*\( drops nothing.*\)"$/\1/p' user/rules/grammar.h >"$scratch/words"
-check 'the page says the same of it' grep -qF "'ringfence $advised'$(<"$scratch/words")" user/daemon/www/plots.js
+check 'the page recommends the same limit' grep -qF "'ringfence $advised'$(<"$scratch/words")" user/daemon/www/plots.js
 done_testing

@@ -45,7 +45,7 @@ is "$(assembles cli/help.c || echo fails)" fails 'a command without help does no
 # refused FILE TEXT NAME: the compiler refuses the file, with an error; then the tree is restored
 refused() {
 	is "$(assembles "$1" || echo fails)" fails "$3 does not compile"
-	check "$3: the compiler says why" grep -qF -- "$2" "$scratch/errors"
+	check "$3: the compiler prints the reason" grep -qF -- "$2" "$scratch/errors"
 	cp -r include user "$tree"
 }
 
