@@ -39,7 +39,7 @@ int rf_db_exec(struct rf_db *db, const char *sql)
 	return note(db, sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL));
 }
 
-/* Room for one more statement. Returns SQLite's code: never that of a full disk. */
+/* Room for one more statement. Returns SQLite's code, but never SQLITE_FULL (a full disk). */
 static int make_room(struct rf_db *db)
 {
 	struct rf_db_statement *grown;
@@ -142,7 +142,7 @@ int rf_db_run(struct rf_db *db, const char *sql, const char *format, ...)
 
 /* ---- by rows ---- */
 
-/* Texts of the struct must stay as they are while the statement runs. */
+/* Texts of the struct must not change while the statement runs. */
 static int bind_value(sqlite3_stmt *stmt, int place, const struct rf_db_column *column,
 		      const void *row)
 {
@@ -429,7 +429,7 @@ static const char *sql_type(enum rf_db_kind kind)
 	}
 }
 
-/* The definitions of a table, each with the comma or the end that follows. */
+/* The definitions of a table, each with the comma or terminator that follows. */
 struct definitions {
 	char text[16][64];
 	int count;

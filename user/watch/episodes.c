@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which events are told, and which are left out; what joins a start and its end. Of single sources
- * there may be very many, so those that have an episode are bounded.
+ * Which events are reported and which are suppressed, and how a start is linked to its end. The
+ * number of single sources is unlimited, so only a bounded number can have an episode.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,13 +25,13 @@ struct rf_event rf_event_of(const struct rf_events *events, enum rf_event_type t
 	return event;
 }
 
-/* Of single sources there may be very many: they leave room for the others. */
+/* The number of single sources is unlimited: they leave room for the other events. */
 static bool is_of_source(enum rf_event_type type)
 {
 	return type <= RF_EVENT_BAN_ENDED;
 }
 
-/* A start pays for its end too, which so never has to wait. */
+/* A start also pays for its end event, which therefore never has to wait. */
 static int64_t cost(enum rf_event_type type)
 {
 	switch (type) {
@@ -65,7 +65,7 @@ static bool may_tell(const struct rf_events *events, enum rf_event_type type)
 	return events->tokens_ns >= reserved * RF_EVENT_TOKEN_NS + cost(type);
 }
 
-/* Keeps the worst sources of what is left out, the worst one first. */
+/* Records the worst sources of the suppressed events, the worst one first. */
 static void note_worst(struct rf_event *left_out, const struct rf_event *event)
 {
 	struct rf_event_worst one = {true, event->source, "", event->dropped};
@@ -135,7 +135,7 @@ void rf_events_tell_left_out(struct rf_events *events, bool at_once)
 	events->left_out_ns = 0;
 	events->has_changed = true;
 	event.seq = ++events->seq;
-	give(events, &event); /* also where there is no room: there are few of them */
+	give(events, &event); /* also without a free token: these are few */
 }
 
 /* ---- episodes ---- */
@@ -201,7 +201,7 @@ static int compare_key(const struct rf_held *held, const struct rf_prefix *sourc
 	return held->is_aggregate - is_aggregate;
 }
 
-/* The first one that is not before this source. */
+/* The first entry that is not before this source. */
 static size_t place_of(const struct rf_held_list *list, const struct rf_prefix *source,
 		       uint32_t limit_id, bool is_aggregate)
 {
@@ -239,8 +239,8 @@ static bool is_held(const struct rf_held_list *list, const struct rf_prefix *sou
 }
 
 /*
- * Gives a source the place of the network that was remembered of it. Of two sources in a network
- * nobody was told which is which. The list is sorted afterwards.
+ * Assigns a source the entry of its network, restored from the saved state. Of two sources in a
+ * network, it is unknown which is which. The list is sorted afterwards.
  */
 static void take_place(struct rf_held_list *list, const struct rf_prefix *source, uint32_t limit_id,
 		       bool is_aggregate)
@@ -321,7 +321,7 @@ static void release_source(struct rf_events *events, struct rf_held *held, const
 	rf_episode_end(events, &held->episode, &event);
 }
 
-/* `row` is NULL where the source has no window. */
+/* `row` is NULL if the source has no window. */
 static void go_on_source(struct rf_events *events, struct rf_held *held,
 			 const struct rf_source_row *row)
 {
@@ -387,7 +387,9 @@ static struct rf_held *least_held(struct rf_held_list *list)
 	return least;
 }
 
-/* A worse one takes the place of the least; worse by twice, so that equals do not take turns. */
+/*
+ * A worse source replaces the least; it must be worse by twice, or equal sources would alternate.
+ */
 static bool make_room(struct rf_events *events, uint64_t dropped)
 {
 	struct rf_held *held;

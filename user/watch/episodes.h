@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the events share. Nothing else includes this. */
+/* Internal declarations of the files of the events. No other file includes this. */
 #ifndef RINGFENCE_EPISODES_H
 #define RINGFENCE_EPISODES_H
 
@@ -9,10 +9,10 @@
 
 #define RF_EVENT_TOKEN_NS ((int64_t)RF_NS_PER_S)
 
-/* What has started, and ends once it was quiet for long enough. */
+/* An open episode: it is closed after a quiet period. */
 struct rf_episode {
 	uint64_t number; /* of its id; 0: it is not under way */
-	bool is_told;	 /* its start was told, so its end must be */
+	bool is_told;	 /* its start was reported, its end must be, too */
 	uint64_t quiet_ns;
 	uint64_t first_ns; /* when it was first seen */
 	uint64_t dropped, passed;
@@ -24,7 +24,7 @@ struct rf_held {
 	uint32_t limit_id;
 	bool is_aggregate;
 	bool is_seen;	 /* by this scan */
-	bool is_network; /* that was remembered, of a source that may not be told */
+	bool is_network; /* restored from the state, of a source that must not be disclosed */
 	char limit[RF_NAME_SIZE];
 	char rate[RF_RATE_TEXT_SIZE];
 	char reason[RF_REASON_NAME_SIZE];
@@ -53,10 +53,10 @@ struct rf_events {
 	char base[16];			 /* of its ids */
 	uint64_t number;		 /* of the last id */
 	uint64_t seq;			 /* of the last event */
-	bool is_numbered_anew;		 /* its first event says so */
-	int64_t tokens_ns;		 /* a second of them is an event that may be told */
-	struct rf_event left_out;	 /* what was left out since that was told last */
-	uint64_t left_out_ns;		 /* for how long there is something */
+	bool is_numbered_anew;		 /* its first event reports this */
+	int64_t tokens_ns;		 /* one second of these pays for one event */
+	struct rf_event left_out;	 /* suppressed events since the last report of them */
+	uint64_t left_out_ns;		 /* for how long there are any */
 	struct rf_episode attached, newcomers, flood, full, errors, alone, bypass, pause;
 	uint64_t member[RF_FLEET_HOSTS_MAX / 64]; /* of the fleet, when all were known last */
 	struct rf_held_list sources, bans;
@@ -64,7 +64,7 @@ struct rf_events {
 	bool has_rules;
 	struct rf_rules_seen rules;
 	bool has_changed; /* since the state was written */
-	/* Of this process alone: */
+	/* Of this process only: */
 	bool has_before;
 	uint64_t awake_ns;
 	struct rf_counters before;
@@ -78,21 +78,23 @@ struct rf_events {
 
 /* An event of now. */
 struct rf_event rf_event_of(const struct rf_events *events, enum rf_event_type type);
-/* Tells an event, or leaves it out. Returns whether it was told. */
+/* Reports an event, or suppresses it. Returns whether it was reported. */
 bool rf_events_tell(struct rf_events *events, struct rf_event *event);
-/* Tells what was left out, if it is time or `at_once`. */
+/* Reports the suppressed events, if it is time or `at_once`. */
 void rf_events_tell_left_out(struct rf_events *events, bool at_once);
 
 void rf_episode_start(struct rf_events *events, struct rf_episode *episode, struct rf_event *event);
 void rf_episode_end(struct rf_events *events, struct rf_episode *episode, struct rf_event *event);
-/* Starts it where it is not under way and `is_on`; counts quiet time. Returns whether to end it. */
+/*
+ * Starts the episode if it is not open and `is_on`; counts quiet time. Returns whether to close it.
+ */
 bool rf_episode_go_on(struct rf_events *events, struct rf_episode *episode, bool is_on,
 		      struct rf_event *event);
 
 /* ---- single sources: over a limit, and banned ---- */
 
 void rf_events_feed_sources(struct rf_events *events, const struct rf_snapshot *snapshot);
-/* Ends what has started, since the fence is gone. */
+/* Closes all open episodes, because the fence was removed. */
 void rf_events_end_sources(struct rf_events *events);
 /* By source, limit and is_aggregate, as the list is sorted. */
 void rf_held_sort(struct rf_held_list *list);
@@ -100,7 +102,7 @@ void rf_held_sort(struct rf_held_list *list);
 /* ---- the whole fence: rules, traffic, fleet (events_fence.c) ---- */
 
 void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot);
-/* Ends what has started, since the fence is gone. */
+/* Closes all open episodes, because the fence was removed. */
 void rf_events_end_fence(struct rf_events *events);
 
 #endif /* RINGFENCE_EPISODES_H */

@@ -42,9 +42,9 @@ bool rf_event_is_end(const char *name)
 	return type < RF_EVENT_TYPES && rf_event_rows[type].part == RF_EVENT_END;
 }
 
-/* ---- what may be told of its sources ---- */
+/* ---- which part of its sources is disclosed ---- */
 
-/* Adds to a text that may be cut. */
+/* Adds to a text that is truncated if too long. */
 __attribute__((format(printf, 2, 3))) static void add(char text[RF_EVENT_DETAIL_SIZE],
 						      const char *format, ...)
 {
@@ -241,7 +241,7 @@ struct rf_event_file {
 	int fd; /* -1: none is open */
 	char line[LINE_SIZE];
 	size_t length; /* of the line, as far as it is written */
-	bool is_long;  /* the line goes on behind its end */
+	bool is_long;  /* the line continues beyond the buffer */
 	uint64_t strange;
 };
 
@@ -346,7 +346,7 @@ static int visit_line(struct rf_event_file *file, rf_event_line_visit visit, voi
 	return result;
 }
 
-/* Adds to the line, up to its end. Returns how many bytes were taken. */
+/* Adds to the line, up to its newline. Returns the number of bytes consumed. */
 static size_t take(struct rf_event_file *file, const char *text, size_t length, bool *is_whole)
 {
 	const char *end = memchr(text, '\n', length);
@@ -384,9 +384,9 @@ static int visit_lines(struct rf_event_file *file, const char *text, size_t leng
 	return result;
 }
 
-/* ---- the file: what was renamed, and what was added ---- */
+/* ---- the file: renamed files, and added lines ---- */
 
-/* Somebody may have emptied it: then its lines begin anew. */
+/* The file can be truncated by an administrator: then reading restarts at its first line. */
 static void note_size(struct rf_event_file *file)
 {
 	struct stat status;
@@ -429,7 +429,7 @@ static void path_of(const char *file, int i, char path[PATH_MAX + 16])
 	snprintf(path, PATH_MAX + 16, i ? "%s.%d" : "%s", file, i);
 }
 
-/* Where the open file is now: 0 for FILE, 1 for FILE.1 …; RF_EVENT_FILES: it is gone. */
+/* The present place of the open file: 0 for FILE, 1 for FILE.1 …; RF_EVENT_FILES: not found. */
 static int place_of(const struct rf_event_file *file, const struct stat *mine)
 {
 	char path[PATH_MAX + 16];
@@ -451,8 +451,8 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 }
 
 /*
- * The descriptor of the file that follows the open one: of those that were renamed, the next newer
- * one. Where the open one is gone, the oldest that was written later. -ENOENT: none.
+ * The descriptor of the file that follows the open one: of the renamed files, the next newer one.
+ * If the open file was removed, the oldest that was written later. -ENOENT: none.
  */
 static int open_next(const struct rf_event_file *file, struct rf_error *error)
 {
@@ -493,7 +493,7 @@ int rf_event_file_read(struct rf_event_file *file, rf_event_line_visit visit, vo
 		next = open_next(file, error);
 		if (next < 0)
 			break;
-		/* What was added before the file was renamed: nothing is added any more. */
+		/* Lines that were added before the file was renamed; there will be no more. */
 		if (file->fd >= 0) {
 			result = read_rest(file, visit, context);
 			close(file->fd);
@@ -509,7 +509,7 @@ int rf_event_file_read(struct rf_event_file *file, rf_event_line_visit visit, vo
 
 #define BYTES_MAX (64 << 20) /* of a file; the daemon's own are 8 MiB */
 
-/* The whole file; NULL: it is none of the daemon's, or there is none. The caller frees it. */
+/* The whole file; NULL: not found, or not written by the daemon. The caller frees it. */
 static char *read_whole(const char *path, size_t *length)
 {
 	struct stat status;
@@ -550,7 +550,7 @@ static uint64_t number_in(const char *line, size_t length, const char *fence)
 	return is_it ? number : 0;
 }
 
-/* From the end on, since the last line is the one that counts. */
+/* Searches backward, because the last line is decisive. */
 static uint64_t last_of(const char *text, size_t length, const char *fence)
 {
 	const bool may_skip = is_plain(fence);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads the daemon's file of events, line by line, with those it was renamed to: from the oldest to
- * the end, and later what has been added since. Where a file is removed, renamed or emptied
- * meanwhile, no line comes twice. Functions return 0 or a negative errno.
+ * Reads the daemon's file of events, line by line, including the renamed files: from the oldest to
+ * the last line, and later all lines added since. If a file is removed, renamed or truncated
+ * concurrently, no line is visited twice. Functions return 0 or a negative errno.
  */
 #ifndef RINGFENCE_EVENT_FILE_H
 #define RINGFENCE_EVENT_FILE_H
@@ -13,7 +13,7 @@
 
 #define RF_EVENT_FILES 4 /* FILE, FILE.1 … */
 
-/* RINGFENCE_EVENTS in the environment, or what watch.conf says, or the default. "": off. */
+/* RINGFENCE_EVENTS in the environment, or the setting in watch.conf, or the default. "": off. */
 void rf_event_file_path(char path[PATH_MAX]);
 /* Does a daemon write the file now? */
 bool rf_event_file_is_written(const char *path);
@@ -26,18 +26,18 @@ uint64_t rf_event_file_last(const char *path, const char *fence);
 
 struct rf_event_file;
 
-/* `fence` and `event` are valid during the visit. A result that is not 0 ends it. */
+/* `fence` and `event` are valid during the visit. A nonzero result stops the reading. */
 typedef int (*rf_event_line_visit)(void *context, const char *fence,
 				   const struct rf_recorded_event *event);
 
 /* The file need not exist yet. -ENOMEM. */
 int rf_event_file_open(struct rf_event_file **file, const char *path, struct rf_error *error);
-/* May be called with NULL. */
+/* NULL is allowed. */
 void rf_event_file_close(struct rf_event_file *file);
-/* Visits the lines up to the end that were not visited yet. -EACCES and the like: `error`. */
+/* Visits all lines that were not visited yet. On -EACCES and similar: `error` is set. */
 int rf_event_file_read(struct rf_event_file *file, rf_event_line_visit visit, void *context,
 		       struct rf_error *error);
-/* How many lines so far were no events. */
+/* The number of lines read that were no events. */
 uint64_t rf_event_file_strange(const struct rf_event_file *file);
 
 #endif /* RINGFENCE_EVENT_FILE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is made of each scan, and what is remembered of it. */
+/* The state machine of each scan, and the state that is saved. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define STATE_VERSION 2
 
-/* ---- what is remembered over a restart of the daemon, as JSON: writing ---- */
+/* ---- state that is saved over a restart of the daemon, as JSON: writing ---- */
 
 static json_t *write_episode(const struct rf_episode *episode)
 {
@@ -18,7 +18,7 @@ static json_t *write_episode(const struct rf_episode *episode)
 			 (json_int_t)episode->passed);
 }
 
-/* Of a source that may not be told at all, the network that has all of them. */
+/* Of a source that must not be disclosed at all, the network that contains all sources. */
 static struct rf_prefix told_of(enum rf_told told, const struct rf_prefix *source)
 {
 	struct rf_prefix prefix;
@@ -121,7 +121,7 @@ char *rf_events_state(struct rf_events *events, enum rf_told told)
 	return text;
 }
 
-/* ---- what is remembered: reading ---- */
+/* ---- saved state: reading ---- */
 
 static bool copy_text(char *to, size_t size, const char *from)
 {
@@ -213,7 +213,7 @@ static bool read_worst(json_t *json, struct rf_event *left_out)
 	return true;
 }
 
-/* A state of an older version has none of these. */
+/* The state of an older version has none of these. */
 static bool read_newer(json_t *json, struct rf_events *events)
 {
 	json_t *alone = json_object_get(json, "alone"), *bypass = json_object_get(json, "bypass");
@@ -336,7 +336,7 @@ void rf_events_number_after(struct rf_events *events, uint64_t last, uint64_t ti
 
 /* ---- a scan ---- */
 
-/* Of ids that were given before, without a memory of them, none is given again. */
+/* Without a state, no id that was assigned before is assigned again. */
 static void make_base(struct rf_events *events, const struct rf_snapshot *snapshot)
 {
 	uint32_t hash = 2166136261U; /* FNV-1a */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events of the whole fence: of its rules, its traffic, packets that do not meet the program, and
+ * Events of the whole fence: of its rules, its traffic, packets that bypass the program, and
  * its fleet.
  */
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "watch/episodes.h"
 
-/* Ends it, if it is under way. */
+/* Closes the episode, if it is open. */
 static void end(struct rf_events *events, struct rf_episode *episode, enum rf_event_type type)
 {
 	struct rf_event event = rf_event_of(events, type);
@@ -92,7 +92,7 @@ static void tell_changed(struct rf_events *events, const struct rf_snapshot *sna
 	struct rf_event event = rf_event_of(events, RF_EVENT_RULES_CHANGED);
 	char left[RF_DURATION_TEXT_SIZE];
 
-	/* Rules that are no longer in force cannot be described. */
+	/* Rules that are no longer active cannot be described. */
 	if (!has_reverted(new))
 		describe_change(&event, &events->rules, new);
 	if (new->state == RF_PENDING) {
@@ -130,7 +130,7 @@ static void feed_rules(struct rf_events *events, const struct rf_snapshot *snaps
 	see_rules(snapshot, &new);
 	is_other = new.active != old->active;
 	is_reverted = has_reverted(&new) && (is_other || old->state != new.state);
-	/* After a revert, the previous rules are in force under either number. */
+	/* After a revert, the previous rules are active under either number. */
 	is_other = is_other && (is_reverted || new.in_force != old->in_force);
 	is_confirmed = !is_other && old->state == RF_PENDING && new.state == RF_CONFIRMED;
 	if (events->has_rules && is_other)
@@ -162,9 +162,9 @@ static void feed_pause(struct rf_events *events, const struct rf_snapshot *snaps
 	rf_episode_start(events, &events->pause, &event);
 }
 
-/* ---- what is new in the counters ---- */
+/* ---- changes of the counters ---- */
 
-/* What is new in a scan. */
+/* The changes of the counters since the scan before. */
 struct news {
 	uint64_t reason[RF_REASON_COUNT];
 	uint64_t map_error[RF_MAP_ERROR_COUNT];
@@ -242,7 +242,7 @@ static void describe_flood(const struct news *news, struct rf_event *event)
 		 news->sources, news->sources == 1 ? "" : "s");
 }
 
-/* What is under way goes on down to half of what starts it. */
+/* An open flood continues down to half of the starting threshold. */
 static bool is_flood(const struct rf_events *events, const struct news *news)
 {
 	const uint64_t part = events->flood.number ? 2 : 1;
@@ -302,7 +302,7 @@ static bool is_full(enum rf_map_error error)
 	return error == RF_NO_IDLE_SLOT || error == RF_INSERT_FULL;
 }
 
-/* Told once until there was none for a while. There is no event of its end. */
+/* Reported once until there was none for a while. There is no event for the end. */
 static void feed_errors(struct rf_events *events, const struct news *news,
 			struct rf_episode *episode, enum rf_event_type type)
 {
@@ -339,7 +339,7 @@ static void feed_traffic(struct rf_events *events, const struct rf_snapshot *sna
 	feed_errors(events, &news, &events->errors, RF_EVENT_MAP_ERRORS);
 }
 
-/* ---- packets that do not meet the program ---- */
+/* ---- packets that bypass the program ---- */
 
 static void describe_bypass(const struct rf_snapshot *snapshot, struct rf_event *event)
 {
@@ -357,7 +357,7 @@ static void describe_bypass(const struct rf_snapshot *snapshot, struct rf_event 
 	}
 }
 
-/* Ends as soon as the program of each interface counts again; without packets it goes on. */
+/* Stops as soon as the program of each interface counts again; without packets it continues. */
 static void feed_bypass(struct rf_events *events, const struct rf_snapshot *snapshot)
 {
 	struct rf_event event = rf_event_of(events, RF_EVENT_BYPASS_STARTED);
@@ -375,7 +375,7 @@ static void feed_bypass(struct rf_events *events, const struct rf_snapshot *snap
 	rf_episode_start(events, &events->bypass, &event);
 }
 
-/* ---- a host that does not hear the fleet ---- */
+/* ---- a host without connection to the fleet server ---- */
 
 static void describe_alone(const struct rf_fleet_seen *seen, struct rf_event *event)
 {
@@ -393,7 +393,7 @@ static void describe_alone(const struct rf_fleet_seen *seen, struct rf_event *ev
 		snprintf(event->detail, sizeof(event->detail), "%s", why);
 }
 
-/* Ends what a host that is alone has started. */
+/* Closes the episode of a host that was offline. */
 static void end_alone(struct rf_events *events, const char *why)
 {
 	struct rf_event event = rf_event_of(events, RF_EVENT_FLEET_ONLINE);
@@ -419,9 +419,9 @@ static void feed_alone(struct rf_events *events, const struct rf_fleet_seen *see
 	}
 }
 
-/* ---- members of the fleet that are gone ---- */
+/* ---- expired members of the fleet ---- */
 
-/* Adds the numbers of those that are gone; returns how many they are. */
+/* Adds the numbers of the expired members; returns their count. */
 static int list_gone(const struct rf_events *events, const struct rf_agent_seen *agent,
 		     char text[RF_EVENT_DETAIL_SIZE / 2])
 {
@@ -442,7 +442,8 @@ static int list_gone(const struct rf_events *events, const struct rf_agent_seen 
 	return count;
 }
 
-/* While the engine learns, or is not heard, the agent knows not all members. */
+/* While the fleet server rebuilds its state or is unreachable, the agent does not know all members.
+ */
 static void feed_members(struct rf_events *events, const struct rf_fleet_seen *seen)
 {
 	struct rf_event event = rf_event_of(events, RF_EVENT_MEMBER_EXPIRED);
@@ -463,7 +464,7 @@ static void feed_members(struct rf_events *events, const struct rf_fleet_seen *s
 	events->has_changed = true;
 }
 
-/* ---- all of it ---- */
+/* ---- the complete scan ---- */
 
 void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *snapshot)
 {

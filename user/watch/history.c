@@ -17,11 +17,11 @@
 
 #define LISTED_MAX 1000 /* prefixes of a list; of the others the number */
 
-/* Where the networks of a limit's `from` begin, and the text before ends; NULL: it has none. */
+/* The start of the networks of a limit's `from`; terminates the text before it. NULL: no `from`. */
 static char *find_from(const struct rf_limit *limit, char *text)
 {
 	static const char word[] = " from ";
-	char *found = NULL; /* the last one: 'from' may be a name as well */
+	char *found = NULL; /* the last match: 'from' can also be a name */
 
 	for (char *next = strstr(text, word); limit->has_from && next;
 	     next = strstr(next + 1, word))
@@ -92,7 +92,7 @@ static const char *comment_of(const struct rf_listed *listed, enum rf_list list)
 	return !until ? " # by another host" : until == RF_FOREVER ? "" : " # for a time";
 }
 
-/* Entries end, so their times would make new rules each second: they are left out. */
+/* Entries expire, so their times would produce new rules each second: they are left out. */
 static void write_list(FILE *file, const struct rf_ruleset *rules, enum rf_list list,
 		       enum rf_told told)
 {
@@ -161,13 +161,13 @@ char *rf_history_rules(const struct rf_fence *fence, enum rf_told told, struct r
 }
 
 #define RULES_AGAIN_NS (60 * RF_NS_PER_S) /* lists change without a new generation */
-#define DISK_COMMITS 10			  /* between two looks for room */
+#define DISK_COMMITS 10			  /* between two checks of the free space */
 
 /* ---- opening ---- */
 
 /*
- * The last scan that wrote anything. The first scan of a process has no totals, since it does not
- * know its interval; yet it may have cells.
+ * The last scan that wrote anything. The first scan of a process has no totals, because its
+ * interval is unknown; yet it can have cells.
  */
 static int64_t last_scan(struct rf_db *db, int64_t otherwise)
 {
@@ -277,7 +277,7 @@ static void say_stopped(struct rf_history *history, const char *before)
 			history->fence, history->path, history->path);
 }
 
-/* Looks whether there is room, now and then; says when that changes. */
+/* Checks the free space periodically; reports changes. */
 static void look_for_room(struct rf_history *history)
 {
 	const char *before = history->stopped;
@@ -354,7 +354,7 @@ static void count_failure(struct rf_history *history)
 {
 	history->errors++;
 	history->scan = last_scan(&history->db, history->scan);
-	/* Numbers that were given in this transaction are void. */
+	/* Numbers that were assigned in this transaction are void. */
 	history->series_count = history->names_count = 0;
 	history->counted = history->counted_before;
 	history->next_seq =
@@ -456,7 +456,8 @@ int rf_history_put_rules(struct rf_history *history, const char *text, struct rf
 	if (history->rules && !strcmp(history->rules, text))
 		return 0;
 	free(history->rules);
-	history->rules = NULL; /* read from the file next time, whatever becomes of this scan */
+	/* Read from the file next time, whether or not this scan is committed. */
+	history->rules = NULL;
 	return rf_history_fail(history,
 			       rf_db_insert(&history->db, &rf_tables[RF_TABLE_RULES], &row), error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The writer of a fence's history: DIRECTORY/FENCE.db, in SQLite. One transaction a scan: begin,
- * add what the scan found, commit. A failure costs that scan alone: the next begin goes on, and the
- * gap is recorded. Prints nothing; rf_history_note() says what the operator should know.
+ * add the results of the scan, commit. A failure loses only that scan: the next begin continues,
+ * and the gap is recorded. Prints nothing; rf_history_note() returns messages for the operator.
  */
 #ifndef RINGFENCE_HISTORY_H
 #define RINGFENCE_HISTORY_H
@@ -16,7 +16,7 @@
 #define RF_HISTORY_AT_MOST (256ULL << 20)
 #define RF_HISTORY_AT_MOST_LEAST (4ULL << 20)
 #define RF_HISTORY_KEEP_NS (30 * 24 * 3600 * RF_NS_PER_S)
-#define RF_HISTORY_SECONDS_NS (48 * 3600 * RF_NS_PER_S) /* what is recorded each second */
+#define RF_HISTORY_SECONDS_NS (48 * 3600 * RF_NS_PER_S) /* of the records of each second */
 #define RF_HISTORY_CELLS_NS (2 * 3600 * RF_NS_PER_S)
 #define RF_HISTORY_SOURCES_NS (10 * RF_NS_PER_S) /* the interval of sources */
 #define RF_HISTORY_CELLS_MAX 512
@@ -36,51 +36,56 @@ struct rf_history_settings {
 struct rf_history;
 
 /*
- * Opens or makes the file. One that is damaged is put aside, which a note says. -EBUSY: another
+ * Opens or creates the file. A damaged file is moved aside, and a note reports it. -EBUSY: another
  * process records this fence.
  */
 int rf_history_open(struct rf_history **history, const struct rf_history_settings *settings,
 		    const char *fence, struct rf_error *error);
-/* May be called with NULL, and within a scan, which is then given up. */
+/* NULL is allowed, and so is a call within a scan, which is then rolled back. */
 void rf_history_close(struct rf_history *history);
 
 /*
- * Begins the transaction of a scan. Where nothing can be recorded, for the disk is nearly full,
- * this and what follows do nothing, successfully.
+ * Starts the transaction of a scan. If nothing can be recorded because the disk is nearly full,
+ * this and the following calls do nothing, successfully.
  */
 int rf_history_begin(struct rf_history *history, const struct rf_snapshot *snapshot,
 		     struct rf_error *error);
 /* Totals, sources and gaps. */
 int rf_history_add(struct rf_history *history, const struct rf_snapshot *snapshot,
 		   struct rf_error *error);
-/* Rows in any order. Of more than RF_HISTORY_CELLS_MAX sources, those of the most weight stay. */
+/*
+ * Rows in any order. Of more than RF_HISTORY_CELLS_MAX sources, only those with the most weight are
+ * recorded.
+ */
 int rf_history_add_cells(struct rf_history *history, const struct rf_cells_row *row, size_t count,
 			 struct rf_error *error);
 int rf_history_add_event(struct rf_history *history, const struct rf_event *event,
 			 struct rf_error *error);
-/* May the rules be others than those that were put last? Then put them. */
+/* Can the rules differ from the last ones put? Then put them. */
 bool rf_history_wants_rules(const struct rf_history *history, const struct rf_snapshot *snapshot);
 /* The rules as commands; text that is the same as the last one is not stored again. */
 int rf_history_put_rules(struct rf_history *history, const char *text, struct rf_error *error);
 int rf_history_put_state(struct rf_history *history, const char *key, const char *text,
 			 struct rf_error *error);
-/* The caller frees it. NULL: there is none. */
+/* The caller frees it. NULL: not found. */
 char *rf_history_get_state(struct rf_history *history, const char *key);
-/* The greatest number of an event in it; 0: there is none. */
+/* The greatest event number in it; 0: none. */
 uint64_t rf_history_last_seq(const struct rf_history *history);
-/* Three odd words, by which samples are drawn; the file keeps them. */
+/* Three odd words, used to draw samples; stored in the file. */
 const __u64 *rf_history_sample_key(const struct rf_history *history);
-/* After a failure of any of these, this gives up the scan. */
+/* After a failure of any of these, this rolls back the scan. */
 int rf_history_commit(struct rf_history *history, struct rf_error *error);
 
 /* The file, its bytes, and the transactions that failed. */
 const char *rf_history_path(const struct rf_history *history);
 uint64_t rf_history_bytes(const struct rf_history *history);
 uint64_t rf_history_errors(const struct rf_history *history);
-/* Takes the next sentence for the operator: put aside, coarser, stopped. False: there is none. */
+/* Returns the next message for the operator: moved aside, coarser, stopped. False: none. */
 bool rf_history_note(struct rf_history *history, char text[RF_HISTORY_NOTE_SIZE]);
 
-/* The rules of a fence as commands, with what may be told of the lists. The caller frees them. */
+/*
+ * The rules of a fence as commands, with the lists in their disclosed form. The caller frees them.
+ */
 char *rf_history_rules(const struct rf_fence *fence, enum rf_told told, struct rf_error *error);
 
 #endif /* RINGFENCE_HISTORY_H */

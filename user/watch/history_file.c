@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The file of a history: what is said of it, its state, who may read it, one writer, damage; and
- * what goes from it.
+ * The file of a history: its messages and state, its permissions, the lock of its writer, damage,
+ * and the deletion of old records.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,9 +22,9 @@
 
 #define FREE_PERCENT 5
 #define FILE_MODE 0640
-#define BUSY_MS 200		/* who else may write: somebody with SQLite's shell, as root */
-#define LOG_BYTES (16ULL << 20) /* beside a quarter of what the file may be */
-#define DAMAGED_MAX 2		/* of a fence; the newest */
+#define BUSY_MS 200		/* other writers: only SQLite's shell, run by root */
+#define LOG_BYTES (16ULL << 20) /* in addition to a quarter of the maximum size */
+#define DAMAGED_MAX 2		/* of a fence; the last ones */
 #define DAMAGED ".db.damaged-"
 #define DATE_LENGTH 16 /* of 20261122T140200Z */
 #define WAL_PAGES 512  /* in the log, before they are moved into the file */
@@ -99,9 +99,7 @@ char *rf_history_get_state(struct rf_history *history, const char *key)
 
 /* ---- opening ---- */
 
-/*
- * Makes the file, or opens it as it is, and locks it: SQLite gives its log the same mode and owner.
- */
+/* Creates or opens the file, and locks it: SQLite creates its log with the same mode and owner. */
 static int lock_file(struct rf_history *history, struct rf_error *error)
 {
 	const char *why;
@@ -127,7 +125,7 @@ static int set_up(struct rf_history *history)
 	char *sql;
 	int code;
 
-	/* The log stays when the last one closes, so that readers need not write the directory. */
+	/* The log remains after the last close: readers need not write to the directory. */
 	sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
 	sql = sqlite3_mprintf("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;"
 			      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
@@ -152,7 +150,7 @@ static int check_pages(struct rf_history *history)
 	return rf_db_is_damage(db->failed) || !db->failed ? SQLITE_CORRUPT : db->failed;
 }
 
-/* SQLite follows a link in place of its log, and gives the target to the file's owner. */
+/* SQLite follows a symlink at the path of its log, and changes the target to the file's owner. */
 static int check_log(struct rf_history *history, struct rf_error *error)
 {
 	char path[sizeof(history->path) + 8];
@@ -212,7 +210,10 @@ static bool is_aside(const struct rf_history *history, const char *name)
 	       strspn(date, "0123456789TZ") == DATE_LENGTH;
 }
 
-/* Deletes a file that was put aside, and its log first: a log alone would never be found. */
+/*
+ * Deletes a file that was moved aside, and its log first: a log without its file would never be
+ * found.
+ */
 static int delete_aside(const struct rf_history *history, const char *name)
 {
 	char path[sizeof(history->path) + 320];
@@ -259,7 +260,7 @@ static int rename_all(const struct rf_history *history, const char *aside)
 	return 0;
 }
 
-/* What is said of a file that is put aside, and the name that it gets. */
+/* The message about a file that is moved aside, and its new name. */
 struct aside {
 	const char *word, *what, *rest;
 };
@@ -362,7 +363,7 @@ bool rf_history_log_is_held(struct rf_history *history)
 #define STEADY_NS (900 * RF_NS_PER_S)
 #define LEVEL_NS (600 * RF_NS_PER_S) /* between two changes of the level */
 
-/* How much of the file is used, of what it may be. */
+/* The used part of the file's maximum size. */
 static int64_t used_thousandths(struct rf_history *history)
 {
 	struct rf_db *db = &history->db;
@@ -378,7 +379,7 @@ static int64_t before_ms(uint64_t now_ns, uint64_t age_ns)
 	return now_ns > age_ns ? (int64_t)rf_ms(now_ns - age_ns) : 0;
 }
 
-/* What was summed of scans that are deleted is no sum of what is left. */
+/* Sums that include deleted scans are no sums of the remaining ones. */
 static int delete_sums(struct rf_history *history, int64_t from, int64_t to)
 {
 	struct rf_db *db = &history->db;
@@ -393,12 +394,12 @@ static int delete_sums(struct rf_history *history, int64_t from, int64_t to)
 				"ii", from, to);
 }
 
-/* ---- what goes by its age ---- */
+/* ---- deletion by age ---- */
 
 /* What belongs to scans, or to minutes: commands of SQL. */
 struct aged {
-	const char *find; /* one that is old enough */
-	const char *rows; /* deletes the rows whose ids begin with it */
+	const char *find; /* an id that is old enough */
+	const char *rows; /* deletes the rows whose ids start with it */
 	const char *one;  /* deletes its own row */
 	bool has_sums;
 };
@@ -470,7 +471,7 @@ static int delete_rest(struct rf_history *history, uint64_t now_ns)
 			db, "DELETE FROM sums WHERE last < (SELECT min(scan) FROM samples)", "");
 	if (!code)
 		code = rf_db_run(db, "DELETE FROM gaps WHERE end < ?", "i", before);
-	/* The rules that were in force at the beginning stay. */
+	/* The rules that were active at the start of the range remain. */
 	if (!code)
 		code = rf_db_run(db,
 				 "DELETE FROM rules WHERE id < (SELECT max(id) FROM rules "
@@ -479,9 +480,9 @@ static int delete_rest(struct rf_history *history, uint64_t now_ns)
 	return code;
 }
 
-/* ---- what goes by its size ---- */
+/* ---- deletion by size ---- */
 
-/* A part of a table, from its beginning on: so many of 256, and at least one row. */
+/* A part of a table, from its start: `part` of 256, and at least one row. */
 static int64_t some(struct rf_history *history, const char *first, const char *last, int part)
 {
 	const int64_t from = rf_db_int(&history->db, 0, first, "");
@@ -508,7 +509,7 @@ static int trim_seconds(struct rf_history *history)
 	return code;
 }
 
-/* What is kept longest goes slower: most of the room is not there. */
+/* Records with the longest retention are deleted more slowly: they use little of the room. */
 static int trim_rest(struct rf_history *history)
 {
 	struct rf_db *db = &history->db;
@@ -535,7 +536,7 @@ int rf_history_trim(struct rf_history *history)
 	int code = SQLITE_OK;
 
 	if (used_thousandths(history) < TRIM_AT)
-		return SQLITE_OK; /* it is the disk that has no room */
+		return SQLITE_OK; /* the disk is full, not the file */
 	code = trim_seconds(history);
 
 	return code ? code : trim_rest(history);
@@ -575,7 +576,7 @@ static int keep_size(struct rf_history *history)
 	return code;
 }
 
-/* Gives pages back to the disk, where many are not used. */
+/* Returns pages to the disk, if many are unused. */
 static int shrink(struct rf_history *history)
 {
 	struct rf_db *db = &history->db;
@@ -586,7 +587,7 @@ static int shrink(struct rf_history *history)
 					: SQLITE_OK;
 }
 
-/* A clock that was set far forward by mistake would make everything old. */
+/* A clock that was set far forward in error would make all records old. */
 static bool is_clock_steady(const struct rf_history *history)
 {
 	return history->counted.awake_ns - history->steady_ns >= STEADY_NS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which sources are recorded, of the many that a scan finds, and under what name; and the cells of
- * those that matter most.
+ * Which of the many sources of a scan are recorded, and under what name; and the cells of the most
+ * relevant ones.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,8 +19,8 @@
 #define BY_RATE 64
 #define SAMPLE_LEAST 128
 /*
- * Of 48 hours a sampled source takes 0.65 MiB, its sums included: a third of this. So the sample
- * leaves most of the file to the rest, whatever its size.
+ * A sampled source takes 0.65 MiB for 48 hours, including its sums: a third of this. The sample
+ * therefore leaves most of the file to the other records, at any size.
  */
 #define SAMPLE_BYTES (2ULL << 20)
 #define COARSE 3 /* from this level on, the sample is a quarter */
@@ -40,7 +40,7 @@ int rf_tally_open(struct rf_tally *tally, uint64_t at_most)
 	tally->sample = sample < SAMPLE_LEAST		 ? SAMPLE_LEAST
 			: sample > RF_HISTORY_SAMPLE_MAX ? RF_HISTORY_SAMPLE_MAX
 							 : sample;
-	/* Those of the sample, and candidates, fill half of the rows at the most. */
+	/* The sampled sources and the candidates fill at most half of the rows. */
 	tally->rows = LEAST_ROWS;
 	while (tally->rows < 2 * (tally->sample + 2 * CANDIDATES))
 		tally->rows *= 2;
@@ -52,7 +52,7 @@ int rf_tally_open(struct rf_tally *tally, uint64_t at_most)
 	return 0;
 }
 
-/* The file has the key, so that a restart goes on with the same sample. */
+/* The key is stored in the file, so a restart continues with the same sample. */
 void rf_history_read_sample(struct rf_history *history)
 {
 	char *text = rf_history_get_state(history, STATE_KEY);
@@ -101,12 +101,12 @@ static bool is_sampled(const struct rf_tally *tally, uint64_t hash, unsigned int
 	return !(hash >> 32 & ((1U << share_bits) - 1));
 }
 
-/* ---- the rows of a scan, under the names that may be told ---- */
+/* ---- the rows of a scan, under their disclosed names ---- */
 
 /* Called for each source, or network, and limit. */
 typedef void (*visit_row)(void *context, const struct rf_source_row *row);
 
-/* Adds a row of a network to those of its other sources. */
+/* Adds a row of a network to the rows of its other sources. */
 static void merge(struct rf_source_row *into, const struct rf_source_row *row)
 {
 	into->new_passed += row->new_passed;
@@ -177,11 +177,13 @@ static int log2_of(uint64_t number)
 	return number ? 64 - __builtin_clzll(number) : 0;
 }
 
-/* How many rows have about so many drops, and packets: what a row needs to be looked at. */
+/*
+ * The number of rows with about this many drops, and packets: the thresholds for examining a row.
+ */
 struct ranks {
 	uint32_t drops[65], packets[65];
 	int least_drops, least_packets; /* logarithms */
-	int left_drops, left_packets;	/* how many of the least may be taken */
+	int left_drops, left_packets;	/* rows of the least rank that are still accepted */
 };
 
 static void rank(void *context, const struct rf_source_row *row)
@@ -265,7 +267,7 @@ static void clear_from(struct rf_tally *tally, size_t first)
 	memset(tally->row + first, 0, (tally->rows - first) * sizeof(*tally->row));
 }
 
-/* Makes the sample as small as it must be; the next one begins with the same share. */
+/* Reduces the sample as far as necessary; the next one starts with the same share. */
 static void size_sample(struct rf_tally *tally, size_t count, size_t most)
 {
 	size_t sampled;
@@ -294,7 +296,7 @@ static void forget(struct rf_tally *tally)
 	size_t left = 0;
 
 	clear_from(tally, count);
-	size_sample(tally, count, tally->sample); /* all of it stays, or it is none */
+	size_sample(tally, count, tally->sample); /* the whole sample fits, or it is empty */
 	rf_sort(tally->row, count, sizeof(*tally->row), compare_drops);
 	for (size_t i = 0; kept && i < count; i++)
 		if (i < CANDIDATES || tally->row[i].is_sampled)
@@ -403,16 +405,16 @@ static int write_rows(struct rf_history *history, size_t count)
 /* ---- sums by the hour ---- */
 
 /*
- * So that a report of a day need not read two million rows. They are made when the hour is over, in
- * the transaction of a scan; hours before it get theirs one after the other.
+ * Sums per hour: a report of a day need not read two million rows. They are computed after the
+ * hour, in the transaction of a scan; previous hours are added one after the other.
  */
 
 #define HOUR_MS (3600 * 1000LL)
-/* So many rows are summed up at once, which takes 100 ms; of a large sample, parts of hours. */
+/* Rows that are summed up in one step, which takes 100 ms; of a large sample, parts of hours. */
 #define ROWS_MAX (400 * 256)
-#define WORST_ROWS 128 /* of a scan, beside the sample */
+#define WORST_ROWS 128 /* of a scan, in addition to the sample */
 
-/* The scans after the last sums, up to the end of their hour. false: the hour goes on. */
+/* The scans after the last sums, up to the last of their hour. false: the hour is not complete. */
 static bool find_hour(struct rf_history *history, int64_t *first, int64_t *last)
 {
 	struct rf_db *db = &history->db;
@@ -480,7 +482,7 @@ static int add_sums(struct rf_history *history)
 
 /* ---- intervals ---- */
 
-/* Writes the interval that ends now, and begins the next one. */
+/* Writes the current interval, and starts the next one. */
 static int write_interval(struct rf_history *history, uint64_t awake_ns)
 {
 	struct rf_tally *tally = &history->tally;
@@ -525,7 +527,7 @@ int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot 
 	ranks->least_drops = find_least(ranks->drops, &ranks->left_drops);
 	ranks->least_packets = find_least(ranks->packets, &ranks->left_packets);
 	visit_rows(snapshot, told, tally_candidate, &tallying);
-	/* A scan is a moment late, now and then. */
+	/* A scan is slightly late now and then. */
 	if (snapshot->awake_ns - tally->began_ns < RF_HISTORY_SOURCES_NS - RF_NS_PER_S / 2)
 		return SQLITE_OK;
 	return write_interval(history, snapshot->awake_ns);
@@ -567,7 +569,7 @@ static bool is_same_pack(const struct rf_cells_row *a, const struct rf_cells_row
 	return !strcmp(a->limit, b->limit) && rf_cells_same_pack(a, b);
 }
 
-/* The end of the cells of the first `count` rows, which are one pack. */
+/* The latest time of the cells of the first `count` rows, which are one pack. */
 static uint64_t end_of(const struct rf_cells_row **row, size_t count)
 {
 	uint64_t end_ns = 0;
@@ -581,7 +583,7 @@ static uint64_t end_of(const struct rf_cells_row **row, size_t count)
 	return end_ns;
 }
 
-/* Packs rows up to the end of their pack. */
+/* Packs rows until their pack is full. */
 static int pack_rows(const struct rf_history *history, const struct rf_cells_row **row,
 		     size_t count, struct rf_cells_pack *pack, size_t *taken)
 {
@@ -641,7 +643,7 @@ static size_t room(struct rf_history *history)
 	return seconds * BYTES_PER_S;
 }
 
-/* The rows that matter most, as many as may be recorded; then fewer, until they fit. */
+/* The most relevant rows, as many as are permitted; then fewer, until they fit. */
 static int choose(struct rf_history *history, const struct rf_cells_row **row, size_t count)
 {
 	const size_t most = RF_HISTORY_CELLS_MAX >> history->level, bytes = room(history);
@@ -662,8 +664,8 @@ static int choose(struct rf_history *history, const struct rf_cells_row **row, s
 }
 
 /*
- * The rows under the names that may be told. They are told before they are sorted: the order of
- * what is written tells nothing of the addresses. NULL: no memory.
+ * The rows under their disclosed names. They are renamed before they are sorted: the order of the
+ * written rows reveals nothing about the addresses. NULL: no memory.
  */
 static struct rf_cells_row *tell_rows(const struct rf_history *history,
 				      const struct rf_cells_row *row, size_t count)

@@ -10,9 +10,9 @@
 #include "watch/reading.h"
 #include "watch/recorder.h"
 
-#define CLOCK_STEP_NS RF_NS_PER_S	   /* back */
-#define JUMP_NS (3600 * RF_NS_PER_S)	   /* more than that, and nothing is deleted for a while */
-#define SLEEP_NS (2 * RF_NS_PER_S)	   /* the clock went further than the machine was awake */
+#define CLOCK_STEP_NS RF_NS_PER_S    /* back */
+#define JUMP_NS (3600 * RF_NS_PER_S) /* after a larger jump, no records are deleted for a while */
+#define SLEEP_NS (2 * RF_NS_PER_S)   /* the clock went further than the machine was awake */
 #define INTERVAL_MAX_NS (30 * RF_NS_PER_S) /* a longer one is a gap */
 #define SERIES_MAX ((1 << RF_SCAN_SHIFT) - 1)
 #define STATE_KEY "counters"
@@ -86,7 +86,7 @@ struct adding {
 	int code;
 };
 
-/* Counters never step back: a count that a lease is about to hand over may be missing for once. */
+/* Counters never decrease: a count that a lease is about to flush can be missing once. */
 static uint64_t grow(__u64 *before, uint64_t now)
 {
 	const uint64_t grown = now > *before ? now - *before : 0;
@@ -161,7 +161,7 @@ static void add_outcome(struct adding *adding, const char *limit, const char *ou
 	add_count(adding, "limit", limit, outcome, packets, grow(&before->bytes, now->bytes));
 }
 
-/* A limit that was not there before begins at 0, unless nothing is known of before. */
+/* A limit that did not exist before starts at 0, unless the previous state is unknown. */
 static void add_limits(struct adding *adding, const struct rf_snapshot *snapshot)
 {
 	const struct rf_bank *rules = &snapshot->bans.rules;
@@ -207,7 +207,7 @@ static int add_gap(struct rf_history *history, uint64_t from_ns, uint64_t to_ns,
 	return rf_db_insert(&history->db, &rf_tables[RF_TABLE_GAPS], &row);
 }
 
-/* The sums that the scan before left in the file, for what was counted while nobody looked. */
+/* The sums that the previous scan left in the file, to count packets since then. */
 struct kept {
 	char identity[RF_IDENTITY_SIZE];
 	uint64_t time_ms, passed, dropped;
@@ -248,7 +248,7 @@ static int keep_sums(struct rf_history *history)
 	return rf_history_put_state(history, STATE_KEY, text, &unused) ? history->db.failed : 0;
 }
 
-/* Notes the counters: differences begin here. */
+/* Records the counters: differences start here. */
 static void start(struct rf_history *history, const struct rf_snapshot *snapshot)
 {
 	struct adding silent = {.history = history, .is_silent = true};
@@ -257,7 +257,7 @@ static void start(struct rf_history *history, const struct rf_snapshot *snapshot
 	add_counts(&silent, snapshot);
 }
 
-/* Why nothing was recorded until now. */
+/* The reason for the gap up to now. */
 static const char *why_missing(struct rf_history *history, uint64_t since_ms, uint64_t now_ns)
 {
 	if (now_ns < since_ms * RF_NS_PER_MS)
@@ -308,7 +308,7 @@ static int note_clock(struct rf_history *history, const struct rf_snapshot *snap
 
 /* ---- minutes ---- */
 
-/* Sums up the scans after those of the last minute, once this one lies in another minute. */
+/* Sums up the scans after the last minute's, once this scan is in a new minute. */
 static int add_minute(struct rf_history *history, uint64_t now_ns)
 {
 	struct rf_db *db = &history->db;
@@ -351,7 +351,7 @@ static int add_total(struct rf_history *history, const struct rf_snapshot *snaps
 	return rf_db_insert(&history->db, &rf_tables[RF_TABLE_TOTALS], &row);
 }
 
-/* A fence that was made anew began its counters at 0. */
+/* A recreated fence started its counters at 0. */
 static void note_identity(struct rf_counted *counted, const struct rf_snapshot *snapshot)
 {
 	if (!strcmp(counted->identity, snapshot->identity))
