@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is kept of a fence for its metrics, from scan to scan. */
+/* The state of a fence's metrics, from scan to scan. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static uint64_t hash_of(const struct rf_peaks *peaks, const struct rf_prefix *so
 	return sum ? sum : 1;
 }
 
-/* The upper bits tell the place, so these do not. */
+/* The upper bits select the place, therefore these do not. */
 static bool is_noted(const struct rf_peaks *peaks, uint64_t hash)
 {
 	return !(hash >> 20 & ((1U << peaks->share_bits) - 1));
@@ -88,7 +88,7 @@ static bool halve(struct rf_peaks *peaks)
 	return true;
 }
 
-/* Puts those that wait into their places. */
+/* Moves the waiting peaks into their places. */
 static bool settle_peaks(struct rf_peaks *peaks)
 {
 	const unsigned int waits = peaks->waits;
@@ -102,7 +102,7 @@ static bool settle_peaks(struct rf_peaks *peaks)
 	return true;
 }
 
-/* Returns false where there is no memory; then nothing is noted. */
+/* False: no memory; then the use is not noted. */
 static bool peaks_note(struct rf_peaks *peaks, const struct rf_prefix *source, uint32_t limit_id,
 		       uint32_t use)
 {
@@ -122,7 +122,7 @@ static void peaks_free(struct rf_peaks *peaks)
 	*peaks = (struct rf_peaks){};
 }
 
-/* Calls `take` for each, with how many sources it stands for, and begins a new minute. */
+/* Calls `take` for each peak, with the number of sources it represents, and starts a new minute. */
 static void peaks_take(struct rf_peaks *peaks,
 		       void (*take)(void *context, const struct rf_peak *peak, uint64_t weight),
 		       void *context)
@@ -142,19 +142,19 @@ static void peaks_take(struct rf_peaks *peaks,
 struct counter {
 	char key[RF_MONOTONIC_KEY_SIZE];
 	uint64_t base; /* of fences and limits that ended */
-	uint64_t most; /* of what goes on */
+	uint64_t most; /* of the present run of the counter */
 	uint64_t seen; /* in which reading */
 };
 
 struct rf_monotonic {
 	char identity[RF_IDENTITY_SIZE];
-	uint32_t generation;	  /* the newest that was seen in the readings before this one */
+	uint32_t generation;	  /* the latest one in the previous readings */
 	uint32_t next_generation; /* and in this one */
 	uint64_t readings;
 	struct counter *counter;
 	size_t count, capacity;
-	size_t next;	       /* where a look-up begins: readings have one order */
-	struct counter unkept; /* where there is no memory for another one */
+	size_t next;	       /* lookups start here: readings have one order */
+	struct counter unkept; /* used without memory for a new counter */
 };
 
 struct rf_monotonic *rf_monotonic_new(void)
@@ -224,7 +224,7 @@ static struct counter *get(struct rf_monotonic *counters, const char *key)
 
 /* ---- readings of counters ---- */
 
-/* What was counted so far has ended. */
+/* Finishes the present run of the counter. */
 static void settle(struct counter *counter)
 {
 	counter->base += counter->most;
@@ -304,7 +304,9 @@ char *rf_monotonic_save(const struct rf_monotonic *counters)
 	for (size_t i = 0; i < counters->count; i++) {
 		const struct counter *counter = &counters->counter[i];
 
-		/* A key that is not UTF-8 cannot be kept. Only ringfence names limits, in ASCII. */
+		/*
+		 * A key that is not UTF-8 cannot be stored. Only ringfence names limits, in ASCII.
+		 */
 		if (counter->base || counter->most)
 			json_object_set_new(list, counter->key,
 					    json_pack("[I, I]", (json_int_t)counter->base,
@@ -354,7 +356,7 @@ static int read_all(struct rf_monotonic *into, json_t *all)
 	return 0;
 }
 
-/* Both have seen the same fence: which of them has seen more of it is told by the count. */
+/* Both have seen the same fence: the higher count is the later one. */
 static void merge_counter(struct counter *into, const struct counter *from, bool is_same)
 {
 	into->base += from->base;
@@ -399,15 +401,15 @@ int rf_monotonic_restore(struct rf_monotonic *counters, const char *text)
 
 /* ---- the fleet ---- */
 
-/* A value that is kept beside the counters, over restarts of the daemon. */
+/* A value that is stored with the counters, over restarts of the daemon. */
 static void keep(struct rf_metrics *metrics, const char *key, uint64_t value)
 {
 	rf_monotonic_add(metrics->told, key, value - rf_monotonic_told(metrics->told, key));
 }
 
 /*
- * A counter of the agent, which begins at 0 with each start of it. `before` is where the agent's
- * count is kept.
+ * A counter of the agent, which starts at 0 with each start of the agent. The agent's previous
+ * count is stored under `before`.
  */
 static void count(struct rf_metrics *metrics, const char *key, const char *before, bool is_same,
 		  uint64_t now)
@@ -429,7 +431,7 @@ static void take_agent(struct rf_metrics *metrics, const struct rf_agent_seen *a
 	count(metrics, "fleet/alone_ns", "agent/alone_ns", is_same, agent->alone_ns);
 }
 
-/* Takes what a scan saw of the fleet (metrics_fleet.c). */
+/* Updates the fleet's values from a scan (metrics_fleet.c). */
 static void take_fleet(struct rf_metrics *metrics, const struct rf_fleet_seen *seen)
 {
 	const struct rf_agent_seen *agent = &seen->agent;
@@ -451,7 +453,7 @@ static void take_fleet(struct rf_metrics *metrics, const struct rf_fleet_seen *s
 /* ---- metrics of a fence ---- */
 
 #define MINUTE_NS (60 * RF_NS_PER_S)
-#define WORST_NS (60 * RF_NS_PER_S) /* so long the worst source stays the worst */
+#define WORST_NS (60 * RF_NS_PER_S) /* after this time, the worst source is replaced */
 #define USE_MAX 1000000		    /* thousandths */
 
 const struct rf_use_bound rf_use_bounds[RF_USE_BOUNDS] = {
@@ -550,7 +552,7 @@ static void take_outcome(struct rf_metrics *metrics, const struct rf_limit *limi
 		rf_monotonic_see_since(metrics->told, key, limit->since_generation, now->bytes);
 }
 
-/* Adds to what the histogram of a limit has, or reads it. */
+/* Adds to the histogram of a limit, or reads it. */
 static void add_use(struct rf_metrics *metrics, struct rf_limit_metrics *limit,
 		    const uint64_t more[RF_USE_BUCKETS], uint64_t sum)
 {
@@ -647,7 +649,7 @@ static void take_source(struct rf_metrics *metrics, const struct rf_snapshot *sn
 		peaks_note(&metrics->peaks, &row->source, row->limit_id, use);
 }
 
-/* What is observed at the end of a minute. */
+/* Observations of the past minute. */
 struct observing {
 	struct rf_metrics *metrics;
 	uint64_t use[RF_LIMITS_MAX][RF_USE_BUCKETS], sum[RF_LIMITS_MAX];
@@ -660,7 +662,7 @@ static void observe_one(void *context, const struct rf_peak *peak, uint64_t weig
 	int bucket = 0, slot;
 
 	if (!limit)
-		return; /* it was deleted meanwhile */
+		return; /* the limit was deleted in between */
 	slot = limit - observing->metrics->limit;
 	while (bucket < RF_USE_BOUNDS && peak->use > rf_use_bounds[bucket].most)
 		bucket++;
@@ -690,7 +692,7 @@ static void take_sources(struct rf_metrics *metrics, const struct rf_snapshot *s
 		take_source(metrics, snapshot, &snapshot->sources.row[i]);
 }
 
-/* ---- all of it ---- */
+/* ---- the complete scan ---- */
 
 static void take_events(struct rf_metrics *metrics)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Metrics for Prometheus, made from scans: what ringfence-metrics(5) lists. No source is ever a
- * label. What is kept of a fence outlives the fence, so that its counters never step back.
+ * Metrics for Prometheus, made from scans: the metrics of ringfence-metrics(5). No source is ever a
+ * label. The state of a fence outlives the fence, so its counters never decrease.
  */
 #ifndef RINGFENCE_METRICS_H
 #define RINGFENCE_METRICS_H
@@ -11,7 +11,7 @@
 #include "watch/event.h"
 #include "watch/privacy.h"
 
-/* What is known of one fence. */
+/* The metrics of one fence. */
 struct rf_metrics;
 
 struct rf_metrics *rf_metrics_new(const char *fence); /* NULL: no memory */
@@ -20,13 +20,11 @@ void rf_metrics_free(struct rf_metrics *metrics);
 /* Takes a scan, in the order of scans. */
 void rf_metrics_take(struct rf_metrics *metrics, const struct rf_snapshot *snapshot);
 /*
- * The last scan failed, or the fence is gone: its counters are not told until the next one. Before
- * the first scan nothing is told, not even that the fence is down. May be called with NULL.
+ * The last scan failed, or the fence was removed: its counters are not written until the next scan.
+ * Before the first scan no metric is written, not even that the fence is down. NULL is allowed.
  */
 void rf_metrics_lose(struct rf_metrics *metrics);
-/*
- * Observes the use of sources now, not at the end of the minute: for who scans once in a while.
- */
+/* Observes the use of sources now, not at the turn of the minute: for callers that scan rarely. */
 void rf_metrics_observe(struct rf_metrics *metrics);
 void rf_metrics_count_event(struct rf_metrics *metrics, enum rf_event_type type);
 void rf_metrics_count_suppressed(struct rf_metrics *metrics, enum rf_event_type type,
@@ -35,16 +33,18 @@ void rf_metrics_count_suppressed(struct rf_metrics *metrics, enum rf_event_type 
 void rf_metrics_note_history(struct rf_metrics *metrics, uint64_t bytes, uint64_t errors);
 
 /*
- * What keeps the counters going, as one line of JSON; see watch/metrics_of.h. The caller frees it.
+ * The state from which the counters continue, as one line of JSON; see watch/metrics_of.h. The
+ * caller frees it.
  */
 char *rf_metrics_save(const struct rf_metrics *metrics);
-/* Only the first success has an effect: what goes on is newer. -EINVAL: the text is damaged. */
+/*
+ * Only the first success has an effect: the present counters are newer. -EINVAL: the text is
+ * damaged.
+ */
 int rf_metrics_restore(struct rf_metrics *metrics, const char *text);
 
-/*
- * The counters as they may be told: they never step back. Those of a limit, by its name; NULL: none
- * has this name.
- */
+/* The published counters, which never decrease. The counters of a limit, by its name; NULL: not
+ * found. */
 const struct rf_counters *rf_metrics_counters(const struct rf_metrics *metrics);
 const struct rf_limit_counters *rf_metrics_limit_counters(const struct rf_metrics *metrics,
 							  const char *name);
@@ -67,8 +67,8 @@ char *rf_metrics_write(const struct rf_metrics_page *page, size_t *length);
 /*
  * ---- a file of metrics ----
  *
- * For node_exporter's textfile collector. It keeps what the counters need to go on, in comments:
- * `# ringfence state {"fence":…,"state":…}`.
+ * For node_exporter's textfile collector. It stores the state of the counters in comments: `#
+ * ringfence state {"fence":…,"state":…}`.
  */
 
 struct rf_metrics_file {
@@ -77,13 +77,13 @@ struct rf_metrics_file {
 	bool is_damaged; /* some state in it was not taken */
 };
 
-/* Reads the file, if there is one. An error where it is none of ringfence's. */
+/* Reads the file, if it exists. An error if it was not written by ringfence. */
 int rf_metrics_file_read(struct rf_metrics_file *file, const char *path, struct rf_error *error);
-/* Takes over what it keeps of this fence. */
+/* Restores the stored state of this fence. */
 void rf_metrics_file_restore(struct rf_metrics_file *file, struct rf_metrics *metrics);
 /*
- * Writes the page into the file, all at once, with what is to be kept of its fences, and of others
- * that the file had.
+ * Replaces the file atomically by the page, with the state of its fences, and of other fences that
+ * the file had.
  */
 int rf_metrics_file_write(const struct rf_metrics_file *file, const struct rf_metrics_page *page,
 			  struct rf_error *error);

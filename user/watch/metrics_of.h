@@ -8,13 +8,13 @@
 /*
  * ---- counters ----
  *
- * Counters of one fence that never step back to a reader, whatever the fence does: a count that a
- * lease is about to hand over may be missing from a reading, a fence may be replaced, a limit
- * deleted and made anew. What is told is `base`, of all that ended, and the most that was seen of
- * what goes on. Pure.
+ * Counters of one fence that never decrease for a reader, through changes of the fence: a count
+ * that a lease is about to flush can be missing from a reading, a fence can be replaced, a limit
+ * deleted and recreated. The published value is `base`, of all finished runs, plus the maximum of
+ * the present run. Pure.
  */
 
-#define RF_MONOTONIC_MAX 2048 /* counters; of more, those that were not seen for longest go */
+#define RF_MONOTONIC_MAX 2048 /* counters; beyond this, the least recently seen are dropped */
 #define RF_MONOTONIC_KEY_SIZE 96
 
 struct rf_monotonic;
@@ -23,28 +23,28 @@ struct rf_monotonic *rf_monotonic_new(void); /* NULL: no memory */
 void rf_monotonic_free(struct rf_monotonic *counters);
 
 /*
- * Begins a reading of the fence with this identity. With another one than before, all its counters
- * began at 0. `generation` is that of its rules, as they were before the reading.
+ * Starts a reading of the fence with this identity. If the identity differs from the previous one,
+ * all its counters started at 0. `generation` is the one of its rules, read before the counters.
  */
 void rf_monotonic_begin(struct rf_monotonic *counters, const char *identity, uint32_t generation);
-/* Takes what a counter of the fence has now. Returns what may be told. */
+/* Updates a counter with its present value. Returns the published value. */
 uint64_t rf_monotonic_see(struct rf_monotonic *counters, const char *key, uint64_t now);
 /*
- * The same of a counter that a limit has had since `since`, a generation. After the reading before,
- * it began at 0.
+ * The same for a counter of a limit that exists since `since`, a generation. If that is after the
+ * previous reading, the counter started at 0.
  */
 uint64_t rf_monotonic_see_since(struct rf_monotonic *counters, const char *key, uint32_t since,
 				uint64_t now);
 /* Counts something that no fence counts. */
 uint64_t rf_monotonic_add(struct rf_monotonic *counters, const char *key, uint64_t more);
-/* What was told last; 0: nothing yet. */
+/* The last published value; 0: none yet. */
 uint64_t rf_monotonic_told(const struct rf_monotonic *counters, const char *key);
 
-/* All of it as JSON, on one line. The caller frees it. NULL: no memory. */
+/* All counters as JSON, on one line. The caller frees it. NULL: no memory. */
 char *rf_monotonic_save(const struct rf_monotonic *counters);
 /*
- * Adds what was saved, as if it had been seen before all that was seen since. -EINVAL: the text is
- * damaged, and nothing is changed. -ENOMEM.
+ * Adds the saved counters, as if they had been seen before all values seen since. -EINVAL: the text
+ * is damaged, and the counters are unchanged. -ENOMEM.
  */
 int rf_monotonic_restore(struct rf_monotonic *counters, const char *text);
 
@@ -71,7 +71,7 @@ struct rf_peaks {
 	unsigned int waits;
 	size_t count;
 	unsigned int share_bits; /* one in 1 << share_bits is noted */
-	uint64_t key[3];	 /* random, so that nobody chooses which sources are noted */
+	uint64_t key[3];	 /* random: a sender cannot choose which sources are noted */
 };
 
 /* ---- metrics ---- */
@@ -87,7 +87,7 @@ struct rf_use_bound {
 
 extern const struct rf_use_bound rf_use_bounds[RF_USE_BOUNDS];
 
-/* The worst source lately; `packets` is 0: there was none. */
+/* The worst recent source; `packets` is 0: none. */
 struct rf_worst {
 	struct rf_prefix source;
 	uint64_t packets; /* between two scans */
@@ -109,7 +109,7 @@ struct rf_limit_metrics {
 struct rf_fleet_metrics {
 	bool is_told; /* some limit is one of the fleet */
 	struct rf_fleet_seen seen;
-	uint64_t asks_sent, asks_put_off, asks_lost; /* as they may be told */
+	uint64_t asks_sent, asks_put_off, asks_lost; /* in their published form */
 	uint64_t alone_times, alone_ns;
 };
 
@@ -123,7 +123,7 @@ struct rf_metrics {
 	/* Of the last scan: */
 	uint64_t awake_ns, confirm_ns, paused_ns;
 	uint64_t windows[2], capacity, listed[2];
-	/* As they may be told: */
+	/* As published: */
 	struct rf_counters counters;
 	struct rf_limit_metrics limit[RF_LIMITS_MAX];
 	struct rf_fleet_metrics fleet;

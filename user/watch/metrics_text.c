@@ -24,8 +24,8 @@ enum unit { NONE, SECONDS, BYTES, RATIO };
 enum scope {
 	BUILD,	 /* once, without a fence */
 	DAEMON,	 /* the same, where scans follow each other */
-	KNOWN,	 /* for each fence, also one that is down */
-	SCANNED, /* the same, once a scan began, and where scans follow each other */
+	KNOWN,	 /* for each fence, including fences that are down */
+	SCANNED, /* the same, once a scan was made, and if scans are repeated */
 	FENCE,	 /* for each fence that is up */
 	LIMIT,	 /* for each limit of it */
 	WATCHED, /* for each fence, where scans follow each other */
@@ -43,7 +43,7 @@ struct writer {
 	const struct family *family;
 	const struct rf_metrics *metrics; /* NULL: of the daemon */
 	const struct rf_limit_metrics *limit;
-	const char *labels; /* of the family, those that have no value yet */
+	const char *labels; /* of the family; those without a value yet */
 };
 
 struct family {
@@ -53,14 +53,14 @@ struct family {
 	enum scope scope;
 	const char *labels; /* blanks between them */
 	const char *help;
-	/* `limit` is NULL unless the scope is LIMIT, `metrics` where it is the daemon. */
+	/* `limit` is NULL unless the scope is LIMIT, `metrics` if it is the daemon. */
 	void (*write)(struct writer *writer, const struct rf_metrics *metrics,
 		      const struct rf_limit_metrics *limit);
 };
 
 /* ---- a sample ---- */
 
-/* A label's value. Names of fences may have any character but '/' and blanks. */
+/* A label's value. Names of fences can contain any character except '/' and blanks. */
 static void put_value(FILE *out, const char *value)
 {
 	char text[RF_PREFIX_TEXT_SIZE];
@@ -86,7 +86,7 @@ static void label(struct writer *writer, const char *value)
 	writer->labels += length + strspn(writer->labels + length, " ");
 }
 
-/* Begins a sample: its name, its fence and its limit. */
+/* Starts a sample: its name, its fence and its limit. */
 static void begin(struct writer *writer, const char *suffix)
 {
 	rf_put(writer->out, "%s%s", writer->family->name, suffix);
@@ -121,7 +121,7 @@ static void end_with(struct writer *writer, uint64_t value)
 	rf_put(writer->out, "%" PRIu64 "\n", value);
 }
 
-/* Ends a sample with the worst source, where that may be told. */
+/* Completes a sample with the worst source, if disclosure is permitted. */
 static void end_with_worst(struct writer *writer, uint64_t value, const struct rf_worst *worst)
 {
 	const struct rf_metrics_page *page = writer->page;
@@ -273,7 +273,7 @@ static void members(struct writer *writer, const struct rf_agent_seen *agent)
 {
 	const uint32_t count = rf_agent_members(agent);
 
-	if (count) /* this host is one; else nobody knows */
+	if (count) /* this host is one; otherwise unknown */
 		value(writer, count);
 }
 
@@ -316,7 +316,7 @@ static const char *type_name(const struct rf_metrics_page *page, enum type type)
 	return names[type == INFO && !page->is_open ? GAUGE : type];
 }
 
-/* The text format has no line for a unit. */
+/* The text format does not have a line for a unit. */
 static void write_unit(struct writer *writer, const struct family *family)
 {
 	static const char *const names[] = {"", "seconds", "bytes", "ratio"};
@@ -325,7 +325,7 @@ static void write_unit(struct writer *writer, const struct family *family)
 		rf_put(writer->out, "# UNIT %s %s\n", family->name, names[family->unit]);
 }
 
-/* Has a fence before this one the same name? Prometheus would refuse all of it. */
+/* Has a fence before this one the same name? Prometheus would reject the whole page. */
 static bool is_repeated(const struct rf_metrics_page *page, int i)
 {
 	for (int before = 0; before < i; before++)
@@ -415,7 +415,7 @@ char *rf_metrics_write(const struct rf_metrics_page *page, size_t *length)
 
 #define BEGINNING "# HELP ringfence_"
 #define STATE "# ringfence state "
-#define KEPT_MAX 64 /* states of fences that are gone */
+#define KEPT_MAX 64 /* states of removed fences */
 #define FILE_MODE 0644
 
 int rf_metrics_file_read(struct rf_metrics_file *file, const char *path, struct rf_error *error)
@@ -604,7 +604,7 @@ int rf_metrics_file_write(const struct rf_metrics_file *file, const struct rf_me
 	char path[PATH_MAX];
 	int fd, err;
 
-	/* No `.prom` at its end: the collector does not read it. */
+	/* The name must not have the suffix `.prom`: the collector would read it. */
 	if (snprintf(path, sizeof(path), "%s.XXXXXX", file->path) >= (int)sizeof(path))
 		return rf_error_failed(error, -ENAMETOOLONG, "%.256s…: the name is too long",
 				       file->path);

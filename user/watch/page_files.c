@@ -9,7 +9,7 @@
 
 #define PATH RF_PAGE_DIRECTORY "/" RF_PAGE_FILE
 
-/* Nobody could type another character into a URL. */
+/* Other characters could not be typed into a URL. */
 static bool is_token(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)

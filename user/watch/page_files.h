@@ -22,9 +22,9 @@ struct rf_page_address {
 	char token[RF_TOKEN_SIZE];
 };
 
-/* Takes a token from a file. An error where there is none, or one that can be guessed. */
+/* Reads a token from a file. An error if it is missing, or can be guessed. */
 int rf_token_read(const char *path, char token[RF_TOKEN_SIZE], struct rf_error *error);
-/* Reads what the daemon left, with the token. */
+/* Reads the address that the daemon wrote, with the token. */
 int rf_page_find(struct rf_page_address *page, struct rf_error *error);
 
 #endif /* RINGFENCE_PAGE_FILES_H */

@@ -105,7 +105,7 @@ int rf_pcapng_add_interface(struct rf_pcapng *pcapng, uint32_t index, const char
 	return write_block(pcapng->file, BLOCK_INTERFACE, &body);
 }
 
-/* The number of the interface's block, which is made if there is none. */
+/* The number of the interface's block, which is written if it does not exist. */
 static int find_interface(struct rf_pcapng *pcapng, const struct rf_pcapng_packet *packet,
 			  uint32_t *number)
 {

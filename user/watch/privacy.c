@@ -37,7 +37,9 @@ uint32_t rf_tell_who(const uint64_t key[2], const struct rf_prefix *source,
 	return (rf_siphash(key, words, sizeof(words)) & WHO_MASK) ?: 1;
 }
 
-/* Writes a word, which may be an address or a prefix; what ends a sentence is no part of it. */
+/*
+ * Writes a word, which can be an address or a prefix; punctuation at its right is not part of it.
+ */
 static void tell_word(FILE *out, enum rf_told told, const char *word, size_t length)
 {
 	char text[RF_PREFIX_TEXT_SIZE] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What may be told of a source. Addresses are personal data: whatever the daemon writes or serves
- * goes through here. Pure.
+ * Which part of a source is disclosed. Addresses are personal data: everything the daemon writes or
+ * serves passes through here. Pure.
  */
 #ifndef RINGFENCE_PRIVACY_H
 #define RINGFENCE_PRIVACY_H
@@ -23,18 +23,18 @@ enum rf_told {
 		[RF_TELL_NONE] = "none", [RF_TELL_PREFIX] = "prefix", [RF_TELL_FULL] = "full" \
 	}
 
-/* What is told of `in`; false: nothing may be told. */
+/* The disclosed form of `in`; false: no part of it is disclosed. */
 bool rf_tell(enum rf_told told, const struct rf_prefix *in, struct rf_prefix *out);
 
 /*
- * Which source of the network that is told of it: a number that needs no more than 28 bits, and
- * never 0. It says whether two records are of one source, and not of which one: that takes the key,
- * which is never written. 0: `told` is the source itself.
+ * Distinguishes the sources of a disclosed network: a number of at most 28 bits, and never 0. It
+ * shows whether two records are of one source, but not of which one: that requires the key, which
+ * is never written. 0: `told` is the source itself.
  */
 uint32_t rf_tell_who(const uint64_t key[2], const struct rf_prefix *source,
 		     const struct rf_prefix *told);
 
-/* The text with each address in it as it may be told. The caller frees it. NULL: no memory. */
+/* The text with each address in its disclosed form. The caller frees it. NULL: no memory. */
 char *rf_tell_text(enum rf_told told, const char *text);
 
 #endif /* RINGFENCE_PRIVACY_H */

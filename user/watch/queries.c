@@ -45,7 +45,7 @@ static const struct rf_db_column parameters[] = {
 
 const struct rf_db_columns rf_statement_parameters = ARRAY(parameters);
 
-/* ---- columns of tables and of answers ---- */
+/* ---- columns of tables and of rows ---- */
 
 #define AS(member, name) RF_DB_COLUMN(STRUCT, member, name)
 #define COLUMN(member) AS(member, #member)
@@ -374,7 +374,7 @@ enum rf_schema_format rf_schema_format(struct rf_db *db)
 	return RF_SCHEMA_NONE;
 }
 
-/* The marks are a part of the transaction: a file has all of it, or is empty. */
+/* The marks are part of the transaction: a file has the complete schema, or is empty. */
 static int make(struct rf_db *db)
 {
 	char *marks = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
@@ -409,7 +409,7 @@ int rf_schema_make(struct rf_db *db)
 #define MINUTES "minutes CROSS JOIN minute_counts ON " OF_MINUTE
 #define IN_RANGE "time > :from AND time <= :to "
 
-/* Are there seconds of so much of the range, or of all that there is? */
+/* Are there seconds of this part of the range, or of all recorded time? */
 #define HAS_SECONDS(range_ms, missing_ms)                                                 \
 	":to - :from <= " range_ms " AND (first_second <= :from + " missing_ms            \
 	" OR first_second <= first_minute) FROM (SELECT coalesce((SELECT min(time) FROM " \
@@ -431,10 +431,10 @@ int rf_schema_make(struct rf_db *db)
 #define SUMMED "source, number, passed, dropped, would_drop, used / 1000 AS used, banned "
 
 /*
- * The points that each interval of a graph covers, and the share of it that each has. One that is
- * no longer than a step counts where it ended; a longer one is split, or the points between two
- * ends would look like a gap. Scans are a minute apart, unless one is late, so an interval covers
- * four minutes at most. What is in the last point may have ended after it.
+ * The points that each interval of a graph covers, and its share of each. An interval that is no
+ * longer than a step counts at its last point; a longer one is split, or the points within it would
+ * look like a gap. Scans are a minute apart, unless one is late, so an interval covers four minutes
+ * at most. An interval in the last point can extend beyond it.
  */
 #define LONGEST "240000"
 #define IN_GRAPH "time > :from AND time <= :to + :step + " LONGEST " "
@@ -448,7 +448,7 @@ int rf_schema_make(struct rf_db *db)
 	"/ :step FROM interval UNION ALL SELECT number, time, ms, sources, began, point + 1 "   \
 	"FROM part WHERE :from + (point + 1) * :step < time) "
 
-/* What an hour sums up of its rows; they are compared by the check. */
+/* The sums of an hour, from the stored sums and from its rows; the check compares them. */
 #define HOUR_SUMS                                                                            \
 	"SELECT number, source, passed, dropped, would_drop, used, banned FROM source_sums " \
 	"WHERE first = sums.first "
@@ -486,8 +486,7 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 	ROWS_QUESTION(RULES, "rules", rules, struct rf_recorded_rules,
 		      "WHERE time <= :time ORDER BY id DESC LIMIT 1"),
 
-	/* The first second that ends later; or the last one, if it was a moment ago; or a minute.
-	 */
+	/* The first second whose interval is later; or the last one, if recent; or a minute. */
 	QUESTION(INTERVAL_AT, interval, struct rf_interval,
 		 "SELECT is_minute, number, time - ms AS began, time, ms / 1000.0 AS seconds, 1 AS "
 		 "one_in FROM (SELECT 0 AS place, 0 AS is_minute, * FROM (SELECT scan AS number, "
@@ -548,9 +547,9 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 		 "WHEN 2 THEN passed + dropped WHEN 3 THEN used / 1000 END DESC, CASE :order WHEN "
 		 "1 THEN passed + dropped END DESC, dropped + would_drop DESC, passed DESC"),
 	/*
-	 * Of the hours that lie in the range their sums; between these, from one hour to the next,
-	 * the rows. In one statement, since the writer may make or delete sums at any time. Only
-	 * the scans that end in the range, or are the next to end, can have a part of it.
+	 * Of the hours within the range their sums; between these, from one hour to the next, the
+	 * rows. In one statement, because the writer can create or delete sums at any time. Only
+	 * the scans within the range, or directly after it, can have a part of it.
 	 */
 	QUESTION(
 		SOURCES_BETWEEN, source_sum, struct rf_source_sum,
@@ -585,7 +584,9 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 		 "JOIN sources ON " OF_SCAN "WHERE " IN_RANGE
 		 "AND +number = (SELECT number FROM limits WHERE name = :limit)"),
 
-	/* Of all, so that the index of times answers it alone; numbers need not follow the clock.
+	/*
+	 * Of all, so the index of times suffices without the table; numbers need not follow
+	 * the clock.
 	 */
 	QUESTION(EVENTS_SPAN, span, struct rf_asked,
 		 "SELECT coalesce(min(seq) - 1, -1) AS after, coalesce(max(seq), -1) AS last FROM "
@@ -624,9 +625,9 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 		 "ORDER BY seq DESC LIMIT 1"),
 
 	/*
-	 * The shortest step of a round length that makes few enough points. Up to two hours are
-	 * made from seconds; these are gone after a while, then a short range is made from minutes
-	 * as well.
+	 * The shortest step of a round length with a small enough number of points. Up to two hours
+	 * are made from seconds; these are deleted after a while, then a short range is made from
+	 * minutes as well.
 	 */
 	QUESTION(
 		GRAPH_STEP, step, struct rf_asked,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where histories are; opens one, and asks what queries.c can ask. */
+/* Finds and opens histories, and runs the queries of queries.c. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ void rf_event_file_path(char path[PATH_MAX])
 		*path = '\0';
 }
 
-/* Takes the name of a fence from that of its file. */
+/* Derives the name of a fence from the name of its file. */
 static bool take_name(const char *file, char name[RF_NAME_SIZE])
 {
 	const size_t length = strlen(file);
@@ -125,10 +125,10 @@ int rf_recorded_fences(struct rf_recorded_fences *fences, struct rf_error *error
 
 /* ---- opening ---- */
 
-#define BUSY_MS 2000 /* waits only while the writer begins its log anew */
+#define BUSY_MS 2000 /* waits only while the writer restarts its log */
 #define PAUSE_MS 20
 #define PAGE 128	  /* rows */
-#define TEXT_MAX 255	  /* of a row that is kept */
+#define TEXT_MAX 255	  /* of a row that is stored */
 #define PLACES_LEAST 4096 /* a power of two */
 
 int rf_reader_fail_memory(struct rf_error *error)
@@ -204,7 +204,9 @@ static int check_format(struct rf_reader *reader, struct rf_error *error)
 	}
 }
 
-/* contains(OUTER, INNER), of prefixes; what is none contains nothing, and is in nothing. */
+/*
+ * contains(OUTER, INNER), of prefixes; a text that is no prefix contains nothing, and is in none.
+ */
 static void sql_contains(sqlite3_context *context, int count, sqlite3_value **value)
 {
 	struct rf_prefix prefix[2];
@@ -278,7 +280,7 @@ static void begin(struct rf_cursor *cursor)
 				      &rf_statement_parameters, &cursor->asked);
 }
 
-/* A row whose prefix is none is left out. */
+/* A row whose prefix cannot be parsed is left out. */
 static bool step(struct rf_cursor *cursor, void *row)
 {
 	const struct rf_statement *statement = &rf_statements[cursor->question];
@@ -320,7 +322,7 @@ static void empty_page(struct rf_cursor *cursor)
 	page->count = page->at = 0;
 }
 
-/* Copies the texts of a row that stays. False: no memory. */
+/* Copies the texts of a row that outlives the statement. False: no memory. */
 static bool keep_texts(const struct rf_statement *statement, char *row)
 {
 	bool is_kept = true;
@@ -544,7 +546,7 @@ int rf_ask_folded(struct rf_reader *reader, enum rf_question question, const str
 
 int rf_reader_export(struct rf_reader *reader, const char *path, struct rf_error *error)
 {
-	/* The copy has addresses: it is readable for whoever makes it. */
+	/* The copy has addresses: it is readable only for its creator. */
 	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 
 	if (fd < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads a history, also while its writer writes: each question is a short read of its own, which
- * never holds the writer up. Times are ns since 1970. Functions return 0 or a negative errno with a
+ * Reads a history, also while its writer writes: each query is a separate short read, which never
+ * blocks the writer. Times are ns since 1970. Functions return 0 or a negative errno with a
  * sentence in `error`.
  */
 #ifndef RINGFENCE_READER_H
@@ -18,9 +18,9 @@
 
 /* ---- where histories are ---- */
 
-/* RINGFENCE_HISTORY in the environment, or what watch.conf says, or the default. */
+/* RINGFENCE_HISTORY in the environment, or the setting in watch.conf, or the default. */
 void rf_history_directory(char path[PATH_MAX]);
-/* Does watch.conf say that there is none? */
+/* Does watch.conf disable it? */
 bool rf_history_is_off(void);
 
 /*
@@ -35,7 +35,7 @@ struct rf_recorded_fences {
 	int count;
 };
 
-/* The fences with a history; an error where there is none, or no permission to look. */
+/* The fences with a history; an error if the directory is not readable. */
 int rf_recorded_fences(struct rf_recorded_fences *fences, struct rf_error *error);
 
 /* ---- one history ---- */
@@ -44,11 +44,9 @@ struct rf_reader;
 
 int rf_reader_open(struct rf_reader **reader, const char *directory, const char *fence,
 		   struct rf_error *error);
-/* May be called with NULL. */
+/* NULL is allowed. */
 void rf_reader_close(struct rf_reader *reader);
-/*
- * Looks for damage: the first complaint and what to do about it, or "" where there is none.
- */
+/* Checks for damage: the first problem found and how to fix it, or "" if none. */
 int rf_reader_check(struct rf_reader *reader, char complaint[256], char remedy[256],
 		    struct rf_error *error);
 /* Copies the history into a file that does not exist yet. */
@@ -80,7 +78,7 @@ enum rf_question {
 	RF_ASK_EVENTS,
 	RF_ASK_EVENTS_OF_ID,  /* struct rf_recorded_event: id */
 	RF_ASK_EVENTS_AFTER,  /* struct rf_recorded_event: after, a number */
-	RF_ASK_LATEST_EVENTS, /* struct rf_recorded_event: from, to, most; the newest first */
+	RF_ASK_LATEST_EVENTS, /* struct rf_recorded_event: from, to, most; the latest first */
 	RF_ASK_FIRST_EVENT,   /* struct rf_recorded_number: a time in ms; 0: none */
 	RF_ASK_LAST_SEQ,      /* struct rf_recorded_number: after which `most` events follow */
 	RF_ASK_LAST_SCAN,
@@ -104,13 +102,13 @@ struct rf_asked {
 	int64_t step, points, one_in;
 	int64_t order; /* enum rf_order and 1; 0: as it is said of the question */
 	const char *id, *limit, *fence;
-	const struct rf_prefix *of;	/* what has the source, or is in it; NULL: any */
-	const struct rf_prefix *within; /* what is in it; NULL: any */
+	const struct rf_prefix *of;	/* rows that contain the source, or are in it; NULL: any */
+	const struct rf_prefix *within; /* rows in it; NULL: any */
 };
 
 #define RF_ROW_MAX 512 /* bytes of the struct of a question */
 
-/* The rows of an answer, one after the other. */
+/* The rows of a query, one after the other. */
 struct rf_cursor {
 	struct rf_reader *reader;
 	enum rf_question question;
@@ -119,17 +117,17 @@ struct rf_cursor {
 	struct rf_cursor_page *page; /* of a question whose visitor must hold nothing */
 };
 
-/* Asks. End the cursor with rf_cursor_end() in any case. */
+/* Starts a query. Call rf_cursor_end() in any case. */
 void rf_ask(struct rf_cursor *cursor, struct rf_reader *reader, enum rf_question question,
 	    const struct rf_asked *asked);
-/* Puts the next row into the struct of the question. False: there is none, or it failed. */
+/* Writes the next row into the struct of the query. False: no more rows, or an error. */
 bool rf_cursor_next(struct rf_cursor *cursor, void *row);
 /* 0, or what failed. */
 int rf_cursor_end(struct rf_cursor *cursor, struct rf_error *error);
-/* The first row. Returns 1, 0 where there is none, or what failed. Its texts are not kept. */
+/* The first row. Returns 1, 0 without rows, or an error. Its texts are not copied. */
 int rf_ask_one(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
 	       void *row, struct rf_error *error);
-/* The number that a question has as its answer; 0 also where it fails. */
+/* The number that a query returns; 0 also after an error. */
 int64_t rf_ask_number(struct rf_reader *reader, enum rf_question question, int64_t most);
 /* All rows of a question without texts, in an array that the caller frees. */
 int rf_ask_all(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,
@@ -153,7 +151,10 @@ struct rf_recorded_rules {
 	const char *text;
 };
 
-/* The rules in force then, after the line of their format. Freed by the caller; NULL: no record. */
+/*
+ * The rules that were active then, after the line of their format. Freed by the caller; NULL: no
+ * record.
+ */
 char *rf_reader_rules(struct rf_reader *reader, uint64_t time_ns, uint64_t *since_ns);
 
 struct rf_recorded_number {
@@ -184,7 +185,7 @@ struct rf_recorded {
 
 void rf_recorded_free(struct rf_recorded *recorded);
 /*
- * The first interval in the second that begins at `time_ns`, or the minute where seconds are gone.
+ * The first interval in the second that starts at `time_ns`, or the minute if seconds were deleted.
  * -ENODATA: a gap.
  */
 int rf_reader_at(struct rf_reader *reader, uint64_t time_ns, struct rf_recorded *recorded,
@@ -192,7 +193,7 @@ int rf_reader_at(struct rf_reader *reader, uint64_t time_ns, struct rf_recorded 
 /* Sums of a range: of its seconds up to six hours, else of its minutes. */
 int rf_reader_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
 		      struct rf_recorded *recorded, struct rf_error *error);
-/* The packets of a limit's outcome or a reason, 0 where there is no such count. */
+/* The packets of a limit's outcome or a reason, 0 without such a count. */
 uint64_t rf_recorded_packets(const struct rf_recorded *recorded, const char *kind, const char *name,
 			     const char *outcome);
 
@@ -208,36 +209,36 @@ struct rf_recorded_source {
 
 struct rf_recorded_sources {
 	uint64_t from_ns, to_ns;
-	uint64_t share; /* one in so many sources is in the sample */
+	uint64_t share; /* one in this many sources is in the sample */
 	struct rf_recorded_source *row;
 	size_t count;
 };
 
 void rf_recorded_sources_free(struct rf_recorded_sources *sources);
 /*
- * The sources of the interval that has asked->time_ns, most drops first; of them those that limit,
- * of and within choose. -ENODATA: none recorded.
+ * The sources of the interval that has asked->time_ns, most drops first; only those selected by
+ * limit, of and within. -ENODATA: none recorded.
  */
 int rf_reader_sources_at(struct rf_reader *reader, const struct rf_asked *asked,
 			 struct rf_recorded_sources *sources, struct rf_error *error);
 /*
- * The sums of sources over a range: `most` of them, most drops first. `of` is not NULL: those of
- * that source, and of networks around or within it.
+ * The sums of sources over a range: `most` of them, most drops first. If `of` is not NULL: only
+ * that source, and networks around or within it.
  */
 int rf_reader_sources_between(struct rf_reader *reader, uint64_t from_ns, uint64_t to_ns,
 			      const struct rf_prefix *of, size_t most,
 			      struct rf_recorded_sources *sources, struct rf_error *error);
 /*
- * The cells of a source, or of its network, in the second that begins at `time_ns`; `visit` gets
- * each row.
+ * The cells of a source, or of its network, in the second that starts at `time_ns`; `visit` is
+ * called for each row.
  */
 typedef void (*rf_cells_visit)(void *context, const struct rf_cells_row *row);
 int rf_reader_cells(struct rf_reader *reader, uint64_t time_ns, const struct rf_prefix *source,
 		    rf_cells_visit visit, void *context, struct rf_error *error);
 
 /*
- * All rows of cells of a limit that may have a time of the range, the oldest first. A result that
- * is not 0 ends the visit.
+ * All rows of cells of a limit that can overlap the range, the oldest first. A nonzero result stops
+ * the visit.
  */
 typedef int (*rf_row_visit)(void *context, const struct rf_cells_row *row);
 int rf_reader_each_cells(struct rf_reader *reader, const char *limit, uint64_t from_ns,
@@ -245,9 +246,9 @@ int rf_reader_each_cells(struct rf_reader *reader, const char *limit, uint64_t f
 
 /* A source in one interval of the history. */
 struct rf_recorded_peak {
-	uint64_t time_ns; /* the end of the interval */
+	uint64_t time_ns; /* the last moment of the interval */
 	struct rf_prefix source;
-	uint64_t share;	  /* it stands for so many: 1 where it was one of the worst */
+	uint64_t share;	  /* the number of sources it represents: 1 if it was one of the worst */
 	uint64_t packets; /* that passed, were dropped or would be */
 	double used;	  /* the most, as a part of the limit */
 };
@@ -265,33 +266,33 @@ struct rf_recorded_event {
 };
 
 /*
- * A result that is not 0 ends the visit. Nothing is held meanwhile: a visitor whose output waits
- * for a reader does not keep the writer's log from getting shorter.
+ * A nonzero result stops the visit. No lock is held during a visit: a visitor that blocks on its
+ * output does not prevent the writer's log from getting shorter.
  */
 typedef int (*rf_event_visit)(void *context, const struct rf_recorded_event *event);
 /* RF_ASK_EVENTS, or another question whose rows are events. */
 int rf_reader_events(struct rf_reader *reader, enum rf_question question,
 		     const struct rf_asked *asked, rf_event_visit visit, void *context,
 		     struct rf_error *error);
-/* Was a scan recorded lately, as far as the last interval between two of them says? */
+/* Was a scan recorded recently, compared with the last interval between two of them? */
 bool rf_reader_is_written(struct rf_reader *reader);
 
-/* What the events with one id say together. */
+/* Summary of the events with one id. */
 struct rf_recorded_attack {
 	char type[RF_WORD_SIZE]; /* of the first */
 	uint64_t from_ns, to_ns;
 	bool is_over;
-	bool is_of_source;				       /* whose address need not be told */
+	bool is_of_source; /* whose address might not be disclosed */
 	char source[RF_PREFIX_TEXT_SIZE], limit[RF_NAME_SIZE]; /* of the last */
 	uint64_t passed, dropped;
-	char of[RF_PREFIX_TEXT_SIZE]; /* the first source that they tell; "": none */
+	char of[RF_PREFIX_TEXT_SIZE]; /* the first source in the events; "": none */
 };
 
 /*
  * ---- graphs ----
  *
- * A range of a history, for plots: rates over time, and the sources that mattered. What is read is
- * bounded, however long the range is.
+ * A range of a history, for plots: rates over time, and the most relevant sources. The amount read
+ * is bounded, for a range of any length.
  */
 
 #define RF_GRAPH_POINTS 1000 /* at most, and two for the edges */
@@ -306,9 +307,9 @@ struct rf_graph_line {
 };
 
 struct rf_graph {
-	uint64_t from_ns, step_ns; /* the first point ends at from_ns + step_ns */
+	uint64_t from_ns, step_ns; /* the first point covers the step from from_ns */
 	int points;
-	bool is_minutes; /* made from minutes: a second in them is not to be told apart */
+	bool is_minutes; /* made from minutes: seconds within one are indistinguishable */
 	double *seconds; /* that were seen; 0: a gap */
 	uint32_t *sources;
 	double *peak; /* the most drops a second by one reason */
@@ -328,7 +329,7 @@ struct rf_graph_source {
 };
 
 struct rf_graph_sources {
-	uint64_t one_in; /* of the recorded intervals, one in so many was read */
+	uint64_t one_in; /* one in this many of the recorded intervals was read */
 	struct rf_graph_source *row;
 	int count;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of history's reader share; nobody else includes this. */
+/* Internal declarations of the files of history's reader; no other file includes this. */
 #ifndef RINGFENCE_READING_H
 #define RINGFENCE_READING_H
 
@@ -18,22 +18,22 @@ struct rf_statement {
 	const char *name;
 	struct rf_db_question question;
 	size_t size; /* of the struct that a row goes into */
-	/* The first column is the number after which a statement goes on: it is asked in pages. */
+	/* The first column is the number after which a statement continues: it is read in pages. */
 	bool is_paged;
-	bool has_span; /* RF_ASK_EVENTS_SPAN is asked before */
+	bool has_span; /* RF_ASK_EVENTS_SPAN is queried before */
 };
 
 extern const struct rf_statement rf_statements[RF_QUESTIONS];
 extern const struct rf_db_columns rf_statement_parameters; /* of struct rf_asked */
 
-/* The database failed; `error` says how. */
+/* The database failed; `error` describes it. */
 int rf_reader_fail(struct rf_reader *reader, struct rf_error *error);
 int rf_reader_fail_memory(struct rf_error *error);
 
 /*
- * Folds rows that begin with the same `key_size` bytes into one, by `add`: SQLite would sort them
- * first, which takes five times as long as reading them. Rows with a key that is one too many are
- * left out. The caller frees `rows`.
+ * Merges rows that start with the same `key_size` bytes into one, by `add`: SQLite would sort them
+ * first, which takes five times as long as reading them. Rows with keys beyond `most_keys` are left
+ * out. The caller frees `rows`.
  */
 typedef void (*rf_add_row)(void *into, const void *row);
 int rf_ask_folded(struct rf_reader *reader, enum rf_question question, const struct rf_asked *asked,

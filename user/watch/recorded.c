@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What was recorded: answers that take several questions, or what SQL cannot read. */
+/* Results that require several queries, or that SQL cannot compute. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static int fail_in_gap(const struct rf_recorded_gap *gap, struct rf_error *error
 			       rf_gap_text(gap->why));
 }
 
-/* Nothing was recorded at `time_ns`: an error that says why. Returns -ENODATA. */
+/* No data was recorded at `time_ns`: an error with the reason. Returns -ENODATA. */
 static int fail_gap(struct rf_reader *reader, uint64_t time_ns, struct rf_error *error)
 {
 	const struct rf_asked asked = {.from_ns = time_ns, .to_ns = time_ns};
@@ -270,7 +270,7 @@ static int compare_sums(const void *a, const void *b)
 	return (left->limit > right->limit) - (left->limit < right->limit);
 }
 
-/* The sum under the names of its source and limit. False: one of them is none. */
+/* The sum under the names of its source and limit. False: one of them cannot be parsed. */
 static bool name_sum(struct rf_reader *reader, const struct rf_source_sum *sum,
 		     struct rf_recorded_source *row)
 {
@@ -598,7 +598,7 @@ static int compare_parts(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* What was seen, and how many sources there were. */
+/* The sources that were seen, and their number. */
 static int add_parts(struct making *making, struct rf_error *error)
 {
 	struct rf_graph *graph = making->graph;
@@ -617,7 +617,7 @@ static int add_parts(struct making *making, struct rf_error *error)
 	return err;
 }
 
-/* The first part of the interval; where it has none, of the next one. */
+/* The first part of the interval; if it is missing, of the next one. */
 static size_t find_part(const struct making *making, int64_t number)
 {
 	size_t first = 0, end = making->parts;

@@ -179,7 +179,7 @@ void rf_tally_close(struct rf_tally *tally);
 void rf_history_read_sample(struct rf_history *history);
 int rf_history_add_sources(struct rf_history *history, const struct rf_snapshot *snapshot);
 
-/* ---- what goes (history_file.c) ---- */
+/* ---- deletion (history_file.c) ---- */
 
 /* Deletes old rows and enforces the size limit; changes the level of detail. */
 int rf_history_keep(struct rf_history *history, uint64_t now_ns);

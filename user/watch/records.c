@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The records of what a history has. */
+/* The records of a history. */
 #include "watch/reader.h"
 
 const struct rf_field rf_extent_fields[] = {
@@ -56,7 +56,7 @@ const struct rf_field rf_recorded_source_fields[] = {
 };
 
 /* clang-format off */
-/* A value that is not always given is null without one. */
+/* An optional value is null if it is missing. */
 #define AT_TIMES(when) .or_null = RF_EVENT_##when != RF_EVENT_ALWAYS
 #define FIELD(key, member, when, ...) \
 	RF_FIELD(key, struct rf_recorded_event, member, ##__VA_ARGS__)

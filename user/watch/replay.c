@@ -18,10 +18,10 @@ typedef __int128 span256;
 
 /* The intervals over which a limit counts, against the recorded cells. */
 struct spans {
-	span256 certain;	   /* so long an interval always lies within one of them */
-	span256 reach;		   /* so long is the longest of them */
-	span256 cell, cell_longer; /* of the record; it may be as long as the second */
-	span256 late;		   /* so much may two clocks differ */
+	span256 certain;	   /* an interval of this length always lies within one of them */
+	span256 reach;		   /* the longest of them */
+	span256 cell, cell_longer; /* of the record; the actual length is between these two */
+	span256 late;		   /* the maximum difference between two clocks */
 };
 
 static const uint32_t ticks_ns[] = {1000000, 4000000, 3333333, 10000000};
@@ -60,7 +60,7 @@ static uint32_t tick_of(const struct rf_limit *recorded, uint64_t cell_ns)
 	return tick_ns;
 }
 
-/* ---- what the limit counts over ---- */
+/* ---- the interval over which the limit counts ---- */
 
 static void add_spans(const struct rf_policy *policy, uint32_t tick_ns, struct spans *spans)
 {
@@ -68,7 +68,7 @@ static void add_spans(const struct rf_policy *policy, uint32_t tick_ns, struct s
 	span256 certain = cell, reach = cell;
 
 	if (rf_is_log(policy)) {
-		reach += 256; /* both ends of TIME are included */
+		reach += 256; /* TIME includes both of its bounds */
 	} else if (rf_is_weighted(policy)) {
 		certain = (policy->cells - 1) * cell;
 		reach = (policy->cells + 1) * cell;
@@ -124,7 +124,7 @@ static void make_lenient(struct rf_replay_run *run, span256 count, uint64_t limi
 		make_slots(run, step, count / step, limit);
 }
 
-/* What has no more than `limit` in any `count` cells in a row passes this. */
+/* A source with no more than `limit` in any `count` consecutive cells passes this. */
 static void make_strict(struct rf_replay_run *run, span256 count, int64_t limit)
 {
 	const uint64_t step =
@@ -134,7 +134,7 @@ static void make_strict(struct rf_replay_run *run, span256 count, int64_t limit)
 	make_slots(run, step, divide_up(count - 1, step) + 1, limit);
 }
 
-/* What the limit's own roundings, and frames that do not fit, may take from COUNT. */
+/* The part of COUNT that the limit's own roundings, and frames that do not fit, can consume. */
 static int64_t taken(const struct rf_limit *limit, const struct rf_policy *policy)
 {
 	int64_t units = limit->unit == RF_BYTES ? RF_REPLAY_FRAME : 0;
@@ -194,9 +194,9 @@ static void make_small(struct rf_replay_run *run, const struct rf_policy *policy
 }
 
 /*
- * Cells i to j, of length C, have packets that are more than (j - i - 1) C apart, and less than
- * (j - i + 1) C. So what flows in a cell is the difference to a bucket that gets all packets of a
- * cell as it begins.
+ * Packets of cells i to j, of length C, are more than (j - i - 1) C and less than (j - i + 1) C
+ * apart. The flow of one cell is therefore the difference from a bucket that receives all packets
+ * of a cell at its start.
  */
 static void make_buckets(struct rf_replay *replay, const struct rf_policy *policy, uint64_t burst,
 			 uint64_t frame, const struct spans *spans)
@@ -253,7 +253,7 @@ static bool has_same_cells(const struct rf_policy *policy, const struct rf_polic
 	       policy->cell == then->cell;
 }
 
-/* The limit itself; what it does with frames that do not fit is not known. */
+/* The limit itself; its treatment of frames that do not fit is unknown. */
 static void make_same(struct rf_replay *replay, const struct rf_limit *limit,
 		      const struct rf_policy *policy)
 {
@@ -329,7 +329,7 @@ int rf_replay_begin(struct rf_replay *replay, const struct rf_limit *limit,
 
 /* ---- cells ---- */
 
-/* How many of `count` units the limiter admits at once. */
+/* How many of `count` units the limiter admits in one burst. */
 static uint64_t admit_to_ring(struct rf_window *window, const struct rf_policy *policy,
 			      uint64_t time, uint64_t count)
 {
@@ -360,7 +360,7 @@ static uint64_t admit_to_bucket(struct rf_window *window, const struct rf_policy
 	return room;
 }
 
-/* Empties the slots that the newest one has left behind. */
+/* Clears the slots that are too old for the present one. */
 static void move_slots(union rf_replay_window *window, uint32_t span, uint64_t slot)
 {
 	for (int left = 0; window->newest < slot && left < RF_REPLAY_SLOTS; left++) {
@@ -417,8 +417,8 @@ static void begin(const struct rf_replay *replay, struct rf_replayed *replayed)
 }
 
 /*
- * The number of the row's first cell. Rows that follow each other are a whole number of cells
- * apart; what is more or less is the clock's, which is set a little all the time.
+ * The number of the row's first cell. Consecutive rows are a whole number of cells apart; the rest
+ * is due to the clock, which is adjusted slightly all the time.
  */
 static uint64_t find_number(const struct rf_replay *replay, struct rf_replayed *replayed,
 			    const struct rf_cells_row *row)

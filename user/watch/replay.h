@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a limit would have dropped of recorded cells: for each source an interval that has the true
- * number, wherever in its cell each packet came. Pure: cells in, numbers out.
+ * How many packets of recorded cells a limit would have dropped: for each source an interval that
+ * contains the true number, wherever in its cell each packet arrived. Pure: cells in, numbers out.
  *
- * Why both ends hold. A limiter that admits whatever does not exceed COUNT admits as many as any
- * set of packets that never exceeds it (no such set is ever ahead: at the first packet at which one
- * gets ahead, the limiter refused, so some interval that ends there is full; the set has no more
- * than that in the interval, and so was ahead before it). So:
+ * Proof of both bounds. A limiter that admits every packet that does not exceed COUNT admits as
+ * many as any set of packets that never exceeds it (no such set is ever ahead: at the first packet
+ * at which it gets ahead, the limiter refused, so some interval up to that packet is full; the set
+ * has no more than that in the interval, and so was ahead before it). Therefore:
  *
  *   - If any `certain` cells in a row lie within one interval over which the limiter counts, it
  *     admits no more than a limiter of that many whole cells: the lenient one.
@@ -15,17 +15,17 @@
  *
  *       cells        | 12 | 30 |  8 | 41 |  5 |      TIME is 2.5 cells
  *       certain: 2        [=======]                  within TIME, wherever the packets are
- *       reach: 4     [===================]           TIME may touch these four, at the most
+ *       reach: 4     [===================]           TIME can touch these four, at the most
  *
- * So the interval is as wide as a cell at each end of TIME makes it, what the limit's own cells
- * make it, and, where TIME has many cells, 1/64 of TIME at each end. A bucket is compared with one
- * that is larger, or smaller, by what flows in a cell. Where the new limit has the very cells of
- * the recorded one, the limiter itself runs over them, and both ends are the same.
+ * The width of the interval results from one cell at each bound of TIME, from the limit's own
+ * cells, and, if TIME has many cells, from 1/64 of TIME at each bound. A bucket is compared with a
+ * larger, or a smaller bucket: the difference is the flow of one cell. If the new limit has exactly
+ * the cells of the recorded one, the limiter itself runs over them, and both bounds are the same.
  *
- * A cell has what was charged, which may be more than what came: credits that a CPU took in advance
- * and did not spend, 1/64 of what passed in the cell and the one before; and where COUNT is 65535
- * or more, what a closed cell is rounded up by. More packets never lead to fewer drops, so the
- * lenient limiter gets each cell without these, and the strict one with them.
+ * A cell has the charged packets, which can be more than arrived: credits that a CPU took in
+ * advance and did not spend, 1/64 of the packets that passed in the cell and the one before; and if
+ * COUNT is 65535 or more, the rounding of a closed cell. More packets never lead to fewer drops, so
+ * the lenient limiter gets each cell without these, and the strict one with them.
  */
 #ifndef RINGFENCE_REPLAY_H
 #define RINGFENCE_REPLAY_H
@@ -48,7 +48,7 @@ enum rf_bound {
 struct rf_replay_run {
 	struct rf_policy policy;
 	uint64_t step256;    /* of the policy's clock for each cell, in 1/256 units */
-	uint32_t step, span; /* a slot is so many cells, and so many slots count; 0: the policy */
+	uint32_t step, span; /* cells in a slot, and slots that count; 0: the policy */
 	uint64_t limit;
 	bool passes_all, drops_all;
 };
@@ -64,31 +64,33 @@ union rf_replay_window {
 struct rf_replay {
 	struct rf_replay_run run[RF_BOUNDS];
 	uint64_t cell_ns;
-	uint64_t rounding; /* a recorded cell may have so much too much, */
+	uint64_t rounding; /* a recorded cell can be too large by this, */
 	bool has_credits;  /* and credits */
-	bool is_exact;	   /* both ends are the same */
+	bool is_exact;	   /* both bounds are the same */
 };
 
-/* A source on its way through the cells. All zeros: nothing was seen yet. */
+/* The state of a source during a replay. All zeros: before the first cell. */
 struct rf_replayed {
 	union rf_replay_window window[RF_BOUNDS];
 	uint64_t next;	 /* the number of the next cell; 0: none was seen */
 	uint64_t end_ns; /* of the last cell, since 1970 */
-	uint64_t before; /* what the last cell had */
+	uint64_t before; /* the count of the last cell */
 	uint64_t charged[RF_BOUNDS], passed[RF_BOUNDS];
 	bool is_mixed; /* rows overlapped: several sources have one name, or the clock was set */
 };
 
 /*
- * Prepares `limit` for cells of `cell_ns`, which `recorded` has recorded. A usage error where TIME
- * is shorter than a cell, or what the limit counts cannot be told from the cells.
+ * Prepares `limit` for cells of `cell_ns`, which `recorded` has recorded. A usage error if TIME is
+ * shorter than a cell, or if the cells do not determine the limit's counts.
  */
 int rf_replay_begin(struct rf_replay *replay, const struct rf_limit *limit,
 		    const struct rf_limit *recorded, uint64_t cell_ns, struct rf_error *error);
-/* Takes the cells that begin from `since_ns` on and before `until_ns`. Rows come in their order. */
+/*
+ * Replays the cells that start from `since_ns` on and before `until_ns`. Rows come in their order.
+ */
 void rf_replay_row(const struct rf_replay *replay, struct rf_replayed *replayed,
 		   const struct rf_cells_row *row, uint64_t since_ns, uint64_t until_ns);
-/* At least, and at most, so much would have been dropped. */
+/* The lower and the upper bound of the dropped packets. */
 uint64_t rf_replay_least(const struct rf_replayed *replayed);
 uint64_t rf_replay_most(const struct rf_replayed *replayed);
 

@@ -33,7 +33,7 @@ static bool is_key(const struct rf_source_key *key, const struct rf_prefix *sour
 	return key->of == of && !rf_prefix_compare(&key->source, source);
 }
 
-/* The place of the key, or the free one where it belongs. */
+/* The place of the key, or the free place for it. */
 static uint32_t *find_place(const struct rf_source_map *map, const struct rf_prefix *source,
 			    uint64_t of)
 {
@@ -74,7 +74,7 @@ static bool make_key_room(struct rf_source_map *map)
 	return key;
 }
 
-/* The index of the key, which is added where it is new. NO_INDEX: no memory. */
+/* The index of the key, which is added if new. NO_INDEX: no memory. */
 static size_t map_add(struct rf_source_map *map, const struct rf_prefix *source, uint64_t of)
 {
 	uint32_t *place;
@@ -121,9 +121,9 @@ static bool make_room(void **array, size_t *room, size_t index, size_t size)
 	return true;
 }
 
-/* ---- which COUNT would be right ---- */
+/* ---- the right COUNT ---- */
 
-#define ROOM_TIMES 2 /* an honest peak has so much room */
+#define ROOM_TIMES 2 /* headroom over a legitimate peak */
 #define HOURLY 0.999
 
 struct rf_suggest_peak {
@@ -144,7 +144,7 @@ static uint64_t step_rate(int step)
 	return rate;
 }
 
-/* ---- which COUNT: rows ---- */
+/* ---- the right COUNT: rows ---- */
 
 static void add_over(struct rf_suggest *suggest, const struct rf_suggest_row *row)
 {
@@ -178,7 +178,7 @@ int rf_suggest_note(struct rf_suggest *suggest, const struct rf_suggest_row *row
 	return 0;
 }
 
-/* ---- which COUNT: the distribution ---- */
+/* ---- the right COUNT: the distribution ---- */
 
 /* A source in an hour, or in all hours. */
 struct entry {
@@ -219,7 +219,7 @@ static double sources_of(const struct entry *entry, size_t count)
 	return sources;
 }
 
-/* Of entries in the order of what they used: what so large a part of the sources stays within. */
+/* Of entries in the order of their use: the use that this part of the sources does not exceed. */
 static double quantile(const struct entry *entry, size_t count, double part)
 {
 	const double wanted = part * sources_of(entry, count);
@@ -255,7 +255,7 @@ static size_t merge_hours(struct entry *entry, size_t count)
 	return left;
 }
 
-/* ---- which COUNT: the suggestion ---- */
+/* ---- the right COUNT: the suggestion ---- */
 
 static int compare_double(const void *a, const void *b)
 {
@@ -264,7 +264,7 @@ static int compare_double(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* The median of the hours. `entry` is sorted by hour; `hourly` has room for all of them. */
+/* The median of the hours. `entry` is sorted by hour; `hourly` has room for all hours. */
 static double median_of_hours(const struct entry *entry, size_t count, double *hourly, int *hours)
 {
 	*hours = 0;
@@ -349,14 +349,14 @@ void rf_suggest_free(struct rf_suggest *suggest)
 	*suggest = (struct rf_suggest){};
 }
 
-/* ---- what a limit would have dropped ---- */
+/* ---- how much a limit would have dropped ---- */
 
-#define BUFFER_CELLS 512 /* rows of one network may come so much out of order */
+#define BUFFER_CELLS 512 /* rows of one network can be out of order by this */
 
 /*
- * The cells of a network, added up until all its sources have told theirs. Where too many networks
- * send at a time, the one that sent the longest ago is taken to have told all; cells of it that
- * come later all the same make it an estimate.
+ * The cells of a network, added up until all its sources have reported. If too many networks send
+ * at a time, the least recent one is considered complete; if cells of it arrive later nevertheless,
+ * the result is an estimate.
  */
 struct buffer {
 	uint64_t first_ns; /* of the first cell */
@@ -407,8 +407,8 @@ static bool is_coarser(const struct rf_try_run *run)
 }
 
 /*
- * What tells the sources of one network apart. Where the new limit makes one source of several, a
- * network that was told is one, or tells too little.
+ * Distinguishes the sources of one network. If the new limit combines several sources into one, a
+ * disclosed network is one source, or is too coarse.
  */
 static uint32_t who_of(const struct rf_try_run *run, const struct rf_cells_row *row, bool *is_vague)
 {
@@ -555,7 +555,7 @@ int rf_try_run_row(struct rf_try_run *run, const struct rf_cells_row *row, struc
 
 /* ---- a limit: the others ---- */
 
-/* What is over COUNT for sure, of what came in some TIMEs. */
+/* The part certainly over COUNT, of the packets in several TIMEs. */
 static double over(const struct rf_limit *limit, double used, uint64_t came, uint64_t length_ns)
 {
 	const double times =
@@ -611,7 +611,7 @@ static void add_others(const struct rf_try_run *run, struct rf_try_result *resul
 			result->others_error += step;
 }
 
-/* ---- a limit: the end ---- */
+/* ---- a limit: the result ---- */
 
 void rf_try_run_end(struct rf_try_run *run, struct rf_try_result *result)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What recordings say of a limit that is not in force: which COUNT would be right, and what a limit
+ * Suggestions from recordings for a limit that is not active: the right COUNT, and how much a limit
  * would have dropped. Pure.
  */
 #ifndef RINGFENCE_SUGGEST_H
@@ -14,10 +14,10 @@
 
 struct rf_source_key {
 	struct rf_prefix source;
-	uint64_t of; /* an hour, or whatever else tells apart */
+	uint64_t of; /* an hour, or any other second key */
 };
 
-/* Gives each source, or each source in each hour, an index, from 0 on. All zeros: empty. */
+/* Maps each source, or each source in each hour, to an index, from 0 on. All zeros: empty. */
 struct rf_source_map {
 	struct rf_source_key *key; /* by index */
 	size_t count, capacity;
@@ -26,10 +26,10 @@ struct rf_source_map {
 };
 
 /*
- * ---- which COUNT would be right ----
+ * ---- the right COUNT ----
  *
- * From the most that each source used in each hour. The median of the hours, of what 99.9 % of the
- * sources stay below, times two: one hour of an attack does not move it.
+ * From the maximum that each source used in each hour. The median of the hours, of the use that
+ * 99.9 % of the sources do not exceed, times two: one hour of an attack does not change it.
  */
 
 #define RF_SUGGEST_STEPS 28 /* rates: 1, 2, 5, 10, … */
@@ -47,13 +47,13 @@ struct rf_suggest {
 	double packets, over[RF_SUGGEST_STEPS]; /* what would be dropped at each rate */
 };
 
-/* What a source did in a while. */
+/* The use of a source in an interval. */
 struct rf_suggest_row {
 	struct rf_prefix source;
-	uint64_t hour;	   /* since 1970, or whatever tells hours apart */
-	uint64_t share;	   /* it stands for so many sources */
+	uint64_t hour;	   /* since 1970, or any other number of an hour */
+	uint64_t share;	   /* the number of sources it represents */
 	double used;	   /* the most in one TIME */
-	uint64_t packets;  /* in all of it */
+	uint64_t packets;  /* in the whole interval */
 	uint64_t times256; /* its length in TIMEs, in 1/256 */
 };
 
@@ -61,7 +61,7 @@ struct rf_suggest_rate {
 	uint64_t rate;
 	double sources, packets_ratio; /* over it; of all packets */
 	struct rf_prefix worst[RF_SUGGEST_NAMED];
-	int named; /* 0 where there are more */
+	int named; /* 0 if there are more */
 };
 
 struct rf_suggestion {
@@ -80,10 +80,10 @@ int rf_suggest_finish(const struct rf_suggest *suggest, struct rf_suggestion *su
 void rf_suggest_free(struct rf_suggest *suggest);
 
 /*
- * ---- what a limit would have dropped ----
+ * ---- how much a limit would have dropped ----
  *
- * The replay of all sources of a limit: cells and peaks in, one result out. Sources whose cells are
- * recorded give an interval; of the others, a sample gives an estimate.
+ * The replay of all sources of a limit: cells and peaks in, one result out. Sources with recorded
+ * cells yield an interval; for the others, a sample yields an estimate.
  */
 
 /* Of these, 47 MiB at the most: states have 1.1 KiB, cells that are added up 4 KiB. */
@@ -103,10 +103,10 @@ struct rf_try_run {
 
 	struct rf_replay replay; /* once there is a row */
 	struct rf_source_map tried_map, other_map;
-	struct rf_source_map network_map; /* those of which cells were recorded */
+	struct rf_source_map network_map; /* networks with recorded cells */
 	struct rf_tried **tried;
 	struct rf_other *other;
-	struct rf_tried_queue summed; /* those that have a buffer, the one longest unused first */
+	struct rf_tried_queue summed; /* those with a buffer, the least recently used first */
 	size_t tried_room, other_room, summed_count;
 	uint64_t skipped; /* rows of other cells, and of sources for which there was no room */
 };
@@ -127,8 +127,8 @@ struct rf_try_result {
 /* 0, or an error of rf_replay_begin(), or -ENOMEM. */
 int rf_try_run_row(struct rf_try_run *run, const struct rf_cells_row *row, struct rf_error *error);
 /*
- * All rows were taken: now come those of the sample. `used` is the most in the recorded limit's
- * TIME, `came` what came within `length_ns`; both in the limit's unit.
+ * All rows were added: now add the sampled sources. `used` is the most in the recorded limit's
+ * TIME, `came` the count within `length_ns`; both in the limit's unit.
  */
 int rf_try_run_other(struct rf_try_run *run, const struct rf_prefix *source, uint64_t share,
 		     double used, uint64_t came, uint64_t length_ns);
