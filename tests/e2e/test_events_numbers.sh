@@ -95,7 +95,7 @@ older() {
 }
 
 is_anew() { # FILE
-	jq -r 'select(.type == "attached") | .detail // ""' "$1" | tail -n 1 | grep -c 'numbers begin at the clock'
+	jq -r 'select(.type == "attached") | .detail // ""' "$1" | tail -n 1 | grep -c 'numbers start from the clock'
 }
 
 ringfence attach "$eth" >"$scratch/attached" || bail "attach: $(<"$scratch/attached")"

@@ -20,7 +20,7 @@ done
 mkdir "$RINGFENCE_HISTORY"
 fails 'stats at, without a history' 1 "ringfence: $nothing" ringfence stats at -1m
 touch "$made"
-matches "$(describe ringfence stats at -1m)" $'exit 1\n\nstderr: .*has no history yet; ringfence-watch writes it' \
+matches "$(describe ringfence stats at -1m)" $'exit 1\n\nstderr: .*has no history yet; ringfence-watch records it' \
 	'an empty file is no history'
 rm "$made"
 
@@ -137,14 +137,14 @@ rm "$made"* && cp "$scratch/made.db" "$made"
 
 first=$(date -d "@$(($(recorded 'SELECT min(time) FROM totals') / 1000))" '+%F %T')
 last=$(date -d "@$(($(recorded 'SELECT max(time) FROM totals') / 1000))" '+%F %T')
-fails 'a time before the first record' 1 "ringfence: the history of fence 'eth0' begins at $first, after 2020-01-01 00:00:00" \
+fails 'a time before the first record' 1 "ringfence: the history of fence 'eth0' starts at $first, after 2020-01-01 00:00:00" \
 	ringfence stats at 2020-01-01T00:00
 fails 'a time after the last record' 1 "ringfence: the history of fence 'eth0' ends at $last; does ringfence-watch run? \
 'systemctl status ringfence-watch'" ringfence stats at -1s
 fails 'a report of a time before the first record' 1 "ringfence: nothing was recorded of fence 'eth0' in that time; 'ringfence history \
 list' shows what there is" ringfence report since 2020-01-01T00:00 until 2020-01-02T00:00
 build/tests/recorder "$RINGFENCE_HISTORY" eth0 9 5 full || bail 'cannot record after a gap'
-matches "$(describe ringfence stats at -15s)" $'exit 1\n\nstderr: ringfence: nothing was recorded from [-0-9: ]+ to [-0-9: ]+: ringfence-watch did not run' \
+matches "$(describe ringfence stats at -15s)" $'exit 1\n\nstderr: ringfence: no data was recorded from [-0-9: ]+ to [-0-9: ]+: ringfence-watch did not run' \
 	'a time in a gap: from when to when, and why'
 matches "$(ringfence history list)" ".*gap +[-0-9: ]+ to [-0-9: ]+: ringfence-watch did[[:space:]]+not run.*" 'history list has the gap'
 is "$(ringfence history list --json | jq -c '.fences[0] | [.fence, .events, (.gaps | length), .gaps[0].reason]')" \

@@ -81,7 +81,7 @@ is "$(ringfence metrics file "$file" 2>&1)" \
 is "$(value "$dropped" "$file")" 1 'and counters begin anew then'
 echo precious >"$scratch/other"
 fails 'it replaces no file of others' 1 "ringfence: $scratch/other: 'metrics file' did not write this file, so it does \
-not replace it; remove it, or name another one" ringfence metrics file "$scratch/other"
+not replace it; remove it, or choose a different file" ringfence metrics file "$scratch/other"
 is "$(<"$scratch/other")" precious 'which stays as it was'
 fails 'a directory that is missing is named' 1 "ringfence: $scratch/missing/x.prom: cannot write it: No such file or \
 directory" ringfence metrics file "$scratch/missing/x.prom"

@@ -131,7 +131,7 @@ press '>' '>'
 sees '^'"$dev"' native +LIVE' 'up to now, the present is shown again'
 sees '^> 192' 'the present has its sources'
 press '<' '<' '<'
-sees 'the history of fence .* begins at' 'before the history there is a sentence'
+sees 'the history of fence .* starts at' 'before the history there is a sentence'
 press Escape Escape
 sees 'LIVE' 'Escape goes back to now'
 sees '^> 192' 'the sources are there again'

@@ -256,7 +256,7 @@ static void other_format(void **state)
 		make_and_change(changes[i]);
 		assert_int_equal(rf_reader_open(&reader, directory, "eth0", &error), -EPROTO);
 		assert_non_null(strstr(error.text, "another build of ringfence"));
-		assert_non_null(strstr(error.text, "puts it aside when it starts, or delete it"));
+		assert_non_null(strstr(error.text, "moves it aside when it starts, or delete it"));
 		history = open_history();
 		assert_true(rf_history_note(history, note));
 		assert_non_null(strstr(note, "another build of ringfence"));
@@ -485,7 +485,7 @@ static void disk_fills_at_once(void **state)
 	assert_int_equal(unlink(path_of("hog")), 0);
 	record_seconds(&made, history, 30, 100);
 	assert_true(rf_history_note(history, note));
-	assert_non_null(strstr(note, "goes on"));
+	assert_non_null(strstr(note, "continues"));
 	rf_history_close(history);
 	assert_int_equal(ask("SELECT count(*) FROM pragma_integrity_check WHERE "
 			     "integrity_check = 'ok'"),
@@ -529,10 +529,10 @@ static void reader_that_stays(void **state)
 	}
 	assert_int_equal(stat(path_of("eth0.db-wal"), &log), 0);
 	assert_in_range(log.st_size, 18 << 20, 20 << 20);
-	assert_true(has_note(history, "has not ended"));
+	assert_true(has_note(history, "has not finished"));
 	rf_db_close(&reader);
 	record_seconds(&made, history, 5, 100);
-	assert_true(has_note(history, "the reader has ended"));
+	assert_true(has_note(history, "the reader has finished"));
 	rf_history_close(history);
 	assert_int_equal(ask("SELECT count(*) FROM gaps WHERE why = 'reader'"), 1);
 	assert_int_equal(ask("SELECT max(time) FROM totals"), made.snapshot.time_ns / MS);

@@ -443,7 +443,7 @@ static void test_refused(void **state)
 	expect_refusal(&limit, &recorded, "too short");
 	limit = recorded;
 	limit.unit = RF_BYTES;
-	expect_refusal(&limit, &recorded, "cannot tell its bytes");
+	expect_refusal(&limit, &recorded, "not its bytes");
 	limit = recorded;
 	limit.flags = RF_COUNT_REJECTED;
 	expect_refusal(&limit, &recorded, "count rejected");

@@ -364,7 +364,7 @@ static void note_attached(struct rf_events *events, const struct rf_snapshot *sn
 	event = rf_event_of(events, RF_EVENT_ATTACHED);
 	if (events->is_numbered_anew)
 		snprintf(event.detail, sizeof(event.detail),
-			 "no earlier number was found: numbers begin at the clock");
+			 "no earlier number was found: numbers start from the clock");
 	events->is_numbered_anew = false;
 	rf_episode_start(events, &events->attached, &event);
 }

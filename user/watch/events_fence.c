@@ -109,7 +109,8 @@ static void tell_reverted(struct rf_events *events, const struct rf_rules_seen *
 	add_text(&event, "%s",
 		 new->state == RF_EXPIRED
 			 ? "the attach was not confirmed in time: everything passes"
-			 : "the rules were not confirmed in time: the previous rules are in force");
+			 : "the rules were not confirmed in time: the previous rules are active "
+			   "again");
 	rf_events_tell(events, &event);
 }
 
@@ -478,7 +479,7 @@ void rf_events_feed_fence(struct rf_events *events, const struct rf_snapshot *sn
 
 void rf_events_end_fence(struct rf_events *events)
 {
-	end_alone(events, "the fence is gone");
+	end_alone(events, "the fence was removed");
 	end(events, &events->bypass, RF_EVENT_BYPASS_ENDED);
 	end(events, &events->pause, RF_EVENT_RESUMED);
 	end(events, &events->newcomers, RF_EVENT_NEWCOMERS_RELEASED);

@@ -261,19 +261,19 @@ void rf_history_close(struct rf_history *history)
 static void say_stopped(struct rf_history *history, const char *before)
 {
 	if (!history->stopped)
-		rf_history_say(history, "history of fence '%s' goes on: %s", history->fence,
+		rf_history_say(history, "history of fence '%s' continues: %s", history->fence,
 			       !strcmp(before, "disk") ? "the disk has room again"
-						       : "the reader has ended");
+						       : "the reader has finished");
 	else if (!strcmp(history->stopped, "disk"))
 		rf_history_say(history,
 			       "history of fence '%s' stops: less than 5 %% of the disk of %.200s "
-			       "are free; it goes on when more are",
+			       "is free; it continues when more is",
 			       history->fence, history->directory);
 	else
 		rf_history_say(
 			history,
-			"history of fence '%s' stops: a reader of %.200s has not ended for a "
-			"long time, and the log grows; 'fuser %.100s' names the reader",
+			"history of fence '%s' stops: a reader of %.200s has not finished for "
+			"a long time, and the log grows; 'fuser %.100s' lists the reader",
 			history->fence, history->path, history->path);
 }
 

@@ -110,8 +110,8 @@ static int lock_file(struct rf_history *history, struct rf_error *error)
 				       history->path, why);
 	if (flock(history->lock_fd, LOCK_EX | LOCK_NB))
 		return rf_error_failed(error, -EBUSY,
-				       "%.300s: another process records into this file; end it, or "
-				       "give this one another directory",
+				       "%.300s: another process records into this file; stop it, "
+				       "or use a different directory",
 				       history->path);
 	return 0;
 }
@@ -266,11 +266,11 @@ struct aside {
 };
 
 static const struct aside damaged = {"damaged", "was damaged",
-				     "'sqlite3 FILE .recover' may save what is left in it"};
+				     "'sqlite3 FILE .recover' can extract the intact records"};
 static const struct aside other = {
 	"other",
 	"was written by another build of ringfence, in a format that this one does not read",
-	"delete it, or read it by that build"};
+	"delete it, or read it with that build"};
 
 static int put_aside(struct rf_history *history, const struct aside *why, struct rf_error *error)
 {
@@ -286,7 +286,8 @@ static int put_aside(struct rf_history *history, const struct aside *why, struct
 	if (err)
 		return rf_error_failed(error, err, "%.200s %s, and cannot be renamed: %s",
 				       history->path, why->what, strerror(-err));
-	rf_history_say(history, "%.150s %s: it is now %.200s, and a new history begins. %s",
+	rf_history_say(history,
+		       "%.150s %s: it was renamed to %.200s, and a new history was started. %s",
 		       history->path, why->what, aside, why->rest);
 	return rf_history_file_open(history, error);
 }
@@ -551,9 +552,9 @@ static void set_level(struct rf_history *history, int level)
 	rf_history_say(history,
 		       is_coarser ? "history of fence '%s': %" PRIu64
 				    " MiB are nearly full, so the cells of %d sources are "
-				    "recorded instead of %d; 'at most SIZE' gives it more"
-				  : "history of fence '%s': of %" PRIu64
-				    " MiB there is room again, so the cells of %d sources are "
+				    "recorded instead of %d; 'at most SIZE' raises the limit"
+				  : "history of fence '%s': %" PRIu64
+				    " MiB have room again, so the cells of %d sources are "
 				    "recorded instead of %d",
 		       history->fence, history->settings.at_most >> 20,
 		       RF_HISTORY_CELLS_MAX >> level,

@@ -435,7 +435,7 @@ int rf_metrics_file_read(struct rf_metrics_file *file, const char *path, struct 
 	rf_metrics_file_free(file);
 	return rf_error_failed(error, -EEXIST,
 			       "%s: 'metrics file' did not write this file, so it does not replace "
-			       "it; remove it, or name another one",
+			       "it; remove it, or choose a different file",
 			       path);
 }
 

@@ -73,7 +73,7 @@ int rf_page_find(struct rf_page_address *page, struct rf_error *error)
 	free(text);
 	if (!*page->address || !*page->token_path)
 		return rf_error_failed(error, -EINVAL,
-				       PATH ": not as ringfence-watch writes it; "
-					    "'systemctl restart ringfence-watch' writes it anew");
+				       PATH ": unexpected content; "
+					    "'systemctl restart ringfence-watch' rewrites it");
 	return rf_token_read(page->token_path, page->token, error);
 }

@@ -286,13 +286,13 @@ static const struct rf_db_column state[] = {WORD("key"), WORD("text")};
 const struct rf_db_table rf_tables[RF_TABLES] = {
 	[RF_TABLE_TOTALS] = {.name = "totals", .columns = ARRAY(totals), .indexed = {"time"}, .comment =
 		"\n"
-		"-- Each second, for 48 hours: what the scan saw, and the length of the interval.\n"},
+		"-- Each second, for 48 hours: the totals of the scan, and the length of the interval.\n"},
 	[RF_TABLE_SERIES] = {.name = "series", .columns = ALL_BUT_FIRST(series),
 		.counted = "series", .unique = "kind, name, outcome", .comment =
-		"-- What is counted. kind: passed or dropped (name: the reason), limit (outcome:\n"
+		"-- The counters. kind: passed or dropped (name: the reason), limit (outcome:\n"
 		"-- passed, dropped, would_drop, forfeited), newcomers, inserts, evictions, map_error.\n"},
 	[RF_TABLE_COUNTS] = {.name = "counts", .columns = ARRAY(counts), .comment =
-		"-- id: scan * 65536 + series. What is 0 has no row.\n"},
+		"-- id: scan * 65536 + series. Zero counts have no row.\n"},
 	[RF_TABLE_MINUTES] = {.name = "minutes", .columns = ARRAY(minutes), .indexed = {"time"}, .comment =
 		"\n"
 		"-- The same for each minute, for 30 days. scan: the last one in it.\n"},
@@ -301,7 +301,7 @@ const struct rf_db_table rf_tables[RF_TABLES] = {
 	[RF_TABLE_SAMPLES] = {.name = "samples", .columns = ARRAY(samples), .indexed = {"time"}, .comment =
 		"\n"
 		"-- Every 10 s, for 48 hours: the sources with the most drops, those with the most\n"
-		"-- packets, and a sample. share: one in so many sources is in the sample.\n"},
+		"-- packets, and a sample. share: one in this many sources is in the sample.\n"},
 	[RF_TABLE_LIMITS] = {.name = "limits", .columns = ARRAY(limit_name),
 		.counted = "number", .unique = "name", .comment = ""},
 	[RF_TABLE_SOURCES] = {.name = "sources", .columns = ARRAY(sources), .comment =
@@ -309,10 +309,10 @@ const struct rf_db_table rf_tables[RF_TABLES] = {
 		"-- the sample, or a sum of these. used: the most, in millionths of the limit.\n"},
 	[RF_TABLE_SUMS] = {.name = "sums", .columns = ARRAY(sums), .comment =
 		"\n"
-		"-- Sums of the rows of sources, an hour at a time, once it is over. first, last: of\n"
-		"-- the scans that are summed up; min_time: the least time of their samples; max_start:\n"
-		"-- the greatest time less ms. kept: 0, where samples of the hour were deleted, or\n"
-		"-- where sums would be nearly as many as rows; then there are none in source_sums.\n"},
+		"-- Sums of the rows of sources, for each past hour. first, last: of the scans in the\n"
+		"-- sum; min_time: the least time of their samples; max_start: the greatest time less\n"
+		"-- ms. kept: 0 if samples of the hour were deleted, or if there would be nearly as\n"
+		"-- many sums as rows; then source_sums has none.\n"},
 	[RF_TABLE_SOURCE_SUMS] = {.name = "source_sums", .columns = ARRAY(source_sums),
 		.keys = "first, number, source", .has_no_rowid = true, .comment =
 		"-- first: of the sums. used, banned: the greatest.\n"},
@@ -324,15 +324,15 @@ const struct rf_db_table rf_tables[RF_TABLES] = {
 		"\n"
 		"-- For 30 days, as minutes.\n"},
 	[RF_TABLE_RULES] = {.name = "rules", .columns = ARRAY(rules), .counted = "id", .comment =
-		"-- The rules that were in force from this time on.\n"},
+		"-- The rules that were active from this time on.\n"},
 	[RF_TABLE_GAPS] = {.name = "gaps", .columns = ARRAY(gap), .counted = "id", .comment =
-		"-- When nothing was recorded. why: down (ringfence-watch did not run), detached (the\n"
+		"-- Gaps of the record. why: down (ringfence-watch did not run), detached (the\n"
 		"-- fence was not attached), slept (the machine slept, or its clock was set forward),\n"
-		"-- clock (the clock was set back: the end may be before the start), stalled, disk (no\n"
-		"-- room), reader (one did not end, and the log was full), errors (writing failed).\n"
-		"-- Packets: what the fence counted meanwhile, as far as that is known.\n"},
+		"-- clock (the clock was set back: the end can be before the start), stalled, disk (no\n"
+		"-- room), reader (one did not finish, and the log was full), errors (writing failed).\n"
+		"-- Packets: counted by the fence during the gap, if known.\n"},
 	[RF_TABLE_STATE] = {.name = "state", .columns = ARRAY(state), .has_no_rowid = true, .comment =
-		"-- What ringfence-watch remembers over a restart; sample: the key that chooses it.\n"},
+		"-- State that ringfence-watch saves over a restart; sample: the key that selects it.\n"},
 };
 /* clang-format on */
 
@@ -350,7 +350,7 @@ char *rf_schema_text(void)
 	      "Counts\n"
 	      "-- are of one interval. An id is a scan or a minute, times 65536, plus a number "
 	      "within\n"
-	      "-- it. Scans count up, also when the clock is set back.\n",
+	      "-- it. Scans count up, even if the clock is set back.\n",
 	      file);
 	for (int i = 0; i < RF_TABLES; i++)
 		rf_db_write_table(file, &rf_tables[i]);

@@ -140,8 +140,8 @@ int rf_reader_fail(struct rf_reader *reader, struct rf_error *error)
 {
 	if (rf_db_is_damage(reader->db.failed))
 		return rf_error_failed(error, -EIO,
-				       "%.300s is damaged; ringfence-watch puts it aside when it "
-				       "starts, and begins a new one",
+				       "%.300s is damaged; ringfence-watch moves it aside when it "
+				       "starts, and creates a new one",
 				       reader->path);
 	return rf_db_fail(&reader->db, reader->path, error);
 }
@@ -188,7 +188,7 @@ static int check_format(struct rf_reader *reader, struct rf_error *error)
 		return 0;
 	case RF_SCHEMA_NONE:
 		return rf_error_failed(error, -ENODATA,
-				       "%.300s has no history yet; ringfence-watch writes it",
+				       "%.300s has no history yet; ringfence-watch records it",
 				       reader->path);
 	case RF_SCHEMA_LATER:
 		return rf_error_failed(error, -EPROTO,
@@ -198,7 +198,7 @@ static int check_format(struct rf_reader *reader, struct rf_error *error)
 	default:
 		return rf_error_failed(error, -EPROTO,
 				       "%.300s was written by another build of ringfence, in a "
-				       "format that this one does not read; ringfence-watch puts "
+				       "format that this one does not read; ringfence-watch moves "
 				       "it aside when it starts, or delete it",
 				       reader->path);
 	}

@@ -26,7 +26,7 @@ static const struct {
 	{"clock", "the clock was set back"},
 	{"stalled", "ringfence-watch was stopped or very slow"},
 	{"disk", "the disk was nearly full"},
-	{"reader", "another reader did not end"},
+	{"reader", "another reader did not finish"},
 	{"errors", "writing failed"},
 };
 
@@ -44,7 +44,7 @@ static int fail_in_gap(const struct rf_recorded_gap *gap, struct rf_error *error
 
 	rf_format_local(gap->start_ns, from);
 	rf_format_local(gap->end_ns, to);
-	return rf_error_failed(error, -ENODATA, "nothing was recorded from %s to %s: %s", from, to,
+	return rf_error_failed(error, -ENODATA, "no data was recorded from %s to %s: %s", from, to,
 			       rf_gap_text(gap->why));
 }
 
@@ -68,18 +68,18 @@ static int fail_gap(struct rf_reader *reader, uint64_t time_ns, struct rf_error 
 	rf_format_local(time_ns, then);
 	rf_format_local(time_ns < extent.first_ns ? extent.first_ns : extent.last_ns, edge);
 	if (!extent.first_ns)
-		return rf_error_failed(error, -ENODATA, "the history of fence '%s' is empty so far",
+		return rf_error_failed(error, -ENODATA, "the history of fence '%s' is still empty",
 				       reader->fence);
 	if (time_ns < extent.first_ns)
 		return rf_error_failed(error, -ENODATA,
-				       "the history of fence '%s' begins at %s, after %s",
+				       "the history of fence '%s' starts at %s, after %s",
 				       reader->fence, edge, then);
 	if (time_ns > extent.last_ns)
 		return rf_error_failed(error, -ENODATA,
 				       "the history of fence '%s' ends at %s; does "
 				       "ringfence-watch run? 'systemctl status ringfence-watch'",
 				       reader->fence, edge);
-	return rf_error_failed(error, -ENODATA, "nothing was recorded at %s", then);
+	return rf_error_failed(error, -ENODATA, "no data was recorded at %s", then);
 }
 
 /* ---- counts ---- */
@@ -354,8 +354,8 @@ static int each_cells(struct rf_reader *reader, enum rf_question question,
 	err = rf_cursor_end(&cursor, error);
 	if (found < 0)
 		return rf_error_failed(error, -EIO,
-				       "%.300s: packed cells are damaged; 'ringfence history "
-				       "check' looks for more",
+				       "%.300s: packed cells are damaged; run 'ringfence history "
+				       "check'",
 				       reader->path);
 	return err ? err : result;
 }
@@ -486,7 +486,7 @@ static void complain_of_sums(struct rf_reader *reader, char complaint[256], char
 		return;
 	rf_format_local(sums.from_ns, from);
 	snprintf(complaint, 256, "sums of sources from %s on differ from their rows", from);
-	snprintf(remedy, 256, "sqlite3 %.160s 'UPDATE sums SET kept = 0' has rows read instead",
+	snprintf(remedy, 256, "sqlite3 %.160s 'UPDATE sums SET kept = 0' disables the sums",
 		 reader->path);
 }
 
@@ -497,7 +497,7 @@ int rf_reader_check(struct rf_reader *reader, char complaint[256], char remedy[2
 	sqlite3_stmt *stmt = rf_db_begin(db, "PRAGMA integrity_check(1)", "");
 
 	*complaint = '\0';
-	snprintf(remedy, 256, "ringfence-watch puts it aside when it starts");
+	snprintf(remedy, 256, "ringfence-watch moves it aside when it starts");
 	if (rf_db_row(db, stmt)) {
 		if (strcmp(rf_db_text(stmt, 0), "ok") != 0)
 			snprintf(complaint, 256, "%.255s", rf_db_text(stmt, 0));

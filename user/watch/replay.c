@@ -281,10 +281,10 @@ static int check(const struct rf_limit *limit, const struct rf_policy *policy,
 		 const struct rf_limit *recorded, uint64_t cell_ns, struct rf_error *error)
 {
 	if (limit->unit != recorded->unit)
-		return rf_error_usage(
-			error, "the history has %s of limit '%s', and cannot tell its %s",
-			recorded->unit == RF_BYTES ? "bytes" : "packets", recorded->name,
-			limit->unit == RF_BYTES ? "bytes" : "packets");
+		return rf_error_usage(error, "the history has %s of limit '%s', but not its %s",
+				      recorded->unit == RF_BYTES ? "bytes" : "packets",
+				      recorded->name,
+				      limit->unit == RF_BYTES ? "bytes" : "packets");
 	if (limit->flags & RF_COUNT_REJECTED)
 		return rf_error_usage(error, "'count rejected': the history does not have what "
 					     "such a limit would have refused");
