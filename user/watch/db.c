@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "watch/db.h"
 
@@ -481,16 +482,16 @@ void rf_db_write_table(FILE *file, const struct rf_db_table *table)
 	for (int i = 0; i < all.count; i++)
 		length += strlen(all.text[i]) + (i > 0);
 	column = length <= LINE_LENGTH ? 0 : LINE_LENGTH; /* all on one line, if they fit */
-	fprintf(file, "%sCREATE TABLE %s(", table->comment, table->name);
+	rf_put(file, "%sCREATE TABLE %s(", table->comment, table->name);
 	for (int i = 0; i < all.count; i++) {
 		const size_t its = strlen(all.text[i]) + (i + 1 == all.count ? 2 : 0);
 		const bool is_next = column + 1 + its > LINE_LENGTH;
 
 		column = is_next ? 2 + its : column + 1 + its;
-		fprintf(file, "%s%s", is_next ? "\n  " : i ? " " : "", all.text[i]);
+		rf_put(file, "%s%s", is_next ? "\n  " : i ? " " : "", all.text[i]);
 	}
 	fputs(end, file);
 	for (size_t i = 0; i < ARRAY_SIZE(table->indexed) && table->indexed[i]; i++)
-		fprintf(file, "CREATE INDEX %s_%s ON %s(%s);\n", table->name, table->indexed[i],
-			table->name, table->indexed[i]);
+		rf_put(file, "CREATE INDEX %s_%s ON %s(%s);\n", table->name, table->indexed[i],
+		       table->name, table->indexed[i]);
 }
