@@ -145,7 +145,7 @@ which attaching needs; run 'sudo ringfence doctor'" \
 	'doctor without privileges names the missing capabilities'
 is "$(finding kernel)" "note: the features of Linux $(uname -r) are not known: trying them needs CAP_BPF and \
 CAP_NET_ADMIN" 'doctor without privileges does not know what the kernel can do'
-is "$(finding native)" 'ok: the driver has XDP, the kernel says' \
+is "$(finding native)" 'ok: the driver has XDP, according to the kernel' \
 	'doctor without privileges knows whether the driver has XDP'
 few='+bpf,+net_admin,+perfmon'
 weak --inh-caps="$few" --ambient-caps="$few"
@@ -172,7 +172,7 @@ programs; run it outside of the container" 'doctor as the root of a container ex
 
 look lo
 is "$looked" "$(one_problem lo)" 'doctor of the loopback interface finds one problem'
-is "$(finding native)" "problem: the loopback interface has no native mode here, the kernel says; run \
+is "$(finding native)" "problem: the loopback interface has no native mode here, according to the kernel; run \
 'ringfence attach lo mode generic'" 'doctor of the loopback interface recommends generic mode'
 fails 'attach that fails in native mode points to doctor' \
 	1 "ringfence: lo: cannot attach in native mode: Operation not \
@@ -182,7 +182,7 @@ ringfence attach lo fence "$run-lo" mode generic >/dev/null
 look lo
 is "$looked" 'exit 0 ' 'doctor of a fence in generic mode finds no problem'
 matches "$(finding program)" "note: ringfence runs in generic mode \(program id [0-9]+\): slow, and \
-what the kernel has merged \(GRO\) counts as one packet; run 'ethtool -K lo gro off'" \
+packets merged by the kernel \(GRO\) count as one packet; run 'ethtool -K lo gro off'" \
 	'doctor of a fence in generic mode shows a note about merged packets'
 remedied 'merged packets' lo program \
 	'note: ringfence runs in generic mode \(program id [0-9]+\), which is slow'
@@ -261,7 +261,7 @@ inside ethtool -L "$b" tx 1
 inside ethtool -L "$a" rx 1
 look "$a"
 if [ "$(nproc)" -gt 1 ]; then
-	is "$(finding queues)" "note: 1 receive queue, so that 1 of $(nproc) CPUs does all the work; run \
+	is "$(finding queues)" "note: 1 receive queue: 1 of $(nproc) CPUs does all the work; run \
 'ethtool -L $a rx 2'" 'doctor notes one receive queue for all CPUs'
 	remedied 'one queue' "$a" queues "ok: 2 receive queues, $(nproc) CPUs"
 else
@@ -273,7 +273,7 @@ fi
 inside ip link set dev "$b" mtu 9000
 inside ip link set dev "$a" mtu 9000
 look "$a"
-is "$(finding mtu)" 'ok: 9000: the driver takes frames in several buffers' \
+is "$(finding mtu)" 'ok: 9000: the driver supports frames in several buffers' \
 	'doctor accepts jumbo frames of a veth'
 does 'attach works with jumbo frames on a veth' \
 	"$a: attached in native mode (frags, for its jumbo MTU), fence '$a'" \
@@ -294,9 +294,9 @@ inside ip link add link "$a" name "${run}m" type macvlan
 inside ip link set "${run}m" up
 look "${run}m"
 is "$looked" "$(one_problem "${run}m")" 'doctor of a macvlan finds one problem'
-is "$(finding native)" "problem: a macvlan has no native mode; its frames come in by $a, where a fence \
+is "$(finding native)" "problem: a macvlan has no native mode; its frames arrive on $a: a fence there \
 sees them; run 'ringfence attach $a'" 'doctor of a macvlan recommends its lower interface'
-remedied 'a macvlan' "${run}m" native "ok: its frames come in by $a, which has a fence"
+remedied 'a macvlan' "${run}m" native "ok: its frames arrive on $a, which has a fence"
 is "$looked" 'exit 0 ' 'doctor of a macvlan whose lower interface has a fence finds no problem'
 ringfence detach "$a" >/dev/null
 
@@ -309,14 +309,14 @@ look "$b"
 is "$(finding port)" "ok: of ${run}r: a fence here also counts packets that ${run}r forwards" \
 	'doctor of a port of a bridge notes that bridged packets count'
 look "${run}r"
-is "$(finding native)" "problem: a bridge has no native mode; its ports: $b may; run 'ringfence attach \
+is "$(finding native)" "problem: a bridge has no native mode; its ports: $b can have it; run 'ringfence attach \
 $b'" 'doctor of a bridge recommends its port'
-remedied 'a bridge of one port' "${run}r" native "ok: its frames come in by $b, each with a fence"
+remedied 'a bridge of one port' "${run}r" native "ok: its frames arrive on $b, each with a fence"
 ringfence detach "$b" >/dev/null
 inside ip link set dev "$dev" master "${run}r"
 look "${run}r"
 remedied 'a bridge of two ports' "${run}r" native \
-	"ok: its frames come in by ($dev $b|$b $dev), each with a fence"
+	"ok: its frames arrive on ($dev $b|$b $dev), each with a fence"
 is "$looked" 'exit 0 ' 'doctor of a bridge whose ports have fences finds no problem'
 is "$(interfaces 0 | sort)" "$(printf '%s: native, ringfence\n' "$b" "$dev" | sort)" \
 	'the remedy for a bridge of two ports attaches both ports'

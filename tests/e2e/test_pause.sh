@@ -78,7 +78,7 @@ matches "$(ringfence show 192.0.2.9 dev "${port[0]}" | head -n 1)" \
 	'192.0.2.9: passes, as everything does: the fence is paused for another .*' 'and show'
 is "$(ringfence show 192.0.2.1 dev "${port[0]}" --json | jq -c '[.verdict, .by.kind]')" '["passes","pause"]' 'and show --json'
 matches "$(ringfence doctor "${port[0]}" | unwrapped | grep paused)" \
-	".*note .*paused.*for another .*: until then nothing is dropped.*ringfence resume ${port[0]}.*" 'and doctor'
+	".*note .*paused.*for another .*: until then no packets are dropped.*ringfence resume ${port[0]}.*" 'and doctor'
 is "$(ringfence doctor | grep -o "${port[0]} .*a fence, .*paused" | tr -s ' ')" "${port[0]} has a fence, which is paused" \
 	'and doctor in its summary'
 

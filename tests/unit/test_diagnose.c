@@ -132,7 +132,8 @@ static void say_what_was_changed(void **state)
 	assert_finding(&native, "program", RF_OK, "native mode (program id 5)", "");
 	facts.generic = true;
 	rf_diagnose_interface(&facts, &generic);
-	assert_finding(&generic, "program", RF_NOTE, "merged (GRO)", "ethtool -K eth0 gro off");
+	assert_finding(&generic, "program", RF_NOTE, "merged by the kernel (GRO)",
+		       "ethtool -K eth0 gro off");
 	assert_finding(&generic, "mtu", RF_NOTE, "9000", "ip link set dev eth0 mtu 3050");
 	assert_finding(&generic, "lro", RF_NOTE, "is on", "ethtool -K eth0 lro off");
 	assert_int_equal(rf_findings_count(&generic, RF_PROBLEM), 0);
@@ -303,9 +304,10 @@ static void name_missing(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	FINE("a driver that the kernel vouches for", "native", "the kernel says", .driver = "ice"),
-	WRONG("a driver that has no XDP", "native", "no native mode here, the kernel says", GENERIC,
-	      .driver = "e1000", .native = RF_NO),
+	FINE("a driver that the kernel vouches for", "native", "according to the kernel",
+	     .driver = "ice"),
+	WRONG("a driver that has no XDP", "native", "no native mode here, according to the kernel",
+	      GENERIC, .driver = "e1000", .native = RF_NO),
 	FINE("an old kernel, a driver of the list", "native", "since Linux 5.6", .driver = "ena",
 	     .asked_kernel = false),
 	NOTED("an old kernel, a driver that nobody knows", "native", "not known", GENERIC,
@@ -338,9 +340,9 @@ static const struct CMUnitTest tests[] = {
 	WRONG("the loopback interface, which has Ethernet headers", "native", "loopback interface",
 	      GENERIC, .hardware = ARPHRD_LOOPBACK, .is_loopback = true),
 
-	WRONG("a VLAN", "native", "come in by eth1, where a fence sees them, with their tags",
+	WRONG("a VLAN", "native", "arrive on eth1: a fence there sees them, with their tags",
 	      "ringfence attach eth1", .kind = "vlan", .parent = "eth1", .native = RF_NO),
-	FINE("a VLAN on an interface with a fence", "native", "come in by eth1", .kind = "vlan",
+	FINE("a VLAN on an interface with a fence", "native", "arrive on eth1", .kind = "vlan",
 	     .parent = "eth1", .parent_fenced = true, .native = RF_NO),
 	WRONG("a macvlan of a container", "native", "in another network namespace", GENERIC,
 	      .kind = "macvlan", .native = RF_NO),
@@ -368,23 +370,23 @@ static const struct CMUnitTest tests[] = {
 	      .kind = "bridge", .native = RF_NO, .ports = "eth1 eth2", .port_count = 2,
 	      .ports_named = 2, .ports_fenced = 1),
 	WRONG("a bridge of more ports than are named", "native",
-	      "its 3 ports may: eth1 eth2, and others", "", .kind = "bridge", .native = RF_NO,
-	      .ports = "eth1 eth2", .port_count = 3, .ports_named = 2),
+	      "its 3 ports can have it: eth1 eth2, and others", "", .kind = "bridge",
+	      .native = RF_NO, .ports = "eth1 eth2", .port_count = 3, .ports_named = 2),
 	WRONG("a bridge whose name no fence can have", "native", "its ports: eth1 eth2",
 	      "ringfence attach eth1 eth2 fence ports", .name = "br0.5", .kind = "bridge",
 	      .native = RF_NO, .ports = "eth1 eth2", .port_count = 2, .ports_named = 2),
-	WRONG("a bridge without ports", "native", "its ports may", GENERIC, .kind = "bridge",
-	      .native = RF_NO),
+	WRONG("a bridge without ports", "native", "its ports can have it", GENERIC,
+	      .kind = "bridge", .native = RF_NO),
 
 	FINE("jumbo frames in several buffers", "mtu", "several buffers", .driver = "ice",
 	     .mtu = 9000, .frags = RF_YES),
-	WRONG("jumbo frames in one buffer", "mtu", "is refused", "ip link set dev eth0 mtu 3050",
+	WRONG("jumbo frames in one buffer", "mtu", "is rejected", "ip link set dev eth0 mtu 3050",
 	      .driver = "ixgbe", .mtu = 9000),
 	WRONG("a frame a byte larger than one buffer", "mtu", "3499",
 	      "ip link set dev eth0 mtu 3498", .driver = "ena", .mtu = 3499, .asked_kernel = false),
 	FINE("jumbo frames of an old kernel, by the list", "mtu", "several buffers",
 	     .driver = "mlx5_core", .mtu = 9000, .asked_kernel = false),
-	NOTED("jumbo frames of a driver that nobody knows", "mtu", "not known",
+	NOTED("jumbo frames of a driver that nobody knows", "mtu", "is unknown",
 	      "ip link set dev eth0 mtu 3498", .driver = "frob", .mtu = 9000,
 	      .asked_kernel = false),
 
@@ -493,8 +495,8 @@ static const struct CMUnitTest tests[] = {
 	WRONG("libxdp's dispatcher", "program", "libxdp's dispatcher",
 	      "ringfence attach eth0 chain", .driver = "ice", .program_id = 9,
 	      .program_name = "xdp_dispatcher"),
-	NOTED("a program that may not be looked at", "program", "only CAP_SYS_ADMIN can tell", "",
-	      .driver = "ice", .program_id = 9),
+	NOTED("a program that may not be looked at", "program",
+	      "only CAP_SYS_ADMIN can read its owner", "", .driver = "ice", .program_id = 9),
 	NOTED("a fence in generic mode for no reason", "program", "forgets",
 	      "ringfence detach eth0 && ringfence attach eth0", .driver = "ice", .program_id = 9,
 	      .program_name = "ringfence", .ours = true, .generic = true),

@@ -76,7 +76,7 @@ static void diagnose_jumbo(const struct driver_row *row, struct rf_version kerne
 	if (strcmp(row->name, "virtio_net") == 0)
 		return; /* before 6.3 it takes larger frames in one buffer; it has separate rows */
 	snprintf(lower, sizeof(lower), "ip link set dev eth0 mtu %d", row->mtu);
-	snprintf(first, sizeof(first), "this is Linux %d.%d, so", kernel.major, kernel.minor);
+	snprintf(first, sizeof(first), "this is Linux %d.%d: native", kernel.major, kernel.minor);
 	rf_diagnose_interface(&facts, &fits);
 	assert_finding(&fits, "mtu", RF_OK, "fits one buffer", "");
 	facts.mtu++;
@@ -85,7 +85,7 @@ static void diagnose_jumbo(const struct driver_row *row, struct rf_version kerne
 		assert_finding(&jumbo, "mtu", RF_OK, "several buffers", "");
 	else
 		assert_finding(&jumbo, "mtu", RF_PROBLEM,
-			       never ? "takes no frames in several" : first, lower);
+			       never ? "does not support several" : first, lower);
 }
 
 /* The assumed features on a kernel that does not report them, from the driver's row. */
@@ -106,7 +106,7 @@ static void diagnose_each_driver(void **state)
 			diagnose_jumbo(row, kernel);
 		} else {
 			assert_finding(&findings, "native", RF_PROBLEM,
-				       row->native.major ? "may have backported it"
+				       row->native.major ? "might have backported it"
 							 : "no native mode, as of Linux 6.12",
 				       GENERIC);
 			assert_int_equal(rf_findings_count(&findings, RF_PROBLEM), 1);
@@ -127,11 +127,11 @@ static void ask_the_kernel_first(void **state)
 		facts.native = facts.frags = RF_YES;
 		facts.mtu = 9000;
 		rf_diagnose_interface(&facts, &yes);
-		assert_finding(&yes, "native", RF_OK, "the kernel says", "");
+		assert_finding(&yes, "native", RF_OK, "according to the kernel", "");
 		assert_finding(&yes, "mtu", RF_OK, "several buffers", "");
 		facts.native = RF_NO;
 		rf_diagnose_interface(&facts, &no);
-		assert_finding(&no, "native", RF_PROBLEM, "the kernel says", GENERIC);
+		assert_finding(&no, "native", RF_PROBLEM, "according to the kernel", GENERIC);
 	}
 }
 

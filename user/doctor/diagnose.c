@@ -130,8 +130,7 @@ static void check_feature(const struct rf_machine_facts *machine, enum rf_featur
 		break;
 	}
 	if (feature == RF_FEATURE_JIT) {
-		rf_findings_add(findings, RF_NOTE, check,
-				"the BPF JIT is off, or there is none: %s",
+		rf_findings_add(findings, RF_NOTE, check, "the BPF JIT is off or missing: %s",
 				rf_feature_rows[feature].without);
 		rf_findings_remedy(findings, "sysctl -w net.core.bpf_jit_enable=1");
 		return;
@@ -164,7 +163,7 @@ static void check_program(const struct rf_machine_facts *machine, struct rf_find
 	default:
 		rf_findings_add(findings, RF_PROBLEM, "program",
 				"this build's program does not load: %s; 'ringfence attach IF "
-				"--verbose' shows what libbpf says",
+				"--verbose' prints the output of libbpf",
 				strerror(-machine->load_err));
 	}
 }
@@ -206,7 +205,7 @@ static void check_bpffs(const struct rf_machine_facts *machine, struct rf_findin
 	}
 	rf_findings_add(findings, RF_PROBLEM, "bpffs",
 			"no BPF file system at " RF_BPFFS
-			", where 'ringfence attach' keeps a fence");
+			", where 'ringfence attach' pins a fence");
 	/* Where all users may write to the bpffs, only root gets to read fences. */
 	rf_findings_remedy(findings, "mount -t bpf -o mode=0700 bpf " RF_BPFFS);
 }
@@ -445,25 +444,24 @@ static void fail_mtu(const struct rf_interface_facts *facts, struct rf_findings 
 
 	if (row->flag && !is_old) {
 		rf_findings_add(findings, RF_PROBLEM, "mtu",
-				"%d: a frame may not fit one buffer, and the driver takes several "
-				"only with its private flag %s off, so that native mode is refused",
+				"%d: frames can exceed one buffer, and the driver supports several "
+				"only with its private flag %s off: native mode is rejected",
 				facts->mtu, row->flag);
 		rf_findings_remedy(findings, "ethtool --set-priv-flags %s %s off", facts->name,
 				   row->flag);
 		return;
 	}
 	if (is_old)
-		rf_findings_add(
-			findings, RF_PROBLEM, "mtu",
-			"%d: a frame may not fit one buffer, and the driver takes several since "
-			"Linux %d.%d; this is Linux %d.%d, so that native mode is refused unless "
-			"the distribution has backported it",
-			facts->mtu, row->frags.major, row->frags.minor, facts->kernel.major,
-			facts->kernel.minor);
+		rf_findings_add(findings, RF_PROBLEM, "mtu",
+				"%d: frames can exceed one buffer, and the driver supports several "
+				"since Linux %d.%d; this is Linux %d.%d: native mode is rejected "
+				"unless the distribution has backported it",
+				facts->mtu, row->frags.major, row->frags.minor, facts->kernel.major,
+				facts->kernel.minor);
 	else
 		rf_findings_add(findings, RF_PROBLEM, "mtu",
-				"%d: a frame may not fit one buffer, and the driver takes no "
-				"frames in several, so that native mode is refused",
+				"%d: frames can exceed one buffer, and the driver does not support "
+				"several: native mode is rejected",
 				facts->mtu);
 	rf_findings_remedy(findings, "ip link set dev %s mtu %d", facts->name, mtu_max_of(facts));
 }
@@ -476,7 +474,7 @@ static void check_mtu(const struct rf_interface_facts *facts, struct rf_findings
 		rf_findings_add(findings, RF_OK, "mtu", "%d: a frame fits one buffer", facts->mtu);
 	} else if (frags == RF_YES) {
 		rf_findings_add(findings, RF_OK, "mtu",
-				"%d: the driver takes frames in several buffers", facts->mtu);
+				"%d: the driver supports frames in several buffers", facts->mtu);
 	} else if (strcmp(facts->driver, "tun") == 0) {
 		/* It hands larger frames to generic mode automatically. */
 		rf_findings_add(findings, RF_OK, "mtu", "%d: the driver accepts it", facts->mtu);
@@ -484,8 +482,8 @@ static void check_mtu(const struct rf_interface_facts *facts, struct rf_findings
 		fail_mtu(facts, findings);
 	} else {
 		rf_findings_add(findings, RF_NOTE, "mtu",
-				"%d: a frame may not fit one buffer, and whether the driver takes "
-				"several is not known, so that native mode may be refused",
+				"%d: frames can exceed one buffer, and whether the driver supports "
+				"several is unknown: native mode might be rejected",
 				facts->mtu);
 		rf_findings_remedy(findings, "ip link set dev %s mtu %d", facts->name,
 				   mtu_max_of(facts));
@@ -568,15 +566,14 @@ static void check_link(const struct rf_interface_facts *facts, struct rf_finding
 		rf_findings_add(findings, RF_OK, "link", "attach and detach leave the link up");
 		return;
 	case RF_LINK_RESTARTED:
-		rf_findings_add(
-			findings, RF_OK, "link",
-			"attach and detach restart the link or its queues: packets are lost "
-			"for a moment");
+		rf_findings_add(findings, RF_OK, "link",
+				"attach and detach restart the link or its queues: packets are "
+				"lost briefly");
 		return;
 	case RF_LINK_RESTARTED_BY_SWAP:
 		rf_findings_add(findings, RF_OK, "link",
 				"attach, detach and an upgrade of the program restart the link or "
-				"its queues: packets are lost for a moment");
+				"its queues: packets are lost briefly");
 		return;
 	}
 }
@@ -605,8 +602,8 @@ static void check_merging_again(const struct rf_interface_facts *facts,
 	if (merging->is_on != RF_YES || merging->row == RF_MERGING_WITHOUT_EFFECT)
 		return;
 	rf_findings_add(findings, RF_NOTE, merging->check,
-			"%s is on under an attached fence: what it merges is counted as one "
-			"packet, or never reaches the fence",
+			"%s is on under an attached fence: merged packets are counted as one "
+			"packet, or never reach the fence",
 			merging->name);
 	rf_findings_remedy(findings, "ethtool -K %s %s off", facts->name, merging->feature);
 }

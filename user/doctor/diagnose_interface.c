@@ -158,7 +158,7 @@ static void check_queues(const struct rf_interface_facts *facts, struct rf_findi
 		return;
 	}
 	rf_findings_add(findings, RF_NOTE, "queues",
-			"%u receive queue%s, so that %u of %d CPUs %s all the work%s", queues,
+			"%u receive queue%s: %u of %d CPUs %s all the work%s", queues,
 			queues == 1 ? "" : "s", queues, facts->cpus, queues == 1 ? "does" : "do",
 			fixed ? "; the driver refuses to change that while a fence is attached, "
 				"and a detach forgets the fence's rules, which 'ringfence save' "
@@ -181,7 +181,7 @@ static void check_rss(const struct rf_interface_facts *facts, struct rf_findings
 	}
 	rf_findings_add(findings, RF_NOTE, "spread", "sources are spread over %u of %u queues%s",
 			facts->rings_used, facts->rings,
-			facts->rings_used == 1 ? ", so that one CPU does all the work" : "");
+			facts->rings_used == 1 ? ": one CPU does all the work" : "");
 	rf_findings_remedy(findings, "ethtool -X %s equal %u", facts->name, facts->rings);
 }
 
@@ -259,20 +259,18 @@ static void check_generic(const struct rf_interface_facts *facts, bool better,
 			  struct rf_findings *findings)
 {
 	if (better && can_native(facts) == RF_YES) {
-		rf_findings_add(
-			findings, RF_NOTE, "program",
-			"ringfence runs in generic mode (program id %u): slow, and what the "
-			"kernel has merged (GRO) counts as one packet; native mode forgets "
-			"the fence's rules",
-			facts->program_id);
+		rf_findings_add(findings, RF_NOTE, "program",
+				"ringfence runs in generic mode (program id %u): slow, and packets "
+				"merged by the kernel (GRO) count as one packet; native mode "
+				"forgets the fence's rules",
+				facts->program_id);
 		rf_findings_remedy(findings, "ringfence detach %s && ringfence attach %s",
 				   facts->name, facts->name);
 	} else if (facts->gro == RF_YES) {
-		rf_findings_add(
-			findings, RF_NOTE, "program",
-			"ringfence runs in generic mode (program id %u): slow, and what the "
-			"kernel has merged (GRO) counts as one packet",
-			facts->program_id);
+		rf_findings_add(findings, RF_NOTE, "program",
+				"ringfence runs in generic mode (program id %u): slow, and packets "
+				"merged by the kernel (GRO) count as one packet",
+				facts->program_id);
 		rf_findings_remedy(findings, "ethtool -K %s gro off", facts->name);
 	} else {
 		rf_findings_add(findings, RF_NOTE, "program",
@@ -284,10 +282,10 @@ static void check_generic(const struct rf_interface_facts *facts, bool better,
 static void check_foreign(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	if (!*facts->program_name) {
-		rf_findings_add(findings, RF_NOTE, "program",
-				"an XDP program is in place (id %u); only CAP_SYS_ADMIN can tell "
-				"whose it is",
-				facts->program_id);
+		rf_findings_add(
+			findings, RF_NOTE, "program",
+			"an XDP program is in place (id %u); only CAP_SYS_ADMIN can read its owner",
+			facts->program_id);
 	} else if (strcmp(facts->program_name, "xdp_dispatcher") == 0) {
 		rf_findings_add(
 			findings, RF_PROBLEM, "program",
@@ -340,11 +338,10 @@ static void check_working(const struct rf_interface_facts *facts, struct rf_find
 	if (*facts->alien)
 		rf_findings_add(findings, RF_PROBLEM, "fence", "%s", facts->alien);
 	if (facts->is_bypassed) {
-		rf_findings_add(
-			findings, RF_PROBLEM, "working",
-			"not protected: it %s; the driver may have lost it, as some do when "
-			"the link, the MTU or the rings change",
-			facts->bypass);
+		rf_findings_add(findings, RF_PROBLEM, "working",
+				"not protected: it %s; the driver might have lost it, as some do "
+				"when the link, the MTU or the rings change",
+				facts->bypass);
 		rf_findings_remedy(findings, "ringfence attach %s", facts->name);
 	}
 	if (facts->paused_ns) {
@@ -352,7 +349,7 @@ static void check_working(const struct rf_interface_facts *facts, struct rf_find
 
 		rf_format_left(facts->paused_ns, left);
 		rf_findings_add(findings, RF_NOTE, "paused",
-				"for another %s: until then nothing is dropped", left);
+				"for another %s: until then no packets are dropped", left);
 		rf_findings_remedy(findings, "ringfence resume %s", facts->name);
 	}
 	if (facts->needs_frags) {
@@ -374,11 +371,11 @@ static void fail_native(const struct rf_interface_facts *facts, struct rf_findin
 	if (facts->asked_kernel || facts->is_loopback)
 		rf_findings_add(findings, RF_PROBLEM, "native", "%s has no native mode here%s",
 				facts->is_loopback ? "the loopback interface" : "the driver",
-				facts->asked_kernel ? ", the kernel says" : "");
+				facts->asked_kernel ? ", according to the kernel" : "");
 	else if (driver && driver->native.major)
 		rf_findings_add(findings, RF_PROBLEM, "native",
 				"the driver has native mode since Linux %d.%d, and this is Linux "
-				"%d.%d; try it if the distribution may have backported it",
+				"%d.%d; try it if the distribution might have backported it",
 				driver->native.major, driver->native.minor, facts->kernel.major,
 				facts->kernel.minor);
 	else
@@ -397,11 +394,11 @@ static void check_driver(const struct rf_interface_facts *facts, struct rf_findi
 			return; /* other checks report the driver's requirements first */
 		if (facts->asked_kernel)
 			rf_findings_add(findings, RF_OK, "native",
-					"the driver has XDP, the kernel says");
+					"the driver has XDP, according to the kernel");
 		else if (driver)
 			rf_findings_add(findings, RF_OK, "native",
-					"the driver has XDP since Linux %d.%d; this kernel cannot "
-					"be asked",
+					"the driver has XDP since Linux %d.%d; this kernel does "
+					"not report it",
 					driver->native.major, driver->native.minor);
 		return;
 	case RF_NO:
@@ -409,8 +406,8 @@ static void check_driver(const struct rf_interface_facts *facts, struct rf_findi
 		break;
 	case RF_NOT_KNOWN:
 		rf_findings_add(findings, RF_NOTE, "native",
-				"not known: neither this kernel nor ringfence's list tells whether "
-				"the driver has XDP; if native mode is refused, take generic mode");
+				"not known: neither this kernel nor ringfence's list of drivers "
+				"has this fact; if native mode is rejected, use generic mode");
 		break;
 	}
 	rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
@@ -424,8 +421,9 @@ static void check_bond(const struct rf_interface_facts *facts, struct rf_finding
 	const int mode = facts->bond_mode;
 
 	if (!facts->port_count) {
-		rf_findings_add(findings, RF_PROBLEM, "members",
-				"the bond has no member, and so no native mode; give it one");
+		rf_findings_add(
+			findings, RF_PROBLEM, "members",
+			"native mode needs a member, and the bond has no members; add a member");
 	} else if (mode == 3 || mode == 5 || mode == 6) {
 		rf_findings_add(findings, RF_PROBLEM, "bond",
 				"a bond in mode %s has no native mode; use balance-rr, "
@@ -433,9 +431,10 @@ static void check_bond(const struct rf_interface_facts *facts, struct rf_finding
 				modes[mode]);
 		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
 	} else if (can_native(facts) == RF_NO) {
-		rf_findings_add(findings, RF_PROBLEM, "native",
-				"the driver of a member (%s) has no native mode, the kernel says",
-				facts->ports);
+		rf_findings_add(
+			findings, RF_PROBLEM, "native",
+			"the driver of a member (%s) has no native mode, according to the kernel",
+			facts->ports);
 		rf_findings_remedy(findings, "ringfence attach %s mode generic", facts->name);
 	} else {
 		rf_findings_add(findings, RF_OK, "bond", "a bond in mode %s, of %s",
@@ -491,7 +490,7 @@ static void check_master(const struct rf_interface_facts *facts, struct rf_findi
 	} else if (!is_fenced(facts)) {
 		rf_findings_add(findings, RF_NOTE, "member",
 				"of %s; a fence there covers all its members, but is impossible "
-				"while a member has one",
+				"while a member has a fence",
 				master);
 		rf_findings_remedy(findings, "ringfence attach %s", master);
 	}
@@ -501,12 +500,10 @@ static void check_child(const struct rf_interface_facts *facts, struct rf_findin
 {
 	if (*facts->parent && facts->parent_fenced) {
 		rf_findings_add(findings, RF_OK, "native",
-				"its frames come in by %s, which has a "
-				"fence",
-				facts->parent);
+				"its frames arrive on %s, which has a fence", facts->parent);
 	} else if (*facts->parent) {
 		rf_findings_add(findings, RF_PROBLEM, "native",
-				"a %s has no native mode; its frames come in by %s, where a fence "
+				"a %s has no native mode; its frames arrive on %s: a fence there "
 				"sees them%s",
 				facts->kind, facts->parent,
 				is_kind(facts, "vlan") ? ", with their tags" : "");
@@ -533,18 +530,19 @@ static void check_switch(const struct rf_interface_facts *facts, struct rf_findi
 {
 	if (facts->port_count && facts->ports_fenced == facts->port_count) {
 		rf_findings_add(findings, RF_OK, "native",
-				"its frames come in by %s, each with a fence", facts->ports);
+				"its frames arrive on %s, each with a fence", facts->ports);
 		return;
 	}
 	if (facts->ports_named < facts->port_count) {
-		rf_findings_add(findings, RF_PROBLEM, "native",
-				"a %s has no native mode; its %d ports may: %s, and others; attach "
-				"to all of them by 'ringfence attach IF… fence NAME'",
-				facts->kind, facts->port_count, facts->ports);
+		rf_findings_add(
+			findings, RF_PROBLEM, "native",
+			"a %s has no native mode; its %d ports can have it: %s, and others; attach "
+			"to all ports with 'ringfence attach IF… fence NAME'",
+			facts->kind, facts->port_count, facts->ports);
 		return;
 	}
 	rf_findings_add(findings, RF_PROBLEM, "native",
-			"a %s has no native mode; its ports%s%s may", facts->kind,
+			"a %s has no native mode; its ports%s%s can have it", facts->kind,
 			*facts->ports ? ": " : "", facts->ports);
 	if (facts->port_count > 1)
 		rf_findings_remedy(findings, "ringfence attach %s fence %s", facts->ports,
