@@ -387,7 +387,7 @@ matches "$(ringfence status | unwrapped | grep '^unconfirmed')" "unconfirmed: th
 runs" 'apply … confirm returns early, and status shows that the rules are unconfirmed, and for how long'
 is "$(in_force)" '10.0.1.1 10.9.0.1 ' 'while rules are unconfirmed the new rules hold'
 unconfirmed_saved=$(saved)
-busy="ringfence: rules are unconfirmed for another $left; 'ringfence confirm' keeps them, \
+busy="ringfence: rules are unconfirmed for another $left; 'ringfence confirm' confirms them, \
 'ringfence revert' restores the old ones"
 refusals=''
 for words in 'limit add more rate 1/1s' 'limit set any rate 1/1s' 'limit del any' \

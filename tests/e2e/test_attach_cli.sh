@@ -142,7 +142,7 @@ does 'detach of the last interface of a fence succeeds' "${port[1]}: detached" r
 check 'detach of the last interface removes the pins of the fence' test ! -e "$pins/$shared"
 
 fails 'attach of two interfaces fails if one cannot be attached' 1 "ringfence: lo: cannot attach in native \
-mode: Operation not supported (Underlying driver does not support XDP in native mode); 'ringfence doctor lo' says why; 'ringfence attach lo \
+mode: Operation not supported (Underlying driver does not support XDP in native mode); 'ringfence doctor lo' prints the reason; 'ringfence attach lo \
 mode generic' may work" \
 	ringfence attach "${port[0]}" lo fence "$shared"
 is "$(program_on 0)" none 'attach that fails for one interface leaves no program on the other'
@@ -267,8 +267,8 @@ does 'a device that was deleted and made again is attached' \
 	"${port[3]}: attached in native mode, fence '${port[3]}'" ringfence attach "${port[3]}"
 nothing_more 3 'a device that was made again has the limit and windows of its fence'
 
-taken="fence '${port[3]}' is on another interface, renamed or of another network namespace; say \
-which fence: 'ringfence attach ${port[3]} fence NAME'"
+taken="fence '${port[3]}' is on another interface, renamed or of another network namespace; choose \
+the fence: 'ringfence attach ${port[3]} fence NAME'"
 outside ip link add "${port[3]}" type veth peer name spare
 fails 'attach of a namesake in another network namespace is refused' 1 \
 	"ringfence: ${port[3]}: $taken" outside "$build" attach "${port[3]}"
@@ -390,7 +390,7 @@ inside ip link set dev "${port[0]}" xdp off
 
 # The message of a build of another map ABI, whether it can read the rules of this one or not.
 refusal="its fence has map ABI $abi, this ringfence has 999; first run 'ringfence save.*'ringfence attach \
-${port[0]} replace' makes an empty fence: its rules, windows and counters are gone.*"
+${port[0]} replace' creates an empty fence without the rules, windows and counters.*"
 arm "${port[0]}"
 use_up 0
 before=$(state 0)
@@ -424,7 +424,7 @@ alien attach "${port[0]}" "${port[1]}" fence "$shared" >"$scratch/log"
 id=$(program_on 0)
 fails 'attach replace refuses a fence of another map ABI on two interfaces' 1 \
 	"ringfence: ${port[0]}: cannot replace its fence of map ABI 999: it is on 2 interfaces; first run 'ringfence save' of the version \
-that attached it, which keeps its rules, then 'ringfence detach' for each" ringfence attach "${port[0]}" replace
+that attached it, which preserves its rules, then 'ringfence detach' for each" ringfence attach "${port[0]}" replace
 is "$(program_on 0)" "$id" 'attach replace that is refused leaves the program on the interface'
 for wire in 0 1; do
 	alien detach "${port[$wire]}" >"$scratch/log" 2>&1

@@ -211,7 +211,7 @@ is_refused() {
 	[[ $refused == 'exit 1'* ]]
 }
 eventually is_refused
-is "$refused" $'exit 1\n\nstderr: '"ringfence: fence '$eth': another capture runs, of one in 1 dropped packets; wait for its end, or \
+is "$refused" $'exit 1\n\nstderr: '"ringfence: fence '$eth': another capture runs, of one in 1 dropped packets; wait until it stops, or \
 use the same words" 'other packets cannot be asked for meanwhile'
 check 'the file of a capture that did not begin is gone' test ! -e "$scratch/other"
 end INT

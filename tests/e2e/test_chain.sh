@@ -192,7 +192,7 @@ load_filter 0 -m native
 dispatcher=$(program_on 0)
 fails 'attach without chain is refused beside xdp-filter, and names chain and replace' 1 \
 	"ringfence: ${port[0]}: $in_place: libxdp's dispatcher (id $dispatcher) with 'xdpfilt_alw_ip'; \
-'ringfence attach ${port[0]} chain' runs beside it, 'ringfence attach ${port[0]} replace' takes it off" \
+'ringfence attach ${port[0]} chain' runs alongside it, 'ringfence attach ${port[0]} replace' detaches it" \
 	ringfence attach "${port[0]}"
 fails 'attach chain mode generic is refused in a chain in native mode' 1 \
 	"ringfence: ${port[0]}: its chain is in native mode; write 'ringfence attach ${port[0]} chain \
@@ -328,7 +328,7 @@ inside ip -force link set dev "${port[1]}" xdpdrv obj "$foreign/foreign.o" sec x
 id=$(program_on 1)
 fails 'after ip -force took a chain off, status names the foreign program' 1 \
 	"ringfence: ${port[1]}: no fence attached, but the XDP program 'foreign' (id $id), which is not \
-ringfence; 'bpftool prog show id $id' tells more" ringfence status dev "${port[1]}"
+ringfence; 'bpftool prog show id $id' prints details" ringfence status dev "${port[1]}"
 does 'attach replace brings a fence back after ip -force' \
 	"${port[1]}: attached in native mode, fence '${port[1]}'
 ${port[1]}: replaced 'foreign' (id $id)" ringfence attach "${port[1]}" replace

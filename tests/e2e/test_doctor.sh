@@ -176,7 +176,7 @@ is "$(finding native)" "problem: the loopback interface has no native mode here,
 'ringfence attach lo mode generic'" 'doctor of the loopback interface recommends generic mode'
 fails 'attach that fails in native mode points to doctor' \
 	1 "ringfence: lo: cannot attach in native mode: Operation not \
-supported (Underlying driver does not support XDP in native mode); 'ringfence doctor lo' says why; \
+supported (Underlying driver does not support XDP in native mode); 'ringfence doctor lo' prints the reason; \
 'ringfence attach lo mode generic' may work" ringfence attach lo fence "$run-lo"
 ringfence attach lo fence "$run-lo" mode generic >/dev/null
 look lo
@@ -241,7 +241,7 @@ inside ethtool -L "$b" rx 1 tx 2
 fails 'attach to a veth whose peer sends by more queues points to doctor' \
 	1 "ringfence: $a: cannot attach in native mode: No space left \
 on device (veth: XDP expects number of rx queues not less than peer tx queues); 'ringfence doctor \
-$a' says why; 'ringfence attach $a mode generic' may work" ringfence attach "$a"
+$a' prints the reason; 'ringfence attach $a mode generic' may work" ringfence attach "$a"
 is "$(inside ip -j link show dev "$a" | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \
 	'asking for the reason of a refused attach leaves no program'
 matches "$(describe ringfence attach "$a" chain)" "exit 1

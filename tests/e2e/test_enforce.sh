@@ -54,7 +54,7 @@ limit 'net': shadow → enforced
 unconfirmed: reverted in 1h unless 'ringfence confirm' runs" ringfence limit enforce dns net confirm 1h
 is "$(standing)" 'dns force, net force, syn force' 'limits unconfirmed are in force'
 is "$(ringfence limit enforce syn 2>&1 | sed 's/another [0-9a-z ]*;/another TIME;/')" "ringfence: rules are unconfirmed for \
-another TIME; 'ringfence confirm' keeps them, 'ringfence revert' restores the old ones" 'limits unconfirmed are not changed'
+another TIME; 'ringfence confirm' confirms them, 'ringfence revert' restores the old ones" 'limits unconfirmed are not changed'
 ringfence revert >"$scratch/log"
 stand_as_before() {
 	[ "$(standing)" = 'dns shadow, net shadow, syn force' ]

@@ -103,7 +103,7 @@ refuse_changes() {
 	for ((i = first; i <= calls; i++)); do
 		for error in $(errors_at "$i"); do
 			if refuse "$i" "$error" build/ringfence apply "$scratch/$to" ||
-				[[ $said == *'the new rules are in force, but then: '* ]]; then
+				[[ $said == *'the new rules are active, but then: '* ]]; then
 				swap=$now now=$next next=$swap
 				[ "$to" = two ] && to=one || to=two
 			fi
@@ -340,7 +340,7 @@ does 'attach of a fence whose pins are hidden has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 	ringfence attach "${port[0]}"
 elsewhere="its program is held by a bpf_link of another process, or pinned elsewhere; 'bpftool link' shows \
-its id N, 'bpftool link detach id N' ends it"
+its id N, 'bpftool link detach id N' detaches it"
 fails 'detach of a fence whose pins are hidden is refused' 1 "ringfence: ${port[0]}: $elsewhere" \
 	ringfence detach "${port[0]}"
 link=$(inside bpftool -j link | jq ".[] | select(.prog_id == $(program_on 0)) | .id")

@@ -100,9 +100,9 @@ does 'detach takes off a fence of another map ABI' "${port[3]}: detached" ringfe
 # ---- detaching many ----
 
 fails 'detach of many checks all first' 1 "ringfence: frob: no such interface or fence; 'ip link' lists the interfaces, \
-'ringfence status' the fences; nothing was detached" ringfence detach "$one" "$edge" frob
+'ringfence status' the fences; no interface was detached" ringfence detach "$one" "$edge" frob
 fails 'detach of many refuses an interface without a fence' 1 "ringfence: ${port[3]}: no fence attached; run 'ringfence \
-attach ${port[3]}' or 'ip link set dev ${port[3]} xdp obj …'; nothing was detached" ringfence detach "$one" "${port[3]}"
+attach ${port[3]}' or 'ip link set dev ${port[3]} xdp obj …'; no interface was detached" ringfence detach "$one" "${port[3]}"
 is "$(ringfence status --json | jq '[.fences[].interfaces[]] | length')" 3 'a refused detach detaches nothing'
 does 'detach takes many, and each once' "${port[2]}: detached
 $one: detached" ringfence detach "${port[2]}" "$one" "${port[2]}"

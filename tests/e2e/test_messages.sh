@@ -51,8 +51,8 @@ refused "$none: $no_interface" attach "$none"
 refused "$none: $no_name" detach "$none"
 refused "${port[0]}: $no_fence" detach "${port[0]}"
 refused "lo: cannot attach in native mode: Operation not supported \
-(Underlying driver does not support XDP in native mode); 'ringfence doctor lo' says \
-why; 'ringfence attach lo mode generic' may work" attach lo fence "$run-lo"
+(Underlying driver does not support XDP in native mode); 'ringfence doctor lo' prints \
+the reason; 'ringfence attach lo mode generic' may work" attach lo fence "$run-lo"
 check 'attach to an interface without native mode leaves no pins' test ! -e "$pins/$run-lo"
 does 'attach mode generic works on an interface without native mode' \
 	"lo: attached in generic mode, fence '$run-lo'
@@ -71,15 +71,15 @@ inside ip link set dev "${port[0]}" xdpdrv obj "$scratch/foreign.o" sec xdp
 id=$(program_on 0)
 before=$(program_on_each)
 foreign="no fence attached, but the XDP program 'foreign' (id $id), which is not ringfence; \
-'bpftool prog show id $id' tells more"
-ways_out="'ringfence attach ${port[0]} replace' takes it off, 'ringfence attach ${port[0]} chain' runs \
-beside it once 'xdp-loader' has loaded it"
+'bpftool prog show id $id' prints details"
+ways_out="'ringfence attach ${port[0]} replace' detaches it, 'ringfence attach ${port[0]} chain' runs \
+alongside it once 'xdp-loader' has loaded it"
 refused "${port[0]}: a foreign XDP program is in place: 'foreign' (id $id), attached by netlink, as \
 'ip' does; $ways_out" attach "${port[0]}"
 refused "${port[0]}: a foreign XDP program is in place: 'foreign' (id $id), attached by netlink, as \
 'ip' does; $ways_out" attach "${port[1]}" "${port[0]}"
 refused "${port[0]}: cannot attach in a chain: 'foreign' (id $id) is in place without libxdp's \
-dispatcher; load it by 'xdp-loader' instead, or 'ringfence attach ${port[0]} replace' takes it off" \
+dispatcher; load it by 'xdp-loader' instead, or 'ringfence attach ${port[0]} replace' detaches it" \
 	attach "${port[0]}" chain
 refused "${port[0]}: $foreign" detach "${port[0]}"
 refused "${port[0]}: $foreign" status dev "${port[0]}"
@@ -201,7 +201,7 @@ is "$(state)" "$before" 'refused commands change nothing'
 with='with two fences and no dev'
 use "$quick"
 ringfence attach "${port[1]}" >"$scratch/log"
-several="several fences are attached: ${port[0]}, ${port[1]}; say which: dev ${port[0]}"
+several="several fences are attached: ${port[0]}, ${port[1]}; choose one: dev ${port[0]}"
 for words in 'show 192.0.2.1' 'limit list' 'limit set any rate 1/1s' 'limit del any'; do
 	# shellcheck disable=SC2086
 	refused "$several" $words

@@ -113,7 +113,7 @@ ringfence adopt one >"$scratch/log"
 in_space ip link set dev one name wan
 in_space ip link set dev two name one
 fails 'attach of an interface with the former name of another is refused' 1 "ringfence: one: fence 'one' is on \
-another interface, renamed or of another network namespace; say which fence: 'ringfence attach one \
+another interface, renamed or of another network namespace; choose the fence: 'ringfence attach one \
 fence NAME'" ringfence attach one
 fails 'detach of an interface with the former name of another asks which of the two is meant' 1 "ringfence: \
 one: an interface, and another fence, on wan, has this name; write interface:one or fence:one" ringfence detach one

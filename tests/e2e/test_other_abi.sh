@@ -27,8 +27,8 @@ for command in save 'save confirmed' status "attach $dev" 'limit add more rate 1
 	# shellcheck disable=SC2086 # words of a command
 	fails "$command of another map ABI names the other version's save" 1 "ringfence: $dev: its fence has \
 map ABI 999, this ringfence has $abi; first run 'ringfence save dev $dev > FILE' of the version that attached \
-it, since 'ringfence attach $dev replace' makes an empty fence: its rules, windows and counters are gone, and \
-'ringfence apply FILE dev $dev' brings back the rules" ringfence $command
+it, since 'ringfence attach $dev replace' creates an empty fence without the rules, windows and counters, and \
+'ringfence apply FILE dev $dev' restores the rules" ringfence $command
 done
 is "$(program_on 0)" "$id" 'a fence of another map ABI stays'
 build=$quick
@@ -56,7 +56,7 @@ inside "$drifted" save >"$scratch/rules"
 build=$shipped
 refusal="ringfence: $dev: its fence has map ABI $abi as this ringfence, but the map 'config' differs \
 (kind 2, keys of 4 bytes, 1 values of [0-9]+): another build attached it; first run 'ringfence save' of that \
-build, since 'ringfence attach $dev replace' makes an empty fence: its rules, windows and counters are gone; \
+build, since 'ringfence attach $dev replace' creates an empty fence without the rules, windows and counters; \
 'ringfence detach $dev' removes it"
 id=$(program_on 0)
 for command in save 'save confirmed' status 'limit list' 'limit add more rate 1/1s' "attach $dev"; do

@@ -145,7 +145,7 @@ rm "$pins/$eth"/prefixes4_?
 for words in save 'limit add more rate 1/1s'; do
 	# shellcheck disable=SC2086
 	fails "'$words' is refused where the pin of a list is missing" 1 "ringfence: $eth: \
-its pinned prefixes are not those in force; as root run 'ringfence adopt IF'" \
+its pinned prefixes are not the active ones; as root run 'ringfence adopt IF'" \
 		with $few build/ringfence $words
 done
 rm "$pins/$eth/xdp"
@@ -406,7 +406,7 @@ ringfence detach "${port[1]}" >"$scratch/log"
 inside ip link set dev "${port[1]}" xdpdrv obj build/ringfence.bpf.o sec xdp
 fails 'a change without CAP_SYS_ADMIN and dev is refused beside a program of ip' \
 	1 "ringfence: some XDP \
-programs can be read only with CAP_SYS_ADMIN; say which fence: dev $eth" \
+programs can be read only with CAP_SYS_ADMIN; choose the fence: dev $eth" \
 	with $few build/ringfence limit add any rate 1/1s
 does 'a change without CAP_SYS_ADMIN works with dev beside a program of ip' \
 	"$(steady any)" with $few build/ringfence limit add any rate 1/1s dev "$eth"

@@ -186,11 +186,11 @@ refused() { # CMD…
 }
 
 fails 'a driver that refuses the entry is reported, with what to do' 1 \
-	"ringfence: $dev: its MTU of 3500 needs the program for frames in several buffers (xdp.frags), which the driver refuses: Invalid argument; the previous program stays attached; 'ringfence doctor $dev' names the largest MTU that works" \
+	"ringfence: $dev: its MTU of 3500 needs the program for frames in several buffers (xdp.frags), which the driver refuses: Invalid argument; the previous program remains attached; 'ringfence doctor $dev' names the largest MTU that works" \
 	refused "$build" attach "$dev"
 is "$(state)" "$before" 'it keeps rules, lists and windows'
 fails 'a driver that refuses an upgrade is reported, with what to do' 1 \
-	"ringfence: $dev: cannot upgrade its program: Invalid argument; the previous program stays attached; the driver may refuse its present MTU, queues or offloads: 'ringfence doctor $dev' checks them" \
+	"ringfence: $dev: cannot upgrade its program: Invalid argument; the previous program remains attached; the driver may refuse its present MTU, queues or offloads: 'ringfence doctor $dev' checks them" \
 	refused "$newer" attach "$dev"
 is "$(state)" "$before" 'that keeps rules, lists and windows too'
 does 'attach changes to the entry that the MTU needs' \

@@ -206,7 +206,7 @@ static void a_lock_that_stays_held_is_an_error(void **state)
 	assert_int_equal(taken.err, -EBUSY);
 	snprintf(wanted, sizeof(wanted),
 		 LOCK ": after 1s it is still held by process %d, 'ringfence 60'; try again, or "
-		      "end that process",
+		      "stop that process",
 		 holder);
 	assert_string_equal(taken.error, wanted);
 }

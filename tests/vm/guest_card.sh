@@ -202,7 +202,7 @@ refuses_swap() {
 	matches "$(describe ringfence attach "${port[wire]}")" "exit 1
 
 stderr: ringfence: ${port[wire]}: its MTU of 4500 needs the program for frames in several buffers \(xdp\.frags\), \
-which the driver refuses: $2; the previous program stays attached; 'ringfence doctor ${port[wire]}' names \
+which the driver refuses: $2; the previous program remains attached; 'ringfence doctor ${port[wire]}' names \
 the largest MTU that works" "$1: attach reports the refusal, and what to do"
 }
 

@@ -78,15 +78,15 @@ static int fail_chained(const struct rf_interface *interface, const struct rf_at
 		return rf_error_failed(error, -EBUSY,
 				       "%s: a foreign XDP program is in place: %s, perhaps because "
 				       "they are in another mount namespace; attach from there, or "
-				       "'ringfence attach %s replace' takes it off",
+				       "'ringfence attach %s replace' detaches it",
 				       name, what, name);
 	if (attach->chain)
 		return 0;
-	return rf_error_failed(error, -EBUSY,
-			       "%s: a foreign XDP program is in place: %s; 'ringfence attach %s "
-			       "chain' runs beside "
-			       "it, 'ringfence attach %s replace' takes it off",
-			       name, what, name, name);
+	return rf_error_failed(
+		error, -EBUSY,
+		"%s: a foreign XDP program is in place: %s; 'ringfence attach %s chain' runs "
+		"alongside it, 'ringfence attach %s replace' detaches it",
+		name, what, name, name);
 }
 
 /*
@@ -109,18 +109,16 @@ static int foreign_check(const struct rf_interface *interface, const struct rf_a
 	if (interface->chain.dispatcher_id)
 		return fail_chained(interface, attach, what, error);
 	if (attach->chain)
-		return rf_error_failed(
-			error, -EBUSY,
-			"%s: cannot attach in a chain: %s is in place without libxdp's dispatcher; "
-			"load it by 'xdp-loader' instead, or 'ringfence attach %s replace' takes "
-			"it off",
-			name, what, name);
-	return rf_error_failed(
-		error, -EBUSY,
-		"%s: a foreign XDP program is in place: %s, attached by netlink, as 'ip' does; "
-		"'ringfence attach %s replace' takes it off, 'ringfence attach %s chain' runs "
-		"beside it once 'xdp-loader' has loaded it",
-		name, what, name, name);
+		return rf_error_failed(error, -EBUSY,
+				       "%s: cannot attach in a chain: %s is in place without "
+				       "libxdp's dispatcher; load it by 'xdp-loader' instead, or "
+				       "'ringfence attach %s replace' detaches it",
+				       name, what, name);
+	return rf_error_failed(error, -EBUSY,
+			       "%s: a foreign XDP program is in place: %s, attached by netlink, as "
+			       "'ip' does; 'ringfence attach %s replace' detaches it, 'ringfence "
+			       "attach %s chain' runs alongside it once 'xdp-loader' has loaded it",
+			       name, what, name, name);
 }
 
 /*
@@ -144,10 +142,10 @@ static int foreign_take_off(const struct rf_interface *interface, char replaced[
 	if (!err)
 		return options.old_prog_fd;
 	close(options.old_prog_fd);
-	return rf_error_failed(error, err,
-			       "%s: cannot replace %s: %s; 'ip link show dev %s' shows "
-			       "what is there now",
-			       interface->name, replaced, strerror(-err), interface->name);
+	return rf_error_failed(
+		error, err,
+		"%s: cannot replace %s: %s; 'ip link show dev %s' shows the present program",
+		interface->name, replaced, strerror(-err), interface->name);
 }
 
 static int foreign_put_back(const struct rf_interface *interface, int program_fd)
@@ -249,7 +247,7 @@ static int check_joinable(const char *name, const struct rf_pin_path *directory,
 		return rf_error_failed(
 			error, -EBUSY,
 			"%s: fence '%s' is on another interface, renamed or of another network "
-			"namespace; say which fence: 'ringfence attach %s fence NAME'",
+			"namespace; choose the fence: 'ringfence attach %s fence NAME'",
 			interface->name, name, interface->name);
 	if (attach->sources && attach->sources != fence->sources)
 		return rf_error_failed(
@@ -621,10 +619,10 @@ static int join_fence(const char *name, const struct rf_interface *interface,
 		if (!err)
 			err = open_pinned(name, &directory, &fence, &found, attached, error);
 		if (!err && found == FOUND_NOTHING)
-			err = rf_error_failed(error, -EAGAIN,
-					      "'%s': its pins were removed meanwhile; run the "
-					      "command again",
-					      name);
+			err = rf_error_failed(
+				error, -EAGAIN,
+				"'%s': its pins were removed concurrently; run the command again",
+				name);
 		if (err)
 			rf_pins_remove(&directory);
 	} else if (!err) {
@@ -673,7 +671,7 @@ static int drop_alien(const char *name, struct rf_interface *interface,
 		err = rf_error_failed(error, -EBUSY,
 				      "%s: cannot replace its fence %s: it is on %d interfaces; "
 				      "first run 'ringfence save' of the version that attached it, "
-				      "which keeps its rules, then 'ringfence detach' for each",
+				      "which preserves its rules, then 'ringfence detach' for each",
 				      interface->name, origin, count);
 	if (!err)
 		err = rf_load_new(loaded, name, attach, rf_entry_for(interface->name, attach->mode),

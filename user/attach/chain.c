@@ -82,14 +82,15 @@ int rf_refusal_fail(const struct rf_interface *interface, enum rf_mode mode, int
 			"names it",
 			name, name);
 	if (mode == RF_NATIVE)
-		return rf_error_failed(error, err,
-				       "%s: cannot attach in native mode: %s%s; 'ringfence doctor "
-				       "%s' says why; 'ringfence attach %s mode generic' may work",
-				       name, strerror(-err), words, name, name);
+		return rf_error_failed(
+			error, err,
+			"%s: cannot attach in native mode: %s%s; 'ringfence doctor %s' prints the "
+			"reason; 'ringfence attach %s mode generic' may work",
+			name, strerror(-err), words, name, name);
 	return rf_error_failed(
 		error, err,
-		"%s: cannot attach in generic mode: %s%s; 'ringfence doctor %s' says why", name,
-		strerror(-err), words, name);
+		"%s: cannot attach in generic mode: %s%s; 'ringfence doctor %s' prints the reason",
+		name, strerror(-err), words, name);
 }
 
 /* ---- how long a request took the link down ---- */
@@ -175,12 +176,12 @@ static int fail_chain(const struct rf_interface *interface, enum rf_mode mode, i
 		return rf_error_failed(
 			error, err,
 			"%s: cannot attach in a chain: another program came first, or its "
-			"dispatcher is of an older libxdp; 'xdp-loader status %s' tells more",
+			"dispatcher is of an older libxdp; 'xdp-loader status %s' prints details",
 			name, name);
 	if (err == -EOPNOTSUPP && interface->chain.count)
 		return rf_error_failed(error, err,
-				       "%s: cannot attach in a chain: this kernel cannot put a "
-				       "program beside %s; Linux 5.10 or newer is needed",
+				       "%s: cannot attach in a chain: this kernel cannot run a "
+				       "program alongside %s; Linux 5.10 or newer is needed",
 				       name, names);
 	if (mode == RF_NATIVE)
 		return rf_error_failed(

@@ -43,7 +43,7 @@ static int detach_link(const struct rf_interface *interface, uint32_t config_id,
 	int err;
 
 	if (fd < 0)
-		return rf_error_failed(error, fd, "%s: its link went away meanwhile",
+		return rf_error_failed(error, fd, "%s: its link was removed concurrently",
 				       interface->name);
 	directory = rf_pins_parent(&path);
 	if (is_last(&directory, &path, config_id)) {
@@ -72,12 +72,11 @@ static int detach_netlink(const struct rf_interface *interface, const struct rf_
 			     &options);
 
 	if (err == -EBUSY)
-		return rf_error_failed(
-			error, err,
-			"%s: its program is held by a bpf_link of another process, or pinned "
-			"elsewhere; 'bpftool link' shows its id N, 'bpftool link detach id N' ends "
-			"it",
-			interface->name);
+		return rf_error_failed(error, err,
+				       "%s: its program is held by a bpf_link of another process, "
+				       "or pinned elsewhere; 'bpftool link' shows its id N, "
+				       "'bpftool link detach id N' detaches it",
+				       interface->name);
 	if (err)
 		return rf_error_failed(error, err, "%s: cannot detach: %s", interface->name,
 				       strerror(-err));
@@ -288,7 +287,8 @@ int rf_fence_detach(const char *const *word, int words, struct rf_detach *detach
 	if (err && words > 1) {
 		const struct rf_error refused = *error;
 
-		err = rf_error_failed(error, err, "%.470s; nothing was detached", refused.text);
+		err = rf_error_failed(error, err, "%.470s; no interface was detached",
+				      refused.text);
 		error->usage = refused.usage;
 	}
 	for (int i = 0; i < detach->count && !err; i++)

@@ -252,11 +252,10 @@ static int fail_load(int err, struct rf_error *error)
 		return rf_error_failed(
 			error, err, "cannot load the program: %s; take fewer 'sources' or 'leases'",
 			strerror(-err));
-	return rf_error_failed(
-		error, err,
-		"cannot load the program: %s; run 'ringfence doctor'; '--verbose' shows what "
-		"libbpf says",
-		strerror(-err));
+	return rf_error_failed(error, err,
+			       "cannot load the program: %s; run 'ringfence doctor'; '--verbose' "
+			       "prints the output of libbpf",
+			       strerror(-err));
 }
 
 /* Linux lacks them before 5.18. Where the kernel has them, the load failed for another reason. */

@@ -312,7 +312,7 @@ static const char *prepare_root(void)
 	if (!mount_root())
 		return "there is no bpffs at " RF_SHARE_ROOT;
 	if (!give_root(group->gr_gid))
-		return "it cannot be given " RF_SHARE_ROOT;
+		return "it cannot get access to " RF_SHARE_ROOT;
 	return NULL;
 }
 

@@ -61,14 +61,15 @@ static int swap_program(const struct rf_interface *interface, const struct rf_pr
 	if (interface->chain.dispatcher_id)
 		return rf_chain_upgrade(interface, old, loaded, error);
 	if (loaded->fd[entry] < 0) /* -1 would detach it */
-		return rf_error_failed(error, -ENOEXEC,
-				       "%s: its program came meanwhile; run the command again",
-				       interface->name);
+		return rf_error_failed(
+			error, -ENOEXEC,
+			"%s: its program was attached concurrently; run the command again",
+			interface->name);
 	err = program_swap(interface, old->fd, loaded->fd[entry], words);
 	if (err)
 		return rf_error_failed(error, err,
 				       "%s: cannot upgrade its program: %s%s; the previous program "
-				       "stays attached; the driver may refuse its present MTU, "
+				       "remains attached; the driver may refuse its present MTU, "
 				       "queues or offloads: 'ringfence doctor %s' checks them",
 				       interface->name, strerror(-err), words, interface->name);
 	return 0;
@@ -248,12 +249,12 @@ static int fail_entry(const struct rf_interface *interface, int err, const char 
 {
 	const unsigned int mtu = rf_netlink_mtu(interface->name);
 
-	return rf_error_failed(error, err,
-			       "%s: its MTU of %u needs the program for frames in several buffers "
-			       "(xdp.frags), which the driver refuses: %s%s; the previous program "
-			       "stays attached; 'ringfence doctor %s' names the largest MTU that "
-			       "works",
-			       interface->name, mtu, strerror(-err), words, interface->name);
+	return rf_error_failed(
+		error, err,
+		"%s: its MTU of %u needs the program for frames in several buffers (xdp.frags), "
+		"which the driver refuses: %s%s; the previous program remains attached; 'ringfence "
+		"doctor %s' names the largest MTU that works",
+		interface->name, mtu, strerror(-err), words, interface->name);
 }
 
 /* The plain entry is only faster: an interface whose driver refuses it retains the other one. */

@@ -189,7 +189,7 @@ int rf_fence_check_settled(const struct rf_fence *fence, struct rf_error *error)
 		return 0;
 	rf_format_left(standing.confirm_ns, left);
 	return rf_error_failed(error, -EBUSY,
-			       "rules are unconfirmed for another %s; 'ringfence confirm' keeps "
+			       "rules are unconfirmed for another %s; 'ringfence confirm' confirms "
 			       "them, 'ringfence revert' restores the old ones",
 			       left);
 }
@@ -383,7 +383,7 @@ static int fail_in_force(int err, struct rf_error *error)
 {
 	const struct rf_error cause = *error;
 
-	return rf_error_failed(error, err, "the new rules are in force, but then: %s", cause.text);
+	return rf_error_failed(error, err, "the new rules are active, but then: %s", cause.text);
 }
 
 /*

@@ -424,8 +424,8 @@ int rf_fence_check_may_change(const struct rf_fence *fence, const char *dev, str
 			fence->name);
 	if (!dev && fence->among_unknown)
 		return rf_error_failed(error, -EPERM,
-				       "some XDP programs can be read only with CAP_SYS_ADMIN; say "
-				       "which fence: dev %s",
+				       "some XDP programs can be read only with CAP_SYS_ADMIN; "
+				       "choose the fence: dev %s",
 				       fence->interfaces ? fence->interface[0].name : "IF");
 	return *pins.text ? rf_pins_check_owner(&pins, error) : 0;
 }

@@ -137,8 +137,8 @@ static int fail_unknown(const struct rf_fences *fences, const char *name, bool i
 {
 	if (fences->some_unknown)
 		return rf_error_failed(error, -EPERM,
-				       "%s: no such interface; only CAP_SYS_ADMIN can tell whether "
-				       "a fence is called so; %s",
+				       "%s: no such interface; only CAP_SYS_ADMIN can find a fence "
+				       "of that name; %s",
 				       name, rf_remedy_to_read());
 	if (is_fence)
 		return rf_error_failed(error, -ENOENT,
@@ -216,7 +216,7 @@ static int fail_several(const struct rf_fences *fences, struct rf_error *error)
 	const struct rf_found *found = fences->fence;
 
 	return rf_error_failed(
-		error, -ENOTUNIQ, "several fences are attached: %s, %s%s; say which: dev %s",
+		error, -ENOTUNIQ, "several fences are attached: %s, %s%s; choose one: dev %s",
 		found[0].name, found[1].name, fences->count > 2 ? " …" : "", found[0].name);
 }
 

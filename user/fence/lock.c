@@ -129,10 +129,10 @@ static int fail_held(int fd, const char *path, unsigned int seconds, struct rf_e
 	char holder[HOLDER_TEXT_SIZE];
 
 	describe_holder(fd, holder);
-	return rf_error_failed(error, -EBUSY,
-			       "%s: after %us it is still held by %s; try again, or end that "
-			       "process",
-			       path, seconds, holder);
+	return rf_error_failed(
+		error, -EBUSY,
+		"%s: after %us it is still held by %s; try again, or stop that process", path,
+		seconds, holder);
 }
 
 static int wait_for(int fd, const char *path, struct rf_error *error)

@@ -69,7 +69,7 @@ int rf_fence_sample(const struct rf_fence *fence, const struct rf_sampled *wante
 	if (goes_on && !is_same(sampling, wanted))
 		return rf_error_failed(error, -EBUSY,
 				       "fence '%s': another capture runs, of one in %u %s%s; wait "
-				       "for its end, or use the same words",
+				       "until it stops, or use the same words",
 				       fence->name, sampling->one_in,
 				       verdicts_text(sampling->verdicts),
 				       sampling->reasons == UINT32_MAX ? "" : " of some reasons");

@@ -92,8 +92,8 @@ int rf_tries_open(const struct rf_fence *fence, int bank, struct rf_tries *tries
 		 */
 		if (err == -ESTALE)
 			return rf_error_failed(error, err,
-					       "%s: its pinned prefixes are not those in force; as "
-					       "root run 'ringfence adopt IF'",
+					       "%s: its pinned prefixes are not the active ones; "
+					       "as root run 'ringfence adopt IF'",
 					       fence->name);
 		if (err == -EPROTO)
 			return rf_error_failed(error, err,

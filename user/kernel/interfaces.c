@@ -292,7 +292,7 @@ int rf_interface_open(const char *dev, struct rf_interface *interface, struct rf
 		err = rf_error_failed(
 			error, -ENOENT,
 			"%s: no fence attached, but the XDP program '%s' (id %u), which is not "
-			"ringfence; 'bpftool prog show id %u' tells more",
+			"ringfence; 'bpftool prog show id %u' prints details",
 			dev, program->name, program->id, program->id);
 	return err;
 }

@@ -501,13 +501,12 @@ int rf_program_check_fd(const struct rf_program *program, const char *name, stru
 
 int rf_program_fail_maps(const char *name, const char *how, struct rf_error *error)
 {
-	return rf_error_failed(
-		error, -EPROTO,
-		"%s: its fence has map ABI %u as this ringfence, but %s: another build attached "
-		"it; first run 'ringfence save' of that build, since 'ringfence attach %s replace' "
-		"makes an empty fence: its rules, windows and counters are gone; 'ringfence detach "
-		"%s' removes it",
-		name, RF_ABI_VERSION, how, name, name);
+	return rf_error_failed(error, -EPROTO,
+			       "%s: its fence has map ABI %u as this ringfence, but %s: another "
+			       "build attached it; first run 'ringfence save' of that build, since "
+			       "'ringfence attach %s replace' creates an empty fence without the "
+			       "rules, windows and counters; 'ringfence detach %s' removes it",
+			       name, RF_ABI_VERSION, how, name, name);
 }
 
 /* The same number, and maybe other maps. */
@@ -541,8 +540,8 @@ int rf_program_check_abi(const struct rf_program *program, const char *name, str
 		error, -EPROTO,
 		"%s: its fence has map ABI %u, this ringfence has %u; first run 'ringfence save "
 		"dev %s > FILE' of the version that attached it, since 'ringfence attach %s "
-		"replace' makes an empty fence: its rules, windows and counters are gone, and "
-		"'ringfence apply FILE dev %s' brings back the rules",
+		"replace' creates an empty fence without the rules, windows and counters, and "
+		"'ringfence apply FILE dev %s' restores the rules",
 		name, program->abi, RF_ABI_VERSION, name, name, name);
 }
 
