@@ -129,8 +129,8 @@ run_described() { # CMD…
 	status=$?
 	read_text <"$scratch/stdout"
 	join_lines
-	[[ $text != *"fence '"*"' "@(takes|was removed)' '* ]] ||
-		text=$(sed -E "/^fence '[^']+' (takes [0-9.]+ MiB of memory$|was removed with )/d" <<<"$text")
+	[[ $text != *"fence '"*"' "@(uses|was removed)' '* ]] ||
+		text=$(sed -E "/^fence '[^']+' (uses [0-9.]+ MiB of memory$|was removed with )/d" <<<"$text")
 	described="exit $status"$'\n'"$text"$'\nstderr: '
 	read_text <"$scratch/stderr"
 	described+=$text

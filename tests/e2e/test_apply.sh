@@ -56,7 +56,7 @@ does 'check accepts a file with a rule of every kind' \
 aggregate" ringfence check "$scratch/rules"
 is "$(saved)" 'newcomers off' 'check changes no rule'
 does 'apply puts a file with a rule of every kind in force' \
-	'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
+	'applied: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
 	ringfence apply "$scratch/rules"
 is "$(saved | sed 's/ for .*//')" 'limit add any rate 20k/1s
 limit add syn rate 100/10s match tcp syn
@@ -76,11 +76,11 @@ newcomers rate 10k/1s then aggregate' 'save prints every rule that was applied'
 matches "$(saved | sed -n 's/.* for //p')" '(10h|35999s|3599[0-9]s)' \
 	'save prints how long an entry of a list stays'
 matches "$(ringfence save | head -n 1)" "# rules \(format 1\) of the fence '${port[0]}' on [-0-9]+ [:0-9]+; \
-'ringfence apply FILE' puts them in force" 'the first line of save names the format, the fence and the time'
+'ringfence apply FILE' activates them" 'the first line of save names the format, the fence and the time'
 before=$(saved | sed 's/ for .*//')
 saved >"$scratch/saved"
 does 'what was saved can be applied' \
-	'in force: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
+	'applied: 9 limits, 3 allowed and 2 denied prefixes, newcomers aggregate' \
 	ringfence apply "$scratch/saved"
 is "$(saved | sed 's/ for .*//')" "$before" 'rules that were saved and applied are saved unchanged'
 use "$quick"
@@ -90,7 +90,7 @@ is "$(ringfence save dev "${port[1]}" | sed '1d; s/ for .*//')" "$before" \
 	'rules that were saved and applied to another fence are saved unchanged'
 ringfence detach "${port[1]}" >"$scratch/log"
 does 'apply - reads the rules from standard input' \
-	'in force: 1 limit, 0 allowed and 0 denied prefixes, newcomers off' \
+	'applied: 1 limit, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply - <<<'limit add any rate 10/1h exact'
 is "$(saved)" $'limit add any rate 10/1h exact\nnewcomers off' 'apply - removes the rules that its input lacks'
 is "$(ringfence apply --json - <<<'limit add any rate 10/1h exact' | command jq -c 'del(.schema)')" \
@@ -120,7 +120,7 @@ before=$(saved)
 # refused NAME MESSAGE: both commands refuse the file 'bad' for one error, and change nothing.
 refused() {
 	local command
-	local -A end=([apply]='nothing was changed' [check]="'apply' would change nothing")
+	local -A end=([apply]='no changes were made' [check]="'apply' would change nothing")
 
 	for command in apply check; do
 		fails "$command refuses $1" 1 "ringfence: $scratch/bad$2
@@ -167,7 +167,7 @@ printf '# none\n\n' | file bad
 refused 'a file without any rule' ": the file has no rule; write 'newcomers off' to delete all rules"
 fails "an error in a line of standard input names 'standard input' and the line" 1 \
 	"ringfence: standard input:1: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
-ringfence: standard input: 1 error; nothing was changed" \
+ringfence: standard input: 1 error; no changes were made" \
 	ringfence apply - <<<'limit add any rate 1'
 is "$(saved)" "$before" 'no refused file changes a rule'
 
@@ -201,7 +201,7 @@ prefixes, newcomers aggregate" 'check accepts the rules of the README'
 is "$(readme_block 2)" '' 'the README has no other block of rules'
 
 does "apply accepts 'newcomers off' alone" \
-	'in force: 0 limits, 0 allowed and 0 denied prefixes, newcomers off' \
+	'applied: 0 limits, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply - <<<'newcomers off'
 is "$(saved)" 'newcomers off' "apply of 'newcomers off' alone removes all rules"
 
@@ -380,7 +380,7 @@ came_back() { # after unconfirmed rules: only by reading
 apply "$scratch/a"
 before=$(saved)
 does 'apply … confirm says that the rules are unconfirmed' \
-	"in force: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; unconfirmed: reverted in \
+	"applied: 2 limits, 0 allowed and 1 denied prefixes, newcomers off; unconfirmed: reverted in \
 1h unless 'ringfence confirm' runs" ringfence apply "$scratch/b" confirm 1h
 left='(1h|[0-9]+m( [0-9]+s)?)' # of an hour: however busy the machine is, the trial lasts
 matches "$(ringfence status | unwrapped | grep '^unconfirmed')" "unconfirmed: the old rules return in $left unless 'ringfence confirm' \
@@ -431,7 +431,7 @@ confirmed_in_time() {
 }
 
 confirmed_in_time 2 || confirmed_in_time 30 || confirmed_in_time 120
-is "$(<"$scratch/confirmed")" $'exit 0\nconfirmed: the rules in force stay\nstderr: ' 'confirm reports that the rules unconfirmed stay'
+is "$(<"$scratch/confirmed")" $'exit 0\nconfirmed: the rules remain active\nstderr: ' 'confirm reports that the rules unconfirmed stay'
 is "$(in_force)" '10.0.1.1 10.9.0.1 ' 'confirmed rules hold when the time of their trial is over'
 is "$(saved | sort)" "$(sort <<<"$unconfirmed_saved")" 'after confirm save prints all the new rules'
 fails 'a second confirm is refused: no rules are unconfirmed' \
@@ -454,7 +454,7 @@ the old and the new limits together are more than 32; apply without it" \
 	ringfence apply "$scratch/new" confirm 10s
 is "$(saved)" "$before" 'an apply with confirm that is refused changes no rule'
 does 'apply without confirm accepts the limits that did not fit unconfirmed' \
-	'in force: 20 limits, 0 allowed and 0 denied prefixes, newcomers off' \
+	'applied: 20 limits, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply "$scratch/new"
 
 # In mid-flight: two sources are busy and hold credits; the old rules deny one, the new rules the
@@ -538,10 +538,10 @@ is "$(came) $(stats 0 .reasons.unconfirmed.packets)" $'10.0.0.1 20\n10.0.1.1 20 
 	'a fence whose trial ended passes everything and counts it as unconfirmed'
 is "$(describe ringfence deny add 10.0.1.0/24)" "exit 0
 
-stderr: ringfence: the attach was not confirmed, so everything passes; 'ringfence confirm' puts the \
-rules in force" 'a change of a fence whose trial ended warns that everything passes'
+stderr: ringfence: the attach was not confirmed, so everything passes; 'ringfence confirm' activates \
+the rules" 'a change of a fence whose trial ended warns that everything passes'
 does 'a late confirm of a fence reports that its rules are in force from now on' \
-	'confirmed late: until now everything passed; from now on the rules are in force' ringfence confirm
+	'confirmed late: until now everything passed; from now on the rules are active' ringfence confirm
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20 src=10.0.2.1,count=20
 is "$(came)" '10.0.2.1 5' 'a fence that is confirmed late enforces its rules'
 conserves 0 'sent = passed + dropped over a trial of a fence'
@@ -555,7 +555,7 @@ for seconds in 3 30 120; do
 	grep -q late "$scratch/confirmed" || break
 	ringfence detach "${port[0]}" >"$scratch/log"
 done
-is "$(<"$scratch/confirmed")" $'exit 0\nconfirmed: the rules in force stay\nstderr: ' 'confirm in time keeps a fence unconfirmed'
+is "$(<"$scratch/confirmed")" $'exit 0\nconfirmed: the rules remain active\nstderr: ' 'confirm in time keeps a fence unconfirmed'
 ringfence deny add 10.0.0.0/24
 deliver 0 src=10.0.0.1,count=20 src=10.0.1.1,count=20
 is "$(came)" '10.0.1.1 20' 'a fence that was confirmed in time enforces its rules afterwards'

@@ -180,7 +180,7 @@ ringfence detach "${port[2]}" >"$scratch/stdout"
 
 does 'attach in generic mode warns about merged packets' \
 	"${port[0]}: attached in generic mode, fence '${port[0]}'
-generic mode counts what the kernel has merged (GRO) as one packet" \
+generic mode counts packets merged by the kernel (GRO) as one packet" \
 	ringfence attach "${port[0]}" mode generic
 is "$(interfaces 0)" "${port[0]}: generic, ringfence" 'status shows generic mode'
 ringfence limit add any rate 100/1h exact
@@ -188,7 +188,7 @@ use_up 0
 is "$(passed)" 100 'a limit of 100 passes 100 packets in generic mode'
 does 'a second attach in generic mode has nothing to do' \
 	"${port[0]}: already attached, fence '${port[0]}'; nothing to do
-generic mode counts what the kernel has merged (GRO) as one packet" \
+generic mode counts packets merged by the kernel (GRO) as one packet" \
 	ringfence attach "${port[0]}" mode generic
 ringfence detach "${port[0]}" >"$scratch/stdout"
 
@@ -281,7 +281,7 @@ inside ip link set dev "${run}new" up
 port[3]=${run}new
 nothing_more 3 'a renamed interface keeps its windows'
 does 'a renamed interface is upgraded' \
-	"${run}new: upgraded in place, fence '$name'; windows and counters are kept" \
+	"${run}new: upgraded in place, fence '$name'; windows and counters are preserved" \
 	newer attach "${run}new"
 nothing_more 3 'a renamed interface keeps its windows over an upgrade'
 inside ip link add "$name" type veth peer name spare
@@ -319,7 +319,7 @@ old=$(program_on 0)
 mkdir "$pins/$run-old" && bpftool prog pin id "$old" "$pins/$run-old/xdp"
 before=$(state 0 | sed 's/program id [0-9]* of [a-z]* build/program id/; /program of another build/d')
 does 'attach by a newer build upgrades a fence in place' \
-	"${port[0]}: upgraded in place, fence '$shared'; windows and counters are kept" \
+	"${port[0]}: upgraded in place, fence '$shared'; windows and counters are preserved" \
 	newer attach "${port[0]}"
 new=$(program_on 0)
 check 'an upgrade puts another program on the interface' test "$new" != "$old"
@@ -377,7 +377,7 @@ matches "$(ringfence status dev "${port[0]}" | unwrapped)" "fence ${port[0]}: pr
 is "$(ringfence status --json dev "${port[0]}" | jq -c '[.this_build, .interfaces[].this_build]')" '[true,true]' \
 	'status --json says that the program is of this build'
 does 'attach by a newer build upgrades what ip attached' \
-	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
+	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are preserved" \
 	newer attach "${port[0]}"
 is "$(newer status --json dev "${port[0]}" | jq .this_build)" true 'after an upgrade the program is of this build'
 check 'an upgrade of what ip attached puts another program on the interface' test "$(program_on 0)" != "$old"
@@ -412,8 +412,8 @@ use "$quick"
 does 'attach replace makes a new fence in place of one of another map ABI' \
 	"${port[0]}: attached in native mode, fence '${port[0]}'
 ${port[0]}: replaced its fence of map ABI 999
-${port[0]}: its rules, windows and counters are gone; nothing is dropped now; \
-'ringfence apply FILE' brings back rules that 'ringfence save' kept" \
+${port[0]}: its rules, windows and counters were removed; it drops no packets \
+now; 'ringfence apply FILE' restores rules that 'ringfence save' wrote" \
 	ringfence attach "${port[0]}" replace
 is "$(counted 0)" 0 'a fence that attach replace made has counted nothing'
 does 'attach replace of a fence of its own map ABI has nothing to do' \
@@ -439,8 +439,8 @@ add_wire 3
 does 'attach succeeds over pins of another map ABI when their device is back' \
 	"${port[3]}: attached in native mode, fence '${port[3]}'
 ${port[3]}: replaced the pins of a fence of map ABI 999
-${port[3]}: its rules, windows and counters are gone; nothing is dropped now; \
-'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "${port[3]}"
+${port[3]}: its rules, windows and counters were removed; it drops no packets \
+now; 'ringfence apply FILE' restores rules that 'ringfence save' wrote" ringfence attach "${port[3]}"
 does 'detach succeeds after an attach over pins of another map ABI' \
 	"${port[3]}: detached" ringfence detach "${port[3]}"
 

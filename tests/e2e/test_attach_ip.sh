@@ -108,7 +108,7 @@ is "$(shown 0 192.0.2.5)" '80 80 0 10 80' 'show prints what a shadow would have 
 is "$(ringfence top 3 --json dev "${port[0]}" | jq -r '.sources[0] | "\(.source) \(.dropped) \(.would_drop)"')" \
 	'192.0.2.1 20 30' 'top lists sources by what a shadow would have dropped'
 is "$(ringfence status | unwrapped | grep '^limit')" \
-	'limit any: at most 80/2h of every source (shadow: only counts what it would drop)' \
+	'limit any: at most 80/2h of every source (shadow: only counts packets that it would drop)' \
 	'status says that a limit is a shadow'
 
 does 'limit del works on a fence that ip attached' '' ringfence limit del any
@@ -144,7 +144,7 @@ does 'ip attaches the object in generic mode' '' \
 	inside ip link set dev "${port[1]}" xdpgeneric obj $OBJECT sec xdp
 is "$(ringfence status | unwrapped | sed -n 2,3p)" \
 	"  ${port[1]}: generic mode, attached by ip
-  generic mode counts what the kernel has merged (GRO) as one packet, and is slow" \
+  generic mode counts packets merged by the kernel (GRO) as one packet, and is slow" \
 	'status says generic mode, and warns about merged packets'
 is "$(interfaces 1)" "${port[1]}: generic, ip" 'status --json says generic mode'
 does 'limit add works in generic mode' "$(steady any)" \

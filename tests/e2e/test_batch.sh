@@ -22,7 +22,7 @@ refuses() {
 	count=$(wc -l <<<"$2")
 	text="ringfence: $scratch/batch:${2//$'\n'/$'\n'ringfence: $scratch/batch:}"
 	fails "$1" 1 "$text
-ringfence: $scratch/batch: $count error$([ "$count" = 1 ] || echo s); nothing was changed" \
+ringfence: $scratch/batch: $count error$([ "$count" = 1 ] || echo s); no changes were made" \
 		ringfence batch "$scratch/batch"
 	after=$(saved)
 	is "$after" "$before" "$1: nothing is changed"
@@ -150,7 +150,7 @@ ringfence apply - >"$scratch/log" <<-'END'
 	allow add 192.0.2.42
 	newcomers rate 10k/1s then pass
 END
-commands="a batch, which may have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or 'del', 'allow' \
+commands="a batch, which can have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or 'del', 'allow' \
 and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and 'fleet hosts'"
 confirm="'confirm': it is not for a line of a file; write 'ringfence batch FILE confirm TIME'"
 together='at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow '\
@@ -228,16 +228,16 @@ first run 'ringfence limit change dns no ban'" <<-'END'
 END
 is "$(printf 'limit del nix\n\ndeny add x\n' | ringfence batch - --json 2>"$scratch/log" |
 	jq -c '[.file, .error, [.errors[].line]]')" \
-	'["standard input","standard input: 2 errors; nothing was changed",[1,3]]' \
+	'["standard input","standard input: 2 errors; no changes were made",[1,3]]' \
 	'batch --json lists the errors with their lines'
 fails 'batch: standard input has the commands' 1 "ringfence: standard input:1: '-': standard input \
 has the commands; name a file
 ringfence: standard input:2: '-': standard input has the commands; name a file
-ringfence: standard input: 2 errors; nothing was changed" \
+ringfence: standard input: 2 errors; no changes were made" \
 	ringfence batch - <<<$'deny load -\nlimit set any rate 1/1s from file -'
 fails 'batch: the errors are said also where there is no such fence' 1 "ringfence: standard input:1: 'x': \
 invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
-ringfence: standard input: 1 error; nothing was changed" ringfence batch - dev nosuch <<<'deny add x'
+ringfence: standard input: 1 error; no changes were made" ringfence batch - dev nosuch <<<'deny add x'
 
 # ---- unconfirmed ----
 

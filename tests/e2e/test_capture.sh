@@ -172,7 +172,7 @@ unset "started[$capture_pid]"
 is "$(ringfence capture write "$file" for 1s --json | jq -c '[.fence, .written, .omitted, .lost, .one_in, .seconds >= 1]')" \
 	"[\"$eth\",0,0,0,1024,true]" 'time ends it, and JSON has what it wrote'
 is "$(fields "$file" -e ip.src)" '' 'a capture without a packet is a file that tshark reads'
-fails 'a file that exists stays' 1 "ringfence: $file: the file exists; remove it, or name another one" \
+fails 'a file that exists stays' 1 "ringfence: $file: the file exists; remove it, or choose a different name" \
 	ringfence capture write "$file" for 1s
 
 capture killed one in 1

@@ -297,7 +297,7 @@ fails 'attach chain without generic mode is refused in a chain in generic mode' 
 mode generic'" ringfence attach "${port[0]}" chain
 does 'attach chain mode generic joins a chain in generic mode' \
 	"${port[0]}: attached in generic mode, in a chain, fence '${port[0]}'
-generic mode counts what the kernel has merged (GRO) as one packet" \
+generic mode counts packets merged by the kernel (GRO) as one packet" \
 	ringfence attach "${port[0]}" chain mode generic
 arm 0
 forget_traffic
@@ -370,7 +370,7 @@ arm 0
 use_up 0
 old=$(tag 0)
 does 'attach by a newer build upgrades a fence in a chain' \
-	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
+	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are preserved" \
 	newer attach "${port[0]}"
 is "$(chain 0)" 'xdpfilt_alw_ip ringfence' 'an upgraded fence is in its chain once, in its place'
 check 'an upgrade puts another program in the chain' test "$(tag 0)" != "$old"
@@ -392,7 +392,7 @@ touch "$scratch/enough"
 wait $upgrader
 is "$(passed)" 0 'no packet passes unlimited during many upgrades in a chain'
 matches "$(sort "$scratch/upgrades" | uniq -c)" \
-	" +[0-9]+ ${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
+	" +[0-9]+ ${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are preserved" \
 	'every one of many upgrades in a chain succeeds'
 
 # libxdp removes the old dispatcher's directory when the new dispatcher is attached: then two

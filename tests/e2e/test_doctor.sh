@@ -31,7 +31,7 @@ finding() { # CHECK
 }
 
 one_problem() { # IF
-	echo "exit 1 ringfence: $1: 1 problem prevents a fence; its line says what to do"
+	echo "exit 1 ringfence: $1: 1 problem prevents a fence; its line has the fix"
 }
 
 # Runs the command of a finding as it is printed.
@@ -63,7 +63,7 @@ is "$(sed -n '2,/^interfaces$/s/^  \([a-z]*\) .*/\1/p' "$scratch/text" | grep -v
 	'doctor rates each check of this machine as ok or note'
 is "$(grep -c "^  $dev  *ready" "$scratch/text")" 1 'doctor without an interface lists a veth as ready'
 is "$(grep '^  lo ' "$scratch/text")" \
-	"  lo              not ready for native mode; 'ringfence doctor lo' says more" \
+	"  lo              not ready for native mode; 'ringfence doctor lo' prints details" \
 	'doctor without an interface lists the loopback as not ready for native mode'
 look -
 is "$looked, $(jq -c '(del(.schema) | keys), (.machine | keys), (.machine.checks[0] | keys),
@@ -120,7 +120,7 @@ is "$(hidden 'umount -l /sys/fs/bpf
 	'"$quick"' doctor >"'"$scratch"'/text"
 	echo "exit $?"
 	grep " bpffs " "'"$scratch"'/text"')" \
-	'ringfence: 1 problem prevents a fence; its line says what to do
+	'ringfence: 1 problem prevents a fence; its line has the fix
 exit 1
 mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 exit 0

@@ -170,21 +170,21 @@ fails "'all' is refused beside names" 2 "ringfence: 'all': it means every limit;
 	ringfence limit enforce all any
 fails 'nor in a file of rules' 1 "ringfence: standard input:2: 'all': invalid name of a limit: it means every limit; \
 choose another name, such as 'any'
-ringfence: standard input: 1 error; nothing was changed" bash -c "printf 'limit add any rate 5k/1h\nlimit add all rate \
+ringfence: standard input: 1 error; no changes were made" bash -c "printf 'limit add any rate 5k/1h\nlimit add all rate \
 5k/1h\n' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
 is "$(ringfence save | grep -v "^#")" "$before" 'a refused limit enforce or limit shadow changes nothing'
 does "'all' enforces every limit, whatever their names" "limit 'login': enforced already
 limit 'any': shadow → enforced" ringfence limit enforce all
 fails 'a rule file has no limit enforce' 1 "ringfence: standard input:1: 'limit enforce': not a command of \
 a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'
-ringfence: standard input: 1 error; nothing was changed" \
+ringfence: standard input: 1 error; no changes were made" \
 	bash -c "echo 'limit enforce dns' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
 fails 'an old word in a rule file is named with its line' 1 "ringfence: standard input:2: 'limit arm': this command is \
 now 'limit enforce'
-ringfence: standard input: 1 error; nothing was changed" bash -c "printf 'newcomers off\nlimit arm dns\n' | \
+ringfence: standard input: 1 error; no changes were made" bash -c "printf 'newcomers off\nlimit arm dns\n' | \
 nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
 fails 'and in a batch' 1 "ringfence: standard input:2: 'limit arm': this command is now 'limit enforce'
-ringfence: standard input: 1 error; nothing was changed" bash -c "printf 'newcomers off\nlimit arm dns\n' | \
+ringfence: standard input: 1 error; no changes were made" bash -c "printf 'newcomers off\nlimit arm dns\n' | \
 nsenter --net=/run/netns/rf-test-$$-inside build/ringfence batch -"
 ringfence limit del any
 ringfence limit del login
@@ -297,12 +297,12 @@ ringfence revert >"$scratch/log"
 ringfence limit del dns confirm 1s >"$scratch/log"
 check 'once reverted a deleted limit is back' eventually stand_as_before
 ringfence limit del dns confirm 1h >"$scratch/log"
-does 'revert takes back unconfirmed rules' 'reverted: the previous rules are in force' ringfence revert
+does 'revert takes back unconfirmed rules' 'reverted: the previous rules are active' ringfence revert
 is "$(standing)" "$before" 'the unconfirmed limit is gone at once'
 fails 'a trial is taken back once' 1 'ringfence: nothing to revert: no rules are unconfirmed' ringfence revert
 fails 'a rule file has no limit add … confirm' 1 "ringfence: standard input:1: 'confirm': it is not for a \
 rule file; write 'ringfence apply FILE confirm TIME'
-ringfence: standard input: 1 error; nothing was changed" \
+ringfence: standard input: 1 error; no changes were made" \
 	bash -c "echo 'limit add a rate 1/1s confirm 2s' | nsenter --net=/run/netns/rf-test-$$-inside \
 		build/ringfence apply -"
 

@@ -15,7 +15,7 @@ source "$(dirname "$0")/lib.sh"
 gid=$(getent group ringfence | cut -d: -f3)
 member="setpriv --reuid=60712 --regid=60712 --groups=$gid --bounding-set=-all --inh-caps=-all"
 log=$scratch/log history=$scratch/own/history file=$scratch/own/events.jsonl
-idle='nothing is recorded now: ringfence-watch does not run'
+idle='no events are recorded now: ringfence-watch does not run'
 chmod 755 "$scratch"
 install -m 755 build/ringfence-watch "$scratch/watch"
 install -d -o 60712 "$scratch/own"

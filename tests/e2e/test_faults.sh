@@ -50,7 +50,7 @@ refuse() { # NUMBER ERROR CMD…
 		refused=$((refused + 1))
 		[ "$status" = 1 ] || note "$2 at $1: exit $status"
 		# The verifier's log can come before.
-		[[ $said == 'ringfence: the verifier says '*$'\n'* ]] && said=$(tail -n 1 <<<"$said")
+		[[ $said == 'ringfence: the verifier reports '*$'\n'* ]] && said=$(tail -n 1 <<<"$said")
 		[[ $said == 'ringfence: '?* && $said != *$'\n'* ]] || note "$2 at $1: it says '${said:0:999}'"
 	fi
 	return "$status"

@@ -129,7 +129,7 @@ filled || bail "cannot fill the fence: $(<"$scratch/log")"
 is "$(ringfence detach "${port[0]}" 2>&1)" "${port[0]}: detached" 'detach of one of two interfaces loses nothing'
 is "$(ringfence detach "${port[1]}" 2>&1 | unwrapped)" "${port[1]}: detached
 fence '$edge' was removed with 2 limits, 1 allowed and 2 denied prefixes, 1 ban and 2 windows; 'ringfence save' before \
-'ringfence detach' keeps limits and lists" 'detach of the last interface of a fence says what is lost, and how to keep it'
+'ringfence detach' preserves limits and lists" 'detach of the last interface of a fence says what is lost, and how to keep it'
 filled || bail "cannot fill the fence: $(<"$scratch/log")"
 is "$(ringfence detach "$edge" --json | command jq -c .lost)" \
 	"[{\"fence\":\"$edge\",\"limits\":2,\"allow\":1,\"deny\":2,\"bans\":1,\"windows\":2}]" 'so does detach --json, once'

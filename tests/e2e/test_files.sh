@@ -65,16 +65,16 @@ before=$(saved)
 fails 'check reports every error of a file, in order' 1 \
 	"$(all_of "$scratch/bad")'apply' would change nothing" ringfence check "$scratch/bad"
 fails 'apply reports every error of a file, in order' 1 \
-	"$(all_of "$scratch/bad")nothing was changed" ringfence apply "$scratch/bad"
+	"$(all_of "$scratch/bad")no changes were made" ringfence apply "$scratch/bad"
 fails 'apply … confirm reports every error of a file' 1 \
-	"$(all_of "$scratch/bad")nothing was changed" ringfence apply "$scratch/bad" confirm 5s
+	"$(all_of "$scratch/bad")no changes were made" ringfence apply "$scratch/bad" confirm 5s
 from_stdin() { # COMMAND
 	ringfence "$1" - <"$scratch/bad"
 }
 fails 'check - reports every error of standard input' 1 \
 	"$(all_of 'standard input')'apply' would change nothing" from_stdin check
 fails 'apply - reports every error of standard input' 1 \
-	"$(all_of 'standard input')nothing was changed" from_stdin apply
+	"$(all_of 'standard input')no changes were made" from_stdin apply
 is "$(saved)" "$before" 'a file with errors changes no rule'
 for command in check apply; do
 	is "$(ringfence $command --json "$scratch/bad" 2>"$scratch/log" |

@@ -145,7 +145,7 @@ check 'apply keeps it' has_bans 2 "$source4"
 on 2 deny flush
 check 'deny flush keeps it' drops 2 "$source4"
 fails 'it is not this host that ends it' 1 \
-	"ringfence: '$source4': another host of the fleet denies it, not this one; 'ringfence allow add $source4' lets it pass, 'ringfence fleet bans flush' ends all bans of others" \
+	"ringfence: '$source4': another host of the fleet denies it, not this one; 'ringfence allow add $source4' lets it pass, 'ringfence fleet bans flush' lifts all bans of other hosts" \
 	on 2 deny del "$source4"
 check 'a ban of IPv6 is told' on 1 deny add "$net6" for 1h fleet
 check 'and dropped' eventually drops 2 "$source6"
@@ -160,7 +160,7 @@ check 'the host that told it ends it' on 1 deny del "$source4" fleet
 check 'everywhere' eventually passes 2 "$source4"
 check 'and passes it itself' passes 1 "$source4"
 fails 'a ban that is not there cannot be ended' 1 \
-	"ringfence: fence 'edge1': its agent cannot report to the fleet, so nothing was changed: this host reported no such ban to the fleet" \
+	"ringfence: fence 'edge1': its agent cannot report to the fleet; no changes were made: this host reported no such ban to the fleet" \
 	on 1 deny del "$source4" fleet
 check 'a short one comes' comes 5 "$source4" "$source4" "$net6"
 check 'and ends by itself' eventually has_bans 2 "$net6"
@@ -258,7 +258,7 @@ check 'without an entry here, a ban is ended in the fleet' on 1 deny del 192.0.2
 check 'as with one' on 1 deny del 192.0.2.89 by all fleet
 check 'so the other host drops them no more' eventually has_bans 2 192.0.2.99
 fails 'a ban of another host is not this one'"'"'s to end' 1 "ringfence: '192.0.2.99': another host of the fleet denies it, \
-not this one; 'ringfence allow add 192.0.2.99' lets it pass, 'ringfence fleet bans flush' ends all bans of others" \
+not this one; 'ringfence allow add 192.0.2.99' lets it pass, 'ringfence fleet bans flush' lifts all bans of other hosts" \
 	on 2 deny del 192.0.2.99 fleet
 
 # ---- bans that the other host refuses ----
@@ -325,7 +325,7 @@ stop KILL "$engine_pid"
 check 'without an engine the bans stay' drops 2 192.0.2.99
 eventually is_alone 1
 matches "$(on 1 deny add 192.0.2.1 for 1m fleet 2>&1)" \
-	"ringfence: fence 'edge1': its agent cannot report to the fleet, so nothing was changed: not connected to the fleet server: .*" 'none can be told'
+	"ringfence: fence 'edge1': its agent cannot report to the fleet; no changes were made: not connected to the fleet server: .*" 'none can be told'
 is "$(on 1 deny list | grep -c '192.0.2.1 ')" 0 'and none is denied here'
 start_engine
 eventually all_hear || fail 'all hear the engine again'
@@ -418,7 +418,7 @@ eventually all_hear || fail 'all hear the engine again'
 trouble="fleet server 10.77.HOST.1:6379: its functions are of an older version, and lack one; replace them: \
 'redis-cli -h 10.77.HOST.1 -p 6379 -x FUNCTION LOAD REPLACE <${PREFIX:-/usr/local}/share/ringfence/ringfence.lua'"
 fails 'an older library says what to type' 1 \
-	"ringfence: fence 'edge3': its agent cannot report to the fleet, so nothing was changed: ${trouble//HOST/3}" \
+	"ringfence: fence 'edge3': its agent cannot report to the fleet; no changes were made: ${trouble//HOST/3}" \
 	on 3 deny add 192.0.2.91 for 1h fleet
 fails 'also where a host is to be forgotten' 1 "ringfence: fence 'edge3': ${trouble//HOST/3}" \
 	on 3 fleet gone "$(agent_says 1 status | jq .membership.slot)" dev edge3

@@ -70,7 +70,7 @@ limits nothing; attach to the Ethernet interface that carries its traffic; null"
 	is "$(grep -c "^  $1 .*attach" <<<"$report")" 0 \
 		"$4: doctor without an interface recommends no attach"
 	matches "$(grep "^  $1 " <<<"$report")" "  $1 +cannot have a fence, since its frames \
-have no Ethernet header; 'ringfence doctor $1' says more" \
+have no Ethernet header; 'ringfence doctor $1' prints details" \
 	"$4: doctor without an interface says that it is not for a fence"
 	is "$(inside ip -j link show dev "$1" | jq -c '[.[] | .xdp.prog.id // empty]')" '[]' \
 		"$4: attach leaves no program"
@@ -119,14 +119,14 @@ inside "$scratch/tun" "$tun" 0 20
 is "$(ringfence stats --json dev "$tun" | command jq -c '.packets')" '{"passed":20,"dropped":0,"would_drop":0}' \
 	'a fence that ip attached to a tun drops nothing'
 is "$(ringfence status | unwrapped | grep "^  $tun")" "  $tun: generic mode, attached by ip
-  $tun: nothing is limited here: its frames have no Ethernet header (hardware type 65534: none, as of \
+  $tun: no limit applies here: its frames have no Ethernet header (hardware type 65534: none, as of \
 tun and wireguard); attach to the Ethernet interface that carries its traffic" \
 	'status says that a fence on a tun limits nothing'
 is "$(ringfence status --json dev "$tun" | jq -c '.interfaces | map(.ethernet)')" '[false]' \
 	'status --json says that a tun is not Ethernet'
 is "$(frames "$tun" | sed 's/.*; //')" "ringfence detach $tun" 'doctor of a fence on a tun recommends detach'
 matches "$(ringfence doctor 2>/dev/null | unwrapped | grep "^  $tun ")" "  $tun +has a fence that limits nothing, \
-since its frames have no Ethernet header; 'ringfence doctor $tun' says more" \
+since its frames have no Ethernet header; 'ringfence doctor $tun' prints details" \
 	'doctor without an interface says that a fence on a tun limits nothing'
 does 'detach of a fence on a tun works' "$tun: detached" ringfence detach "$tun"
 ringfence attach "$dev" >/dev/null

@@ -141,8 +141,8 @@ fails 'a time before the first record' 1 "ringfence: the history of fence 'eth0'
 	ringfence stats at 2020-01-01T00:00
 fails 'a time after the last record' 1 "ringfence: the history of fence 'eth0' ends at $last; does ringfence-watch run? \
 'systemctl status ringfence-watch'" ringfence stats at -1s
-fails 'a report of a time before the first record' 1 "ringfence: nothing was recorded of fence 'eth0' in that time; 'ringfence history \
-list' shows what there is" ringfence report since 2020-01-01T00:00 until 2020-01-02T00:00
+fails 'a report of a time before the first record' 1 "ringfence: the history of fence 'eth0' has no records of that time; \
+'ringfence history list' shows its range" ringfence report since 2020-01-01T00:00 until 2020-01-02T00:00
 build/tests/recorder "$RINGFENCE_HISTORY" eth0 9 5 full || bail 'cannot record after a gap'
 matches "$(describe ringfence stats at -15s)" $'exit 1\n\nstderr: ringfence: no data was recorded from [-0-9: ]+ to [-0-9: ]+: ringfence-watch did not run' \
 	'a time in a gap: from when to when, and why'

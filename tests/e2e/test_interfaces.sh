@@ -61,7 +61,7 @@ is "$(by_interface)" "$a 12 15 792 990
 $b 11 7 1066 530
 rest 0 0 0 0" 'an interface that is attached again goes on where it was'
 use "$newer"
-does 'an upgrade in place succeeds' "$a: upgraded in place, fence '$edge'; windows and counters are kept" \
+does 'an upgrade in place succeeds' "$a: upgraded in place, fence '$edge'; windows and counters are preserved" \
 	ringfence attach "$a" replace
 deliver 1 src=192.0.2.3,count=1
 is "$(by_interface | head -n 2)" "$a 12 15 792 990

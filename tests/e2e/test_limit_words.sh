@@ -41,7 +41,7 @@ ringfence attach "${port[0]}" >"$scratch/log"
 ringfence limit add any rate 1/1s
 reads '20k/1s of every source' 'rate 20k/1s' '20000 1000 packets sliding strict 31 null false false' \
 	rate 20k/1s packets algorithm sliding cells 31 edge strict
-reads '10mbit of every source (shadow: only counts what it would drop)' \
+reads '10mbit of every source (shadow: only counts packets that it would drop)' \
 	'rate 10mbit algorithm sliding cells 4 edge coarse shadow' \
 	'1250000 1000 bytes sliding coarse 4 null true false' \
 	rate 10mbit shadow edge coarse cells 4
@@ -68,8 +68,8 @@ is "$received $(ringfence show 192.0.2.1)" ' 192.0.2.1: dropped by limit '"'any'
 limit any (0): drops all that it matches' 'show: the rate is 0'
 is "$(ringfence top --json dev "${port[0]}" | jq '.sources | length') $(ringfence stats --json dev "${port[0]}" | jq -c '.limits[] |
 	[.name, .dropped]')" '0 ["any",3]' 'rate 0: the limit has counted its drops, and top has no source'
-fails 'suggest: a limit of rate 0 has no peaks' 1 "ringfence: no limit records peaks: those of rate 0 and buckets do \
-not; add another one as a shadow: ringfence limit add probe rate 50k/1s shadow" ringfence suggest for 2s
+fails 'suggest: a limit of rate 0 has no peaks' 1 "ringfence: no limit records peaks: limits of rate 0 and buckets do not; \
+add a sliding window as a shadow: ringfence limit add probe rate 50k/1s shadow" ringfence suggest for 2s
 is "$(ringfence limit change any rate 10/1m)" "limit 'any': rate 0 → 10/1m; its windows start afresh" \
 	'limit change: rate 0 becomes another one'
 

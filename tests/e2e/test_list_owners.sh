@@ -67,7 +67,7 @@ printf '%s\n' 'deny add 192.0.2.66 by one' 'deny add 192.0.2.66 by two' 'deny de
 fails 'batch reports such lines, and changes nothing' 1 "ringfence: $scratch/batch:3: '192.0.2.66': on the \
 deny list by one and two; add 'by NAME' to remove the entry of one, or 'by all'
 ringfence: $scratch/batch:4: '192.0.2.66': not on the deny list by three, but by one and two
-ringfence: $scratch/batch: 2 errors; nothing was changed" ringfence batch "$scratch/batch"
+ringfence: $scratch/batch: 2 errors; no changes were made" ringfence batch "$scratch/batch"
 is "$(ringfence deny list | wc -l)" 2 'the list is as it was'
 printf '%s\n' 'deny add 192.0.2.66 by one' 'deny flush by one' 'deny add 192.0.2.67 by one' \
 	'deny del 203.0.113.9' "deny load $scratch/blocklist replace by blocklist" >"$scratch/batch"

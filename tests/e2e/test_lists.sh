@@ -326,7 +326,7 @@ printf '%s\n' 192.0.2.1 '' '# a comment' 192.0.2.300 10.0.0.0/33 192.0.2.2 '192.
 of_prefixes=":4: '192.0.2.300': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 :5: '10.0.0.0/33': invalid prefix: its length must be 0-32
 :7: 'for': entries in a file do not expire; 'ringfence batch' takes lines such as 'deny add 192.0.2.1 for 1h'
-: 3 errors; nothing was changed"
+: 3 errors; no changes were made"
 # errors NAME: each with the program and the file.
 errors() {
 	echo "ringfence: $1${of_prefixes//$'\n'/$'\n'ringfence: $1}"
@@ -352,7 +352,7 @@ $(sed '$d' <<<"$of_prefixes")
 awk 'BEGIN { for (i = 0; i < 200000; i++) print "not a prefix" }' >"$scratch/bad"
 is "$(ringfence deny load "$scratch/bad" 2>&1 | sed -n '1p;$p;$=')" \
 	"ringfence: $scratch/bad:1: 'not': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
-ringfence: $scratch/bad: 200000 errors, 100 of them shown; nothing was changed
+ringfence: $scratch/bad: 200000 errors, 100 of them shown; no changes were made
 101" 'deny load of a file that is no list counts its errors, and shows the first ones'
 is "$(echo "deny load $scratch/bad" | ringfence check - 2>&1 | tail -n 1)" \
 	"ringfence: standard input: 200000 errors, 100 of them shown; 'apply' would change nothing" \

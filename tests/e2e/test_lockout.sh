@@ -212,7 +212,7 @@ fails 'a batch with refused lines is refused' 1 \
 	"ringfence: $scratch/batch:2: '192.0.2.0/24': it covers $subnet; add 'force' to deny it nevertheless
 ringfence: $scratch/batch:3: '198.51.100.77': not on the deny list; 'deny list' shows its prefixes as they were added
 ringfence: $scratch/batch:4: '203.0.113.7': it covers $peer; add 'force' to deny it nevertheless
-ringfence: $scratch/batch: 3 errors; nothing was changed" over_ssh batch "$scratch/batch"
+ringfence: $scratch/batch: 3 errors; no changes were made" over_ssh batch "$scratch/batch"
 is "$(denied)" '' 'nothing of it is made'
 is "$(over_ssh batch "$scratch/batch" skip-refused 2>&1 >"$scratch/stdout"; echo "exit $?")" \
 	"ringfence: $scratch/batch:2: skipped: '192.0.2.0/24': it covers $subnet; add 'force' to deny it nevertheless
@@ -235,7 +235,7 @@ check 'a batch that allows the peer as well is made' quietly over_ssh batch "$sc
 printf '%s\n' 'allow flush' 'deny add 198.51.100.0/24' >"$scratch/batch"
 fails 'a batch does not flush the protection' 1 \
 	"ringfence: $scratch/batch:1: without these entries of the allow list, the deny list drops $peer; add 'force' to remove them nevertheless
-ringfence: $scratch/batch: 1 error; nothing was changed" over_ssh batch "$scratch/batch"
+ringfence: $scratch/batch: 1 error; no changes were made" over_ssh batch "$scratch/batch"
 printf '%s\n' 192.0.2.0/24 100.64.0.0/10 >"$scratch/list"
 echo "deny load $scratch/list" >"$scratch/batch"
 is "$(ringfence batch "$scratch/batch" 2>&1 >"$scratch/stdout"; echo "exit $?")" \
@@ -245,7 +245,7 @@ is "$(denied)" '100.64.0.0/10 203.0.113.0/24' 'the rest of the file is denied'
 echo "deny add 198.51.100.1 confirm 1m" >"$scratch/batch"
 fails 'confirm is not for a line of a batch' 1 \
 	"ringfence: $scratch/batch:1: 'confirm': it is not for a line of a file; write 'ringfence batch FILE confirm TIME'
-ringfence: $scratch/batch: 1 error; nothing was changed" ringfence batch "$scratch/batch"
+ringfence: $scratch/batch: 1 error; no changes were made" ringfence batch "$scratch/batch"
 
 ringfence deny flush
 ringfence allow flush
@@ -301,7 +301,7 @@ printf '%s\n' 'limit add a rate 0 match tcp' 'limit add b rate 0 match udp' 'lim
 fails 'a batch with such limits is refused' 1 \
 	"ringfence: $scratch/batch:1: limit 'a': rate 0 from any source covers $peer; add 'force' to drop it nevertheless
 ringfence: $scratch/batch:3: limit 'ssh': rate 0 from any source covers $peer; add 'force' to drop it nevertheless
-ringfence: $scratch/batch: 2 errors; nothing was changed" over_ssh batch "$scratch/batch"
+ringfence: $scratch/batch: 2 errors; no changes were made" over_ssh batch "$scratch/batch"
 sed -i '1s/$/ force/; 3d' "$scratch/batch"
 check 'a line of it has force' quietly over_ssh batch "$scratch/batch"
 echo 'limit add c rate 9/1s' >"$scratch/batch"
@@ -332,9 +332,9 @@ echo 'limit add dns rate 9/1s match udp' >"$scratch/rules"
 is "$(applies "$scratch/rules")" 'exit 0' 'other rules have none'
 echo 'limit add a rate 0 force' >"$scratch/rules"
 fails 'force is not for a rule file' 1 "ringfence: $scratch/rules:1: 'force': 'apply' does not check for own networks; leave it out here
-ringfence: $scratch/rules: 1 error; nothing was changed" ringfence apply "$scratch/rules"
+ringfence: $scratch/rules: 1 error; no changes were made" ringfence apply "$scratch/rules"
 echo 'deny add 192.0.2.0/24 force' >"$scratch/rules"
 fails 'nor in an entry' 1 "ringfence: $scratch/rules:1: 'force': 'apply' does not check for own networks; leave it out here
-ringfence: $scratch/rules: 1 error; nothing was changed" ringfence apply "$scratch/rules"
+ringfence: $scratch/rules: 1 error; no changes were made" ringfence apply "$scratch/rules"
 
 done_testing

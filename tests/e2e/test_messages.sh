@@ -56,7 +56,7 @@ the reason; 'ringfence attach lo mode generic' may work" attach lo fence "$run-l
 check 'attach to an interface without native mode leaves no pins' test ! -e "$pins/$run-lo"
 does 'attach mode generic works on an interface without native mode' \
 	"lo: attached in generic mode, fence '$run-lo'
-generic mode counts what the kernel has merged (GRO) as one packet" \
+generic mode counts packets merged by the kernel (GRO) as one packet" \
 	ringfence attach lo fence "$run-lo" mode generic
 ringfence detach lo >"$scratch/log"
 

@@ -77,7 +77,7 @@ ringfence metrics file "$file"
 is "$(value "$limit" "$file") $(value "$dropped" "$file")" '18 18' 'a fence made anew goes on'
 sed -i 's/"generation"/"degeneration"/' "$file"
 is "$(ringfence metrics file "$file" 2>&1)" \
-	'ringfence: the state in the file is damaged; counters may begin anew' 'a damaged state is said'
+	'ringfence: the state in the file is damaged; counters might restart' 'a damaged state is said'
 is "$(value "$dropped" "$file")" 1 'and counters begin anew then'
 echo precious >"$scratch/other"
 fails 'it replaces no file of others' 1 "ringfence: $scratch/other: 'metrics file' did not write this file, so it does \

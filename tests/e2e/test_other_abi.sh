@@ -35,10 +35,10 @@ build=$quick
 does 'attach replace says that rules, windows and counters are gone' \
 	"$dev: attached in native mode, fence '$dev'
 $dev: replaced its fence of map ABI 999
-$dev: its rules, windows and counters are gone; nothing is dropped now; \
-'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "$dev" replace
+$dev: its rules, windows and counters were removed; it drops no packets \
+now; 'ringfence apply FILE' restores rules that 'ringfence save' wrote" ringfence attach "$dev" replace
 is "$(ringfence save | grep -c '^limit')" 0 'attach replace makes a fence without rules'
-does 'apply brings back what save kept' 'in force: 1 limit, 0 allowed and 0 denied prefixes, newcomers off' \
+does 'apply brings back what save kept' 'applied: 1 limit, 0 allowed and 0 denied prefixes, newcomers off' \
 	ringfence apply "$scratch/rules"
 ringfence detach "$dev" >"$scratch/log"
 
@@ -69,8 +69,8 @@ is "$(inside "$drifted" save | grep -c '^limit add any rate 7/1s')" 1 'and the b
 does 'attach replace puts a fence in the place of one with other maps' \
 	"$dev: attached in native mode, fence '$dev'
 $dev: replaced its fence of map ABI $abi
-$dev: its rules, windows and counters are gone; nothing is dropped now; \
-'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "$dev" replace
+$dev: its rules, windows and counters were removed; it drops no packets \
+now; 'ringfence apply FILE' restores rules that 'ringfence save' wrote" ringfence attach "$dev" replace
 ringfence apply "$scratch/rules" >"$scratch/log"
 is "$(ringfence save | grep -c '^limit add any rate 7/1s')" 1 'apply brings back what the other build saved'
 ringfence detach "$dev" >"$scratch/log"
@@ -98,8 +98,8 @@ build=$quick
 does 'attach replace puts an empty fence in its place' \
 	"$dev: attached in native mode, fence '$dev'
 $dev: replaced its fence from before the first release
-$dev: its rules, windows and counters are gone; nothing is dropped now; \
-'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "$dev" replace
+$dev: its rules, windows and counters were removed; it drops no packets \
+now; 'ringfence apply FILE' restores rules that 'ringfence save' wrote" ringfence attach "$dev" replace
 ringfence detach "$dev" >"$scratch/log"
 
 inside "$early" attach "$dev" >"$scratch/log"
@@ -122,7 +122,7 @@ add_wire 1
 does 'attach succeeds over pins from before the first release' \
 	"${port[1]}: attached in native mode, fence '${port[1]}'
 ${port[1]}: replaced the pins of a fence from before the first release
-${port[1]}: its rules, windows and counters are gone; nothing is dropped now; \
-'ringfence apply FILE' brings back rules that 'ringfence save' kept" ringfence attach "${port[1]}"
+${port[1]}: its rules, windows and counters were removed; it drops no packets \
+now; 'ringfence apply FILE' restores rules that 'ringfence save' wrote" ringfence attach "${port[1]}"
 ringfence detach "${port[1]}" >"$scratch/log"
 done_testing

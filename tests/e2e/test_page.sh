@@ -126,7 +126,7 @@ is "$(ringfence page --json | jq -r '.schema, .url, .token')" $'2\n'"$url/"$'\n'
 is "$(inside setpriv --reuid=60712 --regid=60712 --groups="$gid" "$scratch/ringfence" page)" "$url/#token=$token" 'a member of the group may ask'
 is "$(inside setpriv --reuid=60713 --regid=60713 --clear-groups "$scratch/ringfence" page 2>&1)" \
 	"ringfence: cannot read /run/ringfence-watch/page: only root and members of the group 'ringfence' may" 'others may not'
-fails 'it is the page of all fences' 2 "ringfence: 'dev': the page shows every fence; 'ringfence page' prints where it is" \
+fails 'it is the page of all fences' 2 "ringfence: 'dev': the page shows every fence; 'ringfence page' prints its address" \
 	ringfence page dev "$eth"
 check 'the token is in no log' eval '! grep -q "$token" "$log"'
 kill -HUP "$daemon_pid"

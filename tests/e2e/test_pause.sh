@@ -36,7 +36,7 @@ is_over() {
 
 all='192.0.2.1 20 192.0.2.9 20'
 says_paused() { # WIRE [TIME]
-	echo "fence ${port[$1]}: paused: drops nothing for ${2-10m}; 'ringfence resume' ends that"
+	echo "fence ${port[$1]}: paused: drops nothing for ${2-10m}; 'ringfence resume' resumes it now"
 }
 
 make_network 2
@@ -71,7 +71,7 @@ is "$(ringfence save dev "${port[0]}" | sed 's/^#.*//; s/ for [0-9].*//')" "$bef
 # ---- who reports it ----
 
 is "$(ringfence status dev "${port[0]}" | unwrapped | grep -E 'PAUSED|in a pause' | sed 's/another [0-9a-z ]*:/another TIME:/')" \
-	"PAUSED for another TIME: nothing is dropped; 'ringfence resume' ends that
+	"PAUSED for another TIME: no packets are dropped; 'ringfence resume' resumes it now
 55 packets passed in a pause that would have been dropped" 'status says so'
 is "$(paused)" true 'and status --json'
 matches "$(ringfence show 192.0.2.9 dev "${port[0]}" | head -n 1)" \

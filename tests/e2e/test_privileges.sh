@@ -83,9 +83,9 @@ for words in 'status' 'stats' 'stats --json' 'top' 'show 203.0.113.1' 'limit lis
 done
 with $few build/ringfence save >"$scratch/rules"
 matches "$(describe with $few build/ringfence apply "$scratch/rules" confirm 60s)" \
-	$'exit 0\nin force: .*\nstderr: ' 'save and apply … confirm work with CAP_BPF and CAP_NET_ADMIN'
+	$'exit 0\napplied: .*\nstderr: ' 'save and apply … confirm work with CAP_BPF and CAP_NET_ADMIN'
 does 'confirm works with CAP_BPF and CAP_NET_ADMIN' \
-	'confirmed: the rules in force stay' with $few build/ringfence confirm
+	'confirmed: the rules remain active' with $few build/ringfence confirm
 is "$(with $few build/ringfence save | tail -n +2)" "$(tail -n +2 "$scratch/rules")" \
 	'saved rules are the same after apply and confirm with CAP_BPF and CAP_NET_ADMIN'
 does 'a second attach with three capabilities has nothing to do' \
@@ -118,7 +118,7 @@ for words in status 'limit add more rate 1/1s' "adopt $eth"; do
 		with $load build/ringfence $words
 done
 does 'adopt pins a fence that ip attached' "$eth: adopted, fence '$eth'
-group 'ringfence' may not read it: there is no such group" \
+group 'ringfence' cannot read it: there is no such group" \
 	ringfence adopt "$eth"
 without_seconds() { # time passes between two calls, and its text can wrap elsewhere
 	unwrapped | sed -E 's/in (1h|[0-9]+m( [0-9]+s)?)/in an hour/'
@@ -129,10 +129,10 @@ is "$(with $few build/ringfence save | grep -v '^#')" 'limit add any rate 90/1h 
 deny add 198.51.100.0/24
 newcomers off' 'save without CAP_SYS_ADMIN prints the rules of an adopted fence'
 is "$(program_on 0)" "$id" 'adopt keeps the program'
-does 'confirm without CAP_SYS_ADMIN works for an adopted fence' 'confirmed: the rules in force stay' \
+does 'confirm without CAP_SYS_ADMIN works for an adopted fence' 'confirmed: the rules remain active' \
 	with $few build/ringfence confirm
 does 'a second adopt has nothing to do' "$eth: has pins already, fence '$eth'
-group 'ringfence' may not read it: there is no such group" \
+group 'ringfence' cannot read it: there is no such group" \
 	ringfence adopt "$eth"
 fails 'adopt without CAP_SYS_ADMIN is refused' 1 \
 	"ringfence: $eth: cannot adopt its fence: Operation not permitted; it takes CAP_SYS_ADMIN" \
@@ -163,13 +163,13 @@ does 'detach removes pins of a fence that is on no interface' \
 	"$eth: was no longer attached; the pins of its fence are removed" ringfence detach "$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp.frags
 does 'adopt works for the entry for frames in several buffers' "$eth: adopted, fence '$eth'
-group 'ringfence' may not read it: there is no such group" ringfence adopt "$eth"
+group 'ringfence' cannot read it: there is no such group" ringfence adopt "$eth"
 check 'adopt pins the entry for frames in several buffers under its own name' \
 	test -e "$pins/$eth/frags" -a ! -e "$pins/$eth/xdp"
 check 'limit add finds an adopted entry for frames in several buffers' \
 	with $few build/ringfence limit add any rate 100/1h exact
 does 'attach of an adopted fence changes to the entry that the MTU needs' "$eth: changed in place to the program \
-for frames in one buffer (xdp), as its MTU requires, fence '$eth'; rules, windows and counters are kept" ringfence attach "$eth"
+for frames in one buffer (xdp), as its MTU requires, fence '$eth'; rules, windows and counters are preserved" ringfence attach "$eth"
 does 'attach of an adopted fence then has nothing to do' \
 	"$eth: already attached, fence '$eth'; nothing to do" ringfence attach "$eth"
 does 'detach of an adopted fence works' "$eth: detached" with $few build/ringfence detach "$eth"
@@ -185,7 +185,7 @@ echo "ringfence:x:$gid:" >>/etc/group
 chmod 1777 /sys/fs/bpf
 with $load "$build" attach "$eth" >"$scratch/log"
 does 'adopt gives the group nothing where everybody may write to bpffs' "$eth: has pins already, fence '$eth'
-group 'ringfence' may not read it: everybody may write to /sys/fs/bpf, so readers could write to \
+group 'ringfence' cannot read it: everybody may write to /sys/fs/bpf, so readers could write to \
 the maps; 'chmod 700 /sys/fs/bpf' prevents that" ringfence adopt "$eth"
 ringfence detach "$eth" >"$scratch/log"
 does 'the remedy for a bpffs that everybody may write to works' '' chmod 700 /sys/fs/bpf
@@ -315,7 +315,7 @@ ringfence detach "$eth" >"$scratch/log"
 check 'detach removes the pins of the group' test ! -e "$share/$eth"
 inside ip link set dev "$eth" xdpdrv obj build/ringfence.bpf.o sec xdp
 does 'adopt gives the group access to what ip attached' "$eth: adopted, fence '$eth'
-members of group 'ringfence' may read it" ringfence adopt "$eth"
+members of group 'ringfence' can read it" ringfence adopt "$eth"
 ringfence deny add 2001:db8:5::/48 # a trie after the pins
 is "$(as_member "$scratch/ringfence" save | tail -n +2)" "deny add 2001:db8:5::/48
 newcomers off" 'a member of the group reads a list that changed after adopt'
@@ -368,7 +368,7 @@ ringfence detach "$eth" >"$scratch/log"
 is "$(stat -c %a "$scratch/victim") $(ls "$scratch/victim")" '711 file' \
 	'root follows no symbolic link of another user'
 is "$(tail -n 1 "$scratch/adopted")" \
-	"group 'ringfence' may not read it: $share belongs to another user" \
+	"group 'ringfence' cannot read it: $share belongs to another user" \
 		'adopt says that the directory belongs to another user'
 
 # ---- to read with all capabilities is not to change ----

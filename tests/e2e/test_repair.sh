@@ -80,7 +80,7 @@ is_bypassed 0
 around 20
 matches "$(bypassed 0)" '(20|40)' 'status counts the packets that the program has not seen'
 matches "$(ringfence status dev "$dev" | unwrapped)" \
-	".*$dev: NOT PROTECTED: received (20|40) packets in the last [0-9a-z ]*, and the program has seen none; the driver may have lost it: 'ringfence attach $dev' repairs that in place.*" \
+	".*$dev: NOT PROTECTED: received (20|40) packets in the last [0-9a-z ]*, and the program has seen none; the driver might have lost it: 'ringfence attach $dev' repairs it in place.*" \
 	'status names the interface and the command that repairs it'
 is "$(ringfence metrics dev "$dev" | grep '^ringfence_interface_bypassed')" \
 	"ringfence_interface_bypassed{fence=\"$dev\",interface=\"$dev\"} 1" 'so do the metrics'
@@ -98,7 +98,7 @@ matches "$(unwrapped <"$scratch/stdout")" ".*$dev +has a fence, but is not prote
 before=$(state) id=$(program_on 0)
 is "$(updates attach "$dev")" 2 'attach swaps the program twice: the kernel ignores a swap to the same'
 matches "$(unwrapped <"$scratch/out")" \
-	"$dev: received (20|40) packets in the last .*; the program was attached again in place, fence '$dev'; rules, windows and counters are kept" \
+	"$dev: received (20|40) packets in the last .*; the program was attached again in place, fence '$dev'; rules, windows and counters are preserved" \
 	'attach says what it repaired'
 bypass off
 is "$(program_on 0)" "$id" 'a repair leaves the same program on the interface'
@@ -175,7 +175,7 @@ before=$(state)
 outside ip link set out0 mtu 3500
 inside ip link set "$dev" mtu 3500
 matches "$(ringfence status dev "$dev" | unwrapped)" \
-	".*$dev: frames larger than 3498 bytes are lost: its MTU was raised after the attach; 'ringfence attach $dev' repairs that in place.*" \
+	".*$dev: frames larger than 3498 bytes are lost: its MTU was raised after the attach; 'ringfence attach $dev' repairs it in place.*" \
 	'status reports an entry that the MTU has outgrown'
 is "$(ringfence status --json dev "$dev" | jq '.interfaces[0].mtu_ok')" false 'so does its JSON'
 ringfence doctor "$dev" >"$scratch/stdout" 2>"$scratch/stderr"
@@ -194,7 +194,7 @@ fails 'a driver that refuses an upgrade is reported, with what to do' 1 \
 	refused "$newer" attach "$dev"
 is "$(state)" "$before" 'that keeps rules, lists and windows too'
 does 'attach changes to the entry that the MTU needs' \
-	"$dev: changed in place to the program for frames in several buffers (xdp.frags), as its MTU requires, fence '$dev'; rules, windows and counters are kept" \
+	"$dev: changed in place to the program for frames in several buffers (xdp.frags), as its MTU requires, fence '$dev'; rules, windows and counters are preserved" \
 	ringfence attach "$dev"
 is "$(program_on 0)" "$(bpftool -j prog show pinned "$pins/$dev/frags" | jq .id)" \
 	'the interface then has the pinned program for several buffers'

@@ -247,7 +247,7 @@ is "$(fence limit list --json | jq -c '[.limits | sort_by(.name)[] | .from | len
 	'from file: limit list --json has all prefixes'
 before=$(fence save | sed 1d)
 does 'from file: apply accepts the saved prefixes' \
-	'in force: 4 limits, 0 allowed and 0 denied prefixes, newcomers off' \
+	'applied: 4 limits, 0 allowed and 0 denied prefixes, newcomers off' \
 	fence apply - <<<"$before"
 is "$(fence save | sed 1d)" "$before" 'from file: prefixes that were saved and applied are saved unchanged'
 deliver 0 src=10.21.77.5,count=20,proto=tcp

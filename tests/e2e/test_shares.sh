@@ -52,7 +52,7 @@ ringfence limit add any rate 100/1h exact >"$scratch/log"
 deliver 0 src=192.0.2.1,count=300
 asks=$(map_field id asks)
 does 'an upgrade swaps the program' \
-	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are kept" \
+	"${port[0]}: upgraded in place, fence '${port[0]}'; windows and counters are preserved" \
 	newer attach "${port[0]}"
 for pin in fleet_call fleet_batch asks; do
 	rm "$pins/${port[0]}/$pin"

@@ -288,7 +288,7 @@ is "$(ringfence show 10.4.0.0/14 | unwrapped | sed 's/another .*/another T/')" '
 deny list: 10.4.0.0/16, for another T
 deny list: 10.4.1.64
 deny list: 10.5.0.0/24' 'show of a network prints both lists'
-does 'show of a network of which nothing is known says so' "203.0.113.0/24: nothing is known of it: no \
+does 'show of a network of which nothing is known says so' "203.0.113.0/24: no records: no \
 source in it has a window or a ban, and no list has it" ringfence show 203.0.113.0/24
 is "$(ringfence show 192.0.2.200/32 | unwrapped | head -n 1 | sed 's/another .*/another T/')" \
 	"banned: 192.0.2.200 by limit 'udp', for another T" 'show of one address as a prefix prints its ban'

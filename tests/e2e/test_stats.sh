@@ -25,7 +25,7 @@ is "$(counts), $(counts total)" '10 10 6 10 10 0 4 0 6, 10 10 6 10 10 0 4 0 6' \
 	'before a reset stats and stats total say the same'
 is "$(ringfence stats --json dev "$dev" | jq .reset)" null 'before a reset the time of the reset is null'
 began=$(date +%s)
-does 'stats reset says what it did' "fence $dev: counters begin at 0; 'ringfence stats total' shows them all" \
+does 'stats reset says what it did' "fence $dev: counters start at 0; 'ringfence stats total' prints the totals" \
 	ringfence stats reset
 is "$(counts), $(counts total)" '0 0 0 0 0 0 0 0 0, 10 10 6 10 10 0 4 0 6' \
 	'after a reset stats begins at 0, and stats total goes on'
@@ -48,7 +48,7 @@ deliver 0 src=192.0.2.3,count=5
 is "$(ringfence stats --json dev "$dev" | jq -c '.limits[1] | [.name, .passed, .would_drop]')" '["fresh",4,1]' \
 	'a limit that is added after a reset has nothing subtracted'
 use "$newer"
-does 'an upgrade in place succeeds' "$dev: upgraded in place, fence '$dev'; windows and counters are kept" \
+does 'an upgrade in place succeeds' "$dev: upgraded in place, fence '$dev'; windows and counters are preserved" \
 	ringfence attach "$dev"
 is "$(counts | cut -d' ' -f1-2)" '15 5' 'an upgrade in place keeps the reset'
 use "$shipped"

@@ -137,7 +137,7 @@ check 'dpkg -i upgrades the package under a fence of another build' logged in_ro
 check 'upgrading the package upgrades a fence in place' \
 	test "$(program_on 0)" != "$program" -a "$(program_on 0)" != none
 check 'upgrading the package prints that the fence is upgraded in place' \
-	grep -qF "eth0: upgraded in place, fence 'eth0'; windows and counters are kept" "$scratch/log"
+	grep -qF "eth0: upgraded in place, fence 'eth0'; windows and counters are preserved" "$scratch/log"
 deliver 0 src=198.51.100.1,count=20,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 0 \
 	'upgrading the package retains windows: a used-up window passes no packet'

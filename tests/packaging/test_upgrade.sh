@@ -18,7 +18,7 @@ make_network 2
 require "$newer" "$alien"
 mkdir -p "$scratch/bin"
 ln -s "$PWD/build/ringfence" "$scratch/bin/ringfence"
-in_place="upgraded in place, fence 'FENCE'; windows and counters are kept"
+in_place="upgraded in place, fence 'FENCE'; windows and counters are preserved"
 
 upgrade() { # INTERFACE…
 	inside env PATH="$scratch/bin:$PATH" packaging/upgrade-fences "$@"

@@ -342,7 +342,7 @@ stderr: ringfence: $name: cannot attach in native mode: .*mode generic.*" \
 	is "$(program_on "$wire")" none 'attach leaves no program'
 	fact xdp 'generic mode only'
 	restarts 'attach in generic mode' "$name: attached in generic mode, fence '$name'
-generic mode counts what the kernel has merged (GRO) as one packet" ringfence attach "$name" mode generic
+generic mode counts packets merged by the kernel (GRO) as one packet" ringfence attach "$name" mode generic
 	set_rules
 	limits 'generic mode'
 	detaches

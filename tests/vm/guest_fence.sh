@@ -91,7 +91,7 @@ upgrades() {
 	old=$(program_on "$wire")
 	before=$(state ringfence "$wire")
 	does "$name: a newer build upgrades in place" "${port[$wire]}: upgraded in place, fence \
-'${port[$wire]}'; windows and counters are kept" newer attach "${port[$wire]}"
+'${port[$wire]}'; windows and counters are preserved" newer attach "${port[$wire]}"
 	check "$name: the program is another one" test "$(program_on "$wire")" != "$old"
 	is "$(state newer "$wire")" "$before" "$name: rules, windows and counters stay"
 	deliver "$wire" src=192.0.2.1,count=30 src=192.0.2.2,count=60 src=2001:db8:0:1::1,count=20

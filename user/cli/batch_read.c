@@ -8,7 +8,7 @@
 
 #define WORDS_MAX 1024 /* in a line; blanks are allowed after the commas of a port list */
 #define COMMANDS                                                                               \
-	"a batch, which may have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or " \
+	"a batch, which can have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or " \
 	"'del', "                                                                              \
 	"'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and "   \
 	"'fleet hosts'"

@@ -49,13 +49,13 @@ static void print_new(const struct rf_attached *attached)
 	if (*attached->replaced)
 		rf_out_text("%s: replaced %s\n", attached->interface, attached->replaced);
 	if (attached->is_lost)
-		rf_out_text("%s: its rules, windows and counters are gone; nothing is dropped "
-			    "now; 'ringfence apply FILE' brings back rules that 'ringfence "
-			    "save' kept\n",
-			    attached->interface);
+		rf_out_text(
+			"%s: its rules, windows and counters were removed; it drops no packets "
+			"now; 'ringfence apply FILE' restores rules that 'ringfence save' wrote\n",
+			attached->interface);
 	rf_view_memory(attached->memory, memory);
 	if (attached->memory)
-		rf_out_text("fence '%s' takes %s of memory\n", attached->fence, memory);
+		rf_out_text("fence '%s' uses %s of memory\n", attached->fence, memory);
 }
 
 static void print_repaired(const struct rf_attached *attached)
@@ -64,7 +64,7 @@ static void print_repaired(const struct rf_attached *attached)
 
 	rf_bypass_format(&attached->bypass, bypass);
 	rf_out_text("%s: %s; the program was attached again in place, fence '%s'; rules, windows "
-		    "and counters are kept\n",
+		    "and counters are preserved\n",
 		    attached->interface, bypass, attached->fence);
 }
 
@@ -87,7 +87,7 @@ static void print_attached(const struct rf_attached *attached)
 		break;
 	case RF_CHANGED_ENTRY:
 		rf_out_text("%s: changed in place to the program %s, as its MTU requires, fence "
-			    "'%s'; rules, windows and counters are kept\n",
+			    "'%s'; rules, windows and counters are preserved\n",
 			    attached->interface,
 			    attached->frags ? "for frames in several buffers (xdp.frags)"
 					    : "for frames in one buffer (xdp)",
@@ -97,8 +97,9 @@ static void print_attached(const struct rf_attached *attached)
 		print_repaired(attached);
 		break;
 	case RF_UPGRADED:
-		rf_out_text("%s: upgraded in place, fence '%s'; windows and counters are kept\n",
-			    attached->interface, attached->fence);
+		rf_out_text(
+			"%s: upgraded in place, fence '%s'; windows and counters are preserved\n",
+			attached->interface, attached->fence);
 		break;
 	case RF_UNCHANGED:
 		rf_out_text("%s: already attached, fence '%s'; nothing to do\n",
@@ -146,7 +147,7 @@ struct attached_all {
 
 static const struct rf_field attached_all_fields[] = {
 	RF_FIELD_OBJECTS("interfaces", struct attached_all, of, count, attached_fields,
-			 "those that were named"),
+			 "the named interfaces"),
 	{},
 };
 
@@ -178,7 +179,8 @@ int rf_cmd_attach(const struct rf_options *options, struct rf_words *words, stru
 			time);
 	}
 	if (attach.mode == RF_GENERIC)
-		rf_out_text("generic mode counts what the kernel has merged (GRO) as one packet\n");
+		rf_out_text(
+			"generic mode counts packets merged by the kernel (GRO) as one packet\n");
 	return 0;
 }
 
@@ -219,8 +221,9 @@ static void print_lost(const struct rf_lost *lost)
 {
 	if (*lost->fence)
 		rf_out_text("fence '%s' was removed with %d limit%s, %zu allowed and %zu denied "
-			    "prefixes, %zu ban%s and %" PRIu64 " window%s; 'ringfence save' before "
-			    "'ringfence detach' keeps limits and lists\n",
+			    "prefixes, %zu ban%s and %" PRIu64
+			    " window%s; 'ringfence save' before 'ringfence detach' preserves "
+			    "limits and lists\n",
 			    lost->fence, lost->limits, lost->limits == 1 ? "" : "s",
 			    lost->listed[RF_ALLOW], lost->listed[RF_DENY], lost->bans,
 			    lost->bans == 1 ? "" : "s", lost->windows,
@@ -371,9 +374,9 @@ int rf_cmd_adopt(const struct rf_options *options, struct rf_words *words, struc
 	rf_out_text("%s: %s, fence '%s'\n", adopting.name,
 		    adopted->is_new ? "adopted" : "has pins already", adopted->fence);
 	if (adopted->refusal)
-		rf_out_text("group '%s' may not read it: %s\n", RF_GROUP, adopted->refusal);
+		rf_out_text("group '%s' cannot read it: %s\n", RF_GROUP, adopted->refusal);
 	else
-		rf_out_text("members of group '%s' may read it\n", RF_GROUP);
+		rf_out_text("members of group '%s' can read it\n", RF_GROUP);
 	return 0;
 }
 
@@ -566,8 +569,9 @@ struct paused {
 
 static const struct rf_field paused_fields[] = {
 	RF_FIELD("fence", struct paused, fence, "its name"),
-	RF_FIELD_OF_NS("paused_ms", struct paused, time_ns, "until the pause ends; 0: not paused"),
-	RF_FIELD_OF_NS("before_ms", struct paused, before_ns, "left of a pause before; 0: none"),
+	RF_FIELD_OF_NS("paused_ms", struct paused, time_ns,
+		       "until the pause expires; 0: not paused"),
+	RF_FIELD_OF_NS("before_ms", struct paused, before_ns, "left of an earlier pause; 0: none"),
 	{},
 };
 
@@ -579,9 +583,9 @@ static void print_paused(const struct paused *paused)
 
 	rf_format_left(paused->time_ns, time);
 	if (paused->time_ns)
-		rf_out_text(
-			"fence %s: paused: drops nothing for %s; 'ringfence resume' ends that\n",
-			paused->fence, time);
+		rf_out_text("fence %s: paused: drops nothing for %s; 'ringfence resume' resumes it "
+			    "now\n",
+			    paused->fence, time);
 	else if (paused->before_ns)
 		rf_out_text("fence %s: resumed: the rules drop again\n", paused->fence);
 	else

@@ -448,7 +448,7 @@ static const struct rf_field batch_fields[] = {
 	RF_FIELD("skipped", struct batch_done, skipped, "invalid lines of files that were skipped"),
 	RF_FIELD("refused", struct batch_done, refused, "changes of lists that were skipped"),
 	RF_FIELD_IN_SECONDS("seconds", struct batch_done, took_ns, "that the command took"),
-	RF_FIELD("lifted", struct batch_done, lifted, "bans that ended; where it has 'unban'",
+	RF_FIELD("lifted", struct batch_done, lifted, "lifted bans; if the batch has 'unban'",
 		 .has = has_unbans),
 	RF_FIELDS_OF(struct batch_done, done, rf_done_fields),
 	{},

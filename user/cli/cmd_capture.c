@@ -88,9 +88,9 @@ static int open_file(struct capture_file *to, struct rf_error *error)
 	if (fd < 0 && errno == EEXIST && !lstat(to->path, &stat) && !S_ISREG(stat.st_mode))
 		fd = open(to->path, O_WRONLY | O_CLOEXEC);
 	else if (fd < 0 && errno == EEXIST)
-		return rf_error_failed(error, -EEXIST,
-				       "%.300s: the file exists; remove it, or name another one",
-				       to->path);
+		return rf_error_failed(
+			error, -EEXIST,
+			"%.300s: the file exists; remove it, or choose a different name", to->path);
 	if (fd < 0)
 		return rf_error_failed(error, -errno, "cannot make %.300s: %s", to->path,
 				       strerror(errno));
@@ -176,8 +176,8 @@ static int check_privacy(struct rf_error *error)
 		return 0;
 	if (found < 0)
 		return rf_error_failed(error, found,
-				       "cannot read " RF_SETTINGS_FILE ", which says whether "
-				       "addresses may be kept: %s",
+				       "cannot read " RF_SETTINGS_FILE
+				       ", which sets whether addresses are recorded: %s",
 				       strerror(-found));
 	return rf_error_failed(error, -EPERM,
 			       "packets have addresses, and 'sources %.16s' applies here; write "
@@ -454,7 +454,7 @@ static int take(struct capture *capture, const struct rf_options *options, struc
 	signal(SIGPIPE, SIG_IGN);
 	capture->began_ns = rf_time_awake();
 	if (isatty(STDERR_FILENO) && !capture->asked->count && !capture->asked->time_ns)
-		rf_out_note("capturing; Ctrl-C ends it");
+		rf_out_note("capturing; Ctrl-C stops it");
 	err = run(capture, error);
 	if (capture->renewed_ns && !capture->fence.read_only)
 		rf_fence_stop_sampling(&capture->fence);

@@ -248,7 +248,7 @@ static const struct rf_field list_diff_fields[] = {
 	RF_FIELD("added", struct list_diff, count_of[ENTRY_ADDED], "entries"),
 	RF_FIELD("deleted", struct list_diff, count_of[ENTRY_DELETED], "entries"),
 	RF_FIELD("changed", struct list_diff, count_of[ENTRY_CHANGED], "entries with another time"),
-	RF_FIELD_OBJECTS("prefixes", struct list_diff, row, count, row_fields, "all of them"),
+	RF_FIELD_OBJECTS("prefixes", struct list_diff, row, count, row_fields, "all entries"),
 	{},
 };
 
@@ -496,7 +496,7 @@ static const struct rf_field hosts_fields[] = {
 
 static const struct rf_field diff_fields[] = {
 	RF_FIELD("differs", struct diff, differs, "the exit status is 1"),
-	RF_FIELD_OBJECTS("limits", struct diff, limit, limits, limit_fields, "those that differ"),
+	RF_FIELD_OBJECTS("limits", struct diff, limit, limits, limit_fields, "limits that differ"),
 	RF_FIELD_ARRAY("order", struct diff, order, ordered, RF_FIELD_WORD, NULL,
 		       "names in the new order; null: as before", .has = has_other_order,
 		       .or_null = true),
@@ -524,7 +524,7 @@ static int read_before(const struct rf_fence *fence, struct diff *diff, struct r
 	diff->clock.now = seen.now;
 	diff->clock.tick_ns = seen.tick_ns ?: RF_NOMINAL_TICK_NS;
 	if (seen.standing.state == RF_PENDING)
-		rf_out_note("the rules in force are unconfirmed; the file is compared with them");
+		rf_out_note("the active rules are unconfirmed; the file is compared with them");
 	return 0;
 }
 

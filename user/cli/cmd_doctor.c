@@ -192,7 +192,7 @@ static void print_summary(const struct examined *examined)
 	else
 		rf_out_text("ready");
 	if (examined->problems || examined->notes)
-		rf_out_text("; 'ringfence doctor %s' says more", facts->name);
+		rf_out_text("; 'ringfence doctor %s' prints details", facts->name);
 	rf_out_text("\n");
 }
 
@@ -276,8 +276,8 @@ int rf_cmd_doctor(const struct rf_options *options, struct rf_words *words, stru
 		err = rf_error_failed(error, -ENOEXEC, "%s%s%d problem%s", name ? name : "",
 				      name ? ": " : "", problems,
 				      problems == 1
-					      ? " prevents a fence; its line says what to do"
-					      : "s prevent a fence; their lines say what to do");
+					      ? " prevents a fence; its line has the fix"
+					      : "s prevent a fence; their lines have the fixes");
 	free(report.facts);
 	free(report.interface);
 	return err;

@@ -699,7 +699,7 @@ static void say_whether_recorded(struct watch *watch)
 	const bool is_quiet = !is_recorded(watch);
 
 	if (is_quiet && !watch->is_quiet)
-		rf_out_note("nothing is recorded now: ringfence-watch does not run ('systemctl "
+		rf_out_note("no events are recorded now: ringfence-watch does not run ('systemctl "
 			    "enable --now ringfence-watch'), or no fence is attached; waiting");
 	else if (!is_quiet && watch->is_quiet)
 		rf_out_note("ringfence-watch records again");

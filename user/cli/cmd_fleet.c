@@ -173,7 +173,8 @@ static int print_joined(const struct rf_options *options, const char *fence, con
 	if (options->json)
 		return rf_out_record(joined_fields, &(struct joined){fence, path, hosts}, error);
 	rf_out_text("%s: written; 'systemctl enable --now " UNIT
-		    "' starts the agent, 'systemctl restart " UNIT "' tells it\n",
+		    "' starts the agent, 'systemctl restart " UNIT
+		    "' makes it reread the settings\n",
 		    path, fence, fence);
 	return 0;
 }

@@ -37,10 +37,10 @@ int rf_fleet_ban_tell(const char *fence, const struct rf_prefix *prefix, uint64_
 	json_decref(answer);
 	if (!*text)
 		return 0;
-	return rf_error_failed(error, -EIO,
-			       "fence '%s': its agent cannot report to the fleet, so nothing was "
-			       "changed: %s",
-			       fence, text);
+	return rf_error_failed(
+		error, -EIO,
+		"fence '%s': its agent cannot report to the fleet; no changes were made: %s", fence,
+		text);
 }
 
 /* Waits while a process of the agent changes the deny list. */

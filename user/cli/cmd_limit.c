@@ -395,7 +395,7 @@ struct listing {
 
 static const struct rf_field listing_fields[] = {
 	RF_FIELD_OBJECTS("limits", struct listing, limit, count, limit_fields,
-			 "in the order in which they were given"),
+			 "in the order of their definition"),
 	{},
 };
 
@@ -473,7 +473,7 @@ static const struct rf_field enforced_fields[] = {
 
 static const struct rf_field enforcing_fields[] = {
 	RF_FIELD_OBJECTS("limits", struct enforcing, limit, limits, enforced_fields,
-			 "those that were named"),
+			 "the named limits"),
 	RF_FIELDS_OF(struct enforcing, done, rf_done_fields),
 	{},
 };

@@ -187,9 +187,8 @@ static int fail_missing(const struct rf_options *options, const struct rf_prefix
 	rf_format_prefix(prefix, text);
 	return rf_error_failed(
 		error, err,
-		"'%s': another host of the fleet denies it, not this one; "
-		"'ringfence allow add %s' lets it pass, 'ringfence fleet bans flush' "
-		"ends all bans of others",
+		"'%s': another host of the fleet denies it, not this one; 'ringfence allow add %s' "
+		"lets it pass, 'ringfence fleet bans flush' lifts all bans of other hosts",
 		text, text);
 }
 
@@ -351,7 +350,7 @@ static int load_prefixes(const struct rf_options *options, struct rf_words *word
 static const struct rf_field owner_fields[] = {
 	RF_FIELD("by", struct rf_entry_owner, name,
 		 "the name of the owner; \"fleet\": another host"),
-	RF_FIELD_LEFT_OF("left_ms", struct rf_entry_owner, left_ns, "its time; null: no end",
+	RF_FIELD_LEFT_OF("left_ms", struct rf_entry_owner, left_ns, "its time; null: permanent",
 			 .or_null = true),
 	{},
 };

@@ -147,7 +147,7 @@ static int export(const struct rf_options *options, const char *path, struct rf_
 		err = options->dev ? export_one(&exported, options->dev, error)
 				   : export_all(&exported, error);
 	if (exported.file.is_damaged)
-		rf_out_note("the state in the file is damaged; counters may begin anew");
+		rf_out_note("the state in the file is damaged; counters might restart");
 	if (exported.of) {
 		written = write_page(&exported, err ? &unwritten : error);
 		err = err ? err : written;
@@ -194,8 +194,9 @@ int rf_cmd_page(const struct rf_options *options, struct rf_words *words, struct
 	int err = rf_words_end(words, error);
 
 	if (!err && options->dev)
-		err = rf_error_usage(error, "'dev': the page shows every fence; 'ringfence page' "
-					    "prints where it is");
+		err = rf_error_usage(
+			error,
+			"'dev': the page shows every fence; 'ringfence page' prints its address");
 	if (!err)
 		err = rf_page_find(&page, error);
 	if (!err)

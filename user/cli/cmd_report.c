@@ -151,15 +151,15 @@ static int sort_counts(struct counts *counts, struct rf_error *error)
 }
 
 static const struct rf_field packets_fields[] = {
-	RF_FIELD("passed", struct counts, recorded.passed.packets, "those that passed"),
-	RF_FIELD("dropped", struct counts, recorded.dropped.packets, "those that were dropped"),
+	RF_FIELD("passed", struct counts, recorded.passed.packets, "passed packets"),
+	RF_FIELD("dropped", struct counts, recorded.dropped.packets, "dropped packets"),
 	RF_FIELD("would_drop", struct counts, would_drop, "passed, over a shadow limit"),
 	{},
 };
 
 static const struct rf_field bytes_fields[] = {
-	RF_FIELD("passed", struct counts, recorded.passed.bytes, "bytes of those that passed"),
-	RF_FIELD("dropped", struct counts, recorded.dropped.bytes, "bytes of those dropped"),
+	RF_FIELD("passed", struct counts, recorded.passed.bytes, "bytes of passed packets"),
+	RF_FIELD("dropped", struct counts, recorded.dropped.bytes, "bytes of dropped packets"),
 	{},
 };
 
@@ -206,7 +206,7 @@ static const struct rf_field counts_fields[] = {
 	RF_FIELD_GROUP("packets", packets_fields, "all packets of the interval"),
 	RF_FIELD_GROUP("bytes", bytes_fields, "the same in bytes"),
 	RF_FIELD_BY_NAME("reasons", reason_at, reason_name, RF_FIELD_OBJECT,
-			 rf_recorded_count_fields, "by reason, without those of 0"),
+			 rf_recorded_count_fields, "by reason, without zeros"),
 	RF_FIELD_OBJECTS("limits", struct counts, limit, limits, limit_fields, "by limit"),
 	{},
 };
@@ -468,7 +468,7 @@ static const struct rf_field cells_fields[] = {
 
 static const struct rf_field show_at_fields[] = {
 	RF_FIELD("fence", struct show_at, fence, "its name"),
-	RF_FIELD("source", struct show_at, source, "that was asked for"),
+	RF_FIELD("source", struct show_at, source, "as requested"),
 	RF_FIELD_OF_TIME("from", struct show_at, sources.from_ns, "start of the interval, UTC"),
 	RF_FIELD_OF_TIME("until", struct show_at, sources.to_ns, "end of the interval, UTC"),
 	RF_FIELD_OBJECTS("limits", struct show_at, sources.row, sources.count,
@@ -650,7 +650,7 @@ static const struct rf_field report_fields[] = {
 		      "in their order"),
 	RF_FIELD_READ("gaps", struct subject, gaps, RF_FIELD_LIST, rf_recorded_gap_fields,
 		      "times that were not recorded"),
-	RF_FIELD("rules", struct subject, rules, "format and commands, when it began",
+	RF_FIELD("rules", struct subject, rules, "format and commands, at its start",
 		 .or_null = true),
 	RF_FIELDS_OF(struct subject, counts, counts_fields),
 	{},
@@ -756,8 +756,8 @@ static int read_subject(struct rf_reader *reader, struct subject *subject, struc
 	err = err < 0 ? err : 0;
 	if (!err && (!extent.first_ns || to_ns < extent.first_ns || from_ns > extent.last_ns))
 		err = rf_error_failed(error, -ENODATA,
-				      "nothing was recorded of fence '%s' in that time; 'ringfence "
-				      "history list' shows what there is",
+				      "the history of fence '%s' has no records of that time; "
+				      "'ringfence history list' shows its range",
 				      subject->fence);
 	if (!err)
 		err = rf_reader_between(reader, from_ns, to_ns, &subject->counts.recorded, error);
@@ -814,7 +814,7 @@ static void print_own(const struct subject *subject)
 		return;
 	rf_out("source %s, limit %s: %" PRIu64 " packets passed, %" PRIu64 " were dropped%s\n",
 	       *own->source ? own->source : "(hidden)", *own->limit ? own->limit : "-", own->passed,
-	       own->dropped, subject->attack.is_over ? "" : " when it began");
+	       own->dropped, subject->attack.is_over ? "" : " at its start");
 }
 
 static int print_gaps(struct rf_reader *reader, const struct subject *subject,
@@ -832,7 +832,7 @@ static int print_gaps(struct rf_reader *reader, const struct subject *subject,
 		rf_format_local(gap.end_ns, to);
 		if (!listed++)
 			rf_out("\nnot recorded\n");
-		rf_out_text("  %s to %s: %s; meanwhile %" PRIu64 " packets passed, %" PRIu64
+		rf_out_text("  %s to %s: %s; during that time %" PRIu64 " packets passed, %" PRIu64
 			    " were dropped\n",
 			    from, to, rf_gap_text(gap.why), gap.passed, gap.dropped);
 	}
@@ -878,7 +878,7 @@ static void print_rules(struct subject *subject)
 		return;
 	rf_format_local(subject->rules_since_ns, since);
 	rf_hide_controls(subject->rules, true);
-	rf_out("\nrules in force at the beginning, since %s\n%s", since, subject->rules);
+	rf_out("\nrules active at the start, since %s\n%s", since, subject->rules);
 }
 
 static int print_report(struct rf_reader *reader, struct subject *subject, struct rf_error *error)

@@ -136,7 +136,7 @@ static int print_applied(const struct rf_ruleset *rules, uint64_t confirm_ns, bo
 
 	if (json)
 		return rf_out_record(applied_fields, &counts, error);
-	rf_out_text("in force: ");
+	rf_out_text("applied: ");
 	print_counts(&counts);
 	if (!confirm_ns)
 		rf_out_text("\n");
@@ -253,9 +253,9 @@ int rf_cmd_confirm(const struct rf_options *options, struct rf_words *words, str
 	confirmed.was_late = before.state == RF_EXPIRED;
 	if (options->json)
 		return rf_out_record(confirmed_fields, &confirmed, error);
-	rf_out_text(confirmed.was_late ? "confirmed late: until now everything passed; from "
-					 "now on the rules are in force\n"
-				       : "confirmed: the rules in force stay\n");
+	rf_out_text(confirmed.was_late ? "confirmed late: until now everything passed; from now on "
+					 "the rules are active\n"
+				       : "confirmed: the rules remain active\n");
 	return 0;
 }
 
@@ -280,7 +280,7 @@ int rf_cmd_revert(const struct rf_options *options, struct rf_words *words, stru
 		return err;
 	if (options->json)
 		return rf_out_record(reverted_fields, &(bool){true}, error);
-	rf_out_text("reverted: the previous rules are in force\n");
+	rf_out_text("reverted: the previous rules are active\n");
 	return 0;
 }
 
@@ -355,7 +355,7 @@ static const char *confirm_text(const struct rf_standing *standing, bool confirm
 		       ? "the attach was not confirmed: everything has passed for %s, so there are "
 			 "no rules"
 		       : "the attach was not confirmed: everything has passed for %s, and these "
-			 "rules are not in force";
+			 "rules are not active";
 }
 
 static void save_confirm_state(const struct rf_standing *standing, bool confirmed)
@@ -378,7 +378,7 @@ static int save_rules(const struct rf_view *view, bool confirmed, struct rf_erro
 	int err;
 
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", localtime(&wall));
-	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' puts them in force\n",
+	rf_out(RF_RULEFILE_SAVED "%s' on %s; 'ringfence apply FILE' activates them\n",
 	       view->fence.name, date);
 	save_confirm_state(&view->rules.standing, confirmed);
 	if (set->bank.hosts)

@@ -218,7 +218,7 @@ static json_t *make_prefix(const void *of)
 }
 
 static const struct rf_field network_fields[] = {
-	RF_FIELD_MADE("prefix", RF_FIELD_TEXT, make_prefix, "the network that was asked for"),
+	RF_FIELD_MADE("prefix", RF_FIELD_TEXT, make_prefix, "the requested network"),
 	RF_FIELD_OBJECTS("allowed", struct network, list[RF_ALLOW].of, list[RF_ALLOW].count,
 			 rf_list_answer_fields, "of a network: all entries"),
 	RF_FIELD_OBJECTS("denied", struct network, list[RF_DENY].of, list[RF_DENY].count,
@@ -274,10 +274,9 @@ static void print_network(const struct network *network)
 	if (network->sources.count)
 		source_rows_print(&network->sources, network->sources.count, SOURCES_PLAIN);
 	if (!printed && !network->sources.count)
-		rf_out_text(
-			"%s: nothing is known of it: no source in it has a window or a ban, and no "
-			"list has it\n",
-			prefix);
+		rf_out_text("%s: no records: no source in it has a window or a ban, and no list "
+			    "has it\n",
+			    prefix);
 }
 
 /*

@@ -472,7 +472,7 @@ static int reset_stats(const struct rf_options *options, struct rf_error *error)
 		rf_fence_baseline(&fence, &totals.base);
 		err = rf_out_json(rf_record_json(rf_reset_fields, &totals), false, error);
 	} else if (!err) {
-		rf_out("fence %s: counters begin at 0; 'ringfence stats total' shows them all\n",
+		rf_out("fence %s: counters start at 0; 'ringfence stats total' prints the totals\n",
 		       fence.name);
 	}
 	rf_fence_close(&fence);

@@ -378,7 +378,7 @@ static json_t *make_capacity(const void *of)
 }
 
 static const struct rf_field bans_fields[] = {
-	RF_FIELD("active", struct status, state.bans.count, "bans in force"),
+	RF_FIELD("active", struct status, state.bans.count, "active bans"),
 	RF_FIELD_MADE("capacity", RF_FIELD_INT, make_capacity, "the most bans"),
 	RF_FIELD("refused", struct status, state.totals.since.counters.bans_refused,
 		 "bans refused because the table was full"),
@@ -397,7 +397,7 @@ static const char *map_name(const void *item, size_t i)
 }
 
 static const struct rf_field memory_fields[] = {
-	RF_FIELD("bytes", struct rf_memory, bytes, "all of it"),
+	RF_FIELD("bytes", struct rf_memory, bytes, "total"),
 	RF_FIELD_BY_NAME("maps", map_memory_at, map_name, RF_FIELD_U64, NULL, "bytes by map"),
 	{},
 };
@@ -416,14 +416,14 @@ static json_t *make_abi(const void *of)
 
 static const struct rf_field status_fields[] = {
 	RF_FIELDS_OF(struct status, state.totals, rf_fence_fields),
-	RF_FIELD_MADE("version", RF_FIELD_TEXT, make_version, "of the ringfence that answers"),
+	RF_FIELD_MADE("version", RF_FIELD_TEXT, make_version, "of the running ringfence command"),
 	RF_FIELD_MADE("abi", RF_FIELD_INT, make_abi, "number of the map ABI"),
 	RF_FIELD_MADE("this_build", RF_FIELD_BOOL, make_builds,
 		      "the program on each interface is of this build", .has = knows_builds,
 		      .or_null = true),
 	RF_FIELD_MADE("enforced", RF_FIELD_BOOL, make_enforced, "at least one limit drops packets"),
 	RF_FIELD_OF_NS("paused_ms", struct status, state.rules.standing.paused_ns,
-		       "until a pause ends; 0: not paused"),
+		       "until a pause expires; 0: not paused"),
 	RF_FIELD_IN("unconfirmed", struct status, state.rules.standing, unconfirmed_fields,
 		    "rules or an attach not yet confirmed; null: none", .has = has_unconfirmed,
 		    .or_null = true),
@@ -478,12 +478,12 @@ static void print_lost(const struct rf_interface *interface, const struct rf_byp
 
 	rf_bypass_format(bypass, text);
 	if (bypass->met == RF_BYPASSED)
-		rf_out_text("  %s: NOT PROTECTED: %s; the driver may have lost it: 'ringfence "
-			    "attach %s' repairs that in place\n",
+		rf_out_text("  %s: NOT PROTECTED: %s; the driver might have lost it: 'ringfence "
+			    "attach %s' repairs it in place\n",
 			    interface->name, text, interface->name);
 	if (rf_entry_suits(interface) == RF_NO)
 		rf_out_text("  %s: frames larger than %d bytes are lost: its MTU was raised after "
-			    "the attach; 'ringfence attach %s' repairs that in place\n",
+			    "the attach; 'ringfence attach %s' repairs it in place\n",
 			    interface->name, RF_PLAIN_MTU_MAX, interface->name);
 }
 
@@ -511,19 +511,17 @@ static void print_interfaces(const struct status *status)
 		rf_out_text("\n");
 		print_lost(interface, &status->interface[i].bypass);
 		if (!rf_has_ethernet(interface->hardware))
-			rf_out_text(
-				"  %s: nothing is limited here: its frames have no Ethernet header "
-				"(hardware type %u: %s); attach to the Ethernet interface that "
-				"carries its traffic\n",
-				interface->name, interface->hardware,
-				rf_hardware_name(interface->hardware));
+			rf_out_text("  %s: no limit applies here: its frames have no Ethernet "
+				    "header (hardware type %u: %s); attach to the Ethernet "
+				    "interface that carries its traffic\n",
+				    interface->name, interface->hardware,
+				    rf_hardware_name(interface->hardware));
 		generic = generic || interface->mode == RF_GENERIC;
 	}
 	print_other_builds(status);
 	if (generic)
-		rf_out_text(
-			"  generic mode counts what the kernel has merged (GRO) as one packet, and "
-			"is slow\n");
+		rf_out_text("  generic mode counts packets merged by the kernel (GRO) as one "
+			    "packet, and is slow\n");
 }
 
 static void print_pause(const struct status *status)
@@ -533,8 +531,8 @@ static void print_pause(const struct status *status)
 
 	rf_format_left(status->state.rules.standing.paused_ns, time);
 	if (status->state.rules.standing.paused_ns)
-		rf_out_text("PAUSED for another %s: nothing is dropped; 'ringfence resume' ends "
-			    "that\n",
+		rf_out_text("PAUSED for another %s: no packets are dropped; 'ringfence resume' "
+			    "resumes it now\n",
 			    time);
 	if (passed)
 		rf_out_text("%" PRIu64 " packets passed in a pause that would have been dropped\n",
@@ -558,10 +556,9 @@ static void print_unconfirmed(const struct rf_standing *standing)
 		rf_out_text("the new rules were not confirmed: the old rules returned %s ago\n",
 			    time);
 	else if (standing->state == RF_EXPIRED)
-		rf_out_text(
-			"the attach was not confirmed: everything has passed for %s; 'ringfence "
-			"confirm' puts the rules in force\n",
-			time);
+		rf_out_text("the attach was not confirmed: everything has passed for %s; "
+			    "'ringfence confirm' activates the rules\n",
+			    time);
 }
 
 static void print_shape(const struct rf_ruleset *rules, int slot)
@@ -633,8 +630,9 @@ static void print_limit(const struct rf_ruleset *rules, int slot)
 	if (limit->ban_ns)
 		rf_out_text(", ban %s%s", ban,
 			    limit->flags & RF_BAN_ALL ? " of all its packets" : "");
-	rf_out_text("%s\n",
-		    limit->flags & RF_SHADOW ? " (shadow: only counts what it would drop)" : "");
+	rf_out_text("%s\n", limit->flags & RF_SHADOW
+				    ? " (shadow: only counts packets that it would drop)"
+				    : "");
 }
 
 static void print_lists(const struct status *status)
@@ -728,8 +726,8 @@ static bool print_windows(const struct status *status, int family)
 		rf_out_text("windows of %s: %" PRIu64 " of %u in use, %" PRIu64 " of residents",
 			    name, used, room, residents);
 	if (is_full_of_active(status, family))
-		rf_out_text(
-			"; full of active sources: newcomers share what is left, and do not stay");
+		rf_out_text("; full of active sources: newcomers share the remaining slots, and "
+			    "are replaced soon");
 	else if (used * 100 >= (uint64_t)room * FULL)
 		rf_out_text("; full: each newcomer takes the place of an idle source");
 	else if (used * 100 >= (uint64_t)room * NEARLY_FULL)
@@ -750,7 +748,7 @@ static void print_status(const struct status *status)
 	if (!status->limits)
 		rf_out_text("no limit is set: the fence observes, and drops nothing%s; "
 			    "'ringfence limit add any rate 20k/1s' adds one\n",
-			    status->denied || status->denied_by_fleet ? " but what is denied" : "");
+			    status->denied || status->denied_by_fleet ? " but denied sources" : "");
 	for (int i = 0; i < status->limits; i++)
 		print_limit(&status->state.rules.set, status->limit[i].slot);
 	print_lists(status);

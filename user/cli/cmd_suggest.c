@@ -137,9 +137,8 @@ static int suggest_limit(const struct rf_ruleset *rules, const struct rf_suggest
 	if (slot < 0 || !rules->bank.limit[slot].rate)
 		return rf_error_failed(
 			error, -ENODATA,
-			"no limit records peaks: those of rate 0 and buckets do not; "
-			"add another one as a shadow: ringfence limit add probe "
-			"rate 50k/1s shadow");
+			"no limit records peaks: limits of rate 0 and buckets do not; add a "
+			"sliding window as a shadow: ringfence limit add probe rate 50k/1s shadow");
 	err = rf_limit_definition(rules, slot, limit, error);
 	if (!err && rf_has_burst(&limit->limit))
 		return fail_bucket(rules, limit, asked->per_ns, error);
@@ -210,8 +209,8 @@ static int say_probe(bool json, struct rf_error *error)
 		return rf_out_record(probe_fields, &(struct probe){.command = RF_PROBE_COMMAND},
 				     error);
 	rf_out("first:  ringfence " RF_PROBE_COMMAND "\n");
-	rf_out_text("There is no limit, so nothing is known of single sources. This one drops "
-		    "nothing, and lets them be seen.\n");
+	rf_out_text("Without a limit, sources are not tracked. This one drops no packets, and "
+		    "tracks them.\n");
 	return 0;
 }
 
@@ -437,8 +436,8 @@ static void print_at_least(const struct suggesting *suggesting)
 	char rate[RF_RATE_TEXT_SIZE + 8];
 
 	format_rate(suggesting, suggesting->limit.limit.rate, rate);
-	rf_out_text("that is the least: sources fill limit '%s' (%s), so what they would send is "
-		    "not known; with this shadow, 'ringfence suggest limit NAME' tells more\n",
+	rf_out_text("this is a minimum: sources fill limit '%s' (%s), and how much they would send "
+		    "is unknown; with this shadow, 'ringfence suggest limit NAME' measures it\n",
 		    name, rate);
 }
 
@@ -531,7 +530,7 @@ static const struct rf_field suggest_fields[] = {
 		 .has = is_seen, .or_null = true),
 	RF_FIELD("enough", struct suggesting, is_enough, "24 hours were recorded"),
 	RF_FIELD("at_least", struct suggesting, is_at_least,
-		 "sources fill the limit: more may be right"),
+		 "sources fill the limit: the rate is a minimum"),
 	RF_FIELD("command", struct suggesting, command, "adds the limit as a shadow",
 		 .has = is_seen, .or_null = true),
 	{},

@@ -311,9 +311,8 @@ static void print_recorded(const struct trying *trying)
 		rf_out_text("would have dropped %s%s of %s %s, of %s of %s recorded sources\n",
 			    about, dropped, all, unit_of(trying), over, sources);
 	if (result->incomplete)
-		rf_out_text("%" PRIu64
-			    " of them have missing cells, which the daemon did not read in "
-			    "time; the true number may be higher\n",
+		rf_out_text("%" PRIu64 " of them have missing cells, which the daemon did not read "
+			    "in time; the true number can be higher\n",
 			    result->incomplete);
 }
 
@@ -345,7 +344,7 @@ static void print_text(const struct trying *trying)
 	print_others(trying);
 	rf_format_grouped(trying->dropped, dropped);
 	if (trying->dropped)
-		rf_out_text("what is over limit '%s' is not in this: %s packets\n",
+		rf_out_text("packets over limit '%s' are not included: %s packets\n",
 			    trying->recorded.limit.name, dropped);
 	if (trying->run.skipped)
 		rf_out_text("%" PRIu64 " recorded rows were left out: the limit had other cells "

@@ -12,7 +12,7 @@
 #include "rules/list_change.h"
 #include "rules/rulefile.h"
 
-#define RF_RULES_UNCHANGED "nothing was changed"
+#define RF_RULES_UNCHANGED "no changes were made"
 #define RF_RULES_REFUSED "'apply' would change nothing"
 #define RF_EXIT_SKIPPED 3 /* done, but for invalid lines that were to be skipped */
 

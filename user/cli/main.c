@@ -55,7 +55,7 @@ static bool is_operand(const char *const *kept, int count, const struct rf_words
 static int take_dev(struct rf_words *words, struct rf_options *options, struct rf_error *error)
 {
 	if (options->dev)
-		return rf_error_usage(error, "'dev': given twice");
+		return rf_error_usage(error, "'dev': specified twice");
 	options->dev = rf_words_next(words);
 	if (!options->dev)
 		return rf_error_usage(error, "'dev': expects an interface or a fence");

@@ -39,7 +39,8 @@ void rf_out_note(const char *text)
 void rf_out_log(const char *log)
 {
 	if (*log)
-		fprintf(stderr, "ringfence: the verifier says '%s'; --verbose prints all of it\n",
+		fprintf(stderr,
+			"ringfence: the verifier reports '%s'; --verbose prints its whole log\n",
 			log);
 }
 

@@ -58,7 +58,7 @@ static void note_open(const struct rf_fence *fence)
 {
 	if (rf_fence_standing(fence).state == RF_EXPIRED)
 		rf_out_note("the attach was not confirmed, so everything passes; 'ringfence "
-			    "confirm' puts the rules in force");
+			    "confirm' activates the rules");
 }
 
 void rf_transaction_set_times(const struct rf_transaction *transaction,

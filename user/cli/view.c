@@ -199,7 +199,7 @@ static json_t *make_level(const void *of)
 static const struct rf_field finding_fields[] = {
 	RF_FIELD("check", struct rf_finding, check, "its name"),
 	RF_FIELD_MADE("level", RF_FIELD_TEXT, make_level, "ok, note or problem"),
-	RF_FIELD("text", struct rf_finding, text, "what was found"),
+	RF_FIELD("text", struct rf_finding, text, "the finding"),
 	RF_FIELD("command", struct rf_finding, command, "how to fix it; null: no command does",
 		 .if_any = true, .or_null = true),
 	{},
