@@ -74,14 +74,14 @@ check 'the reasons compile' assembles schema/reasons.c
 sed -i 's/ RF_REASON_COUNT,$/ RF_NEW_REASON, RF_REASON_COUNT,/' "$reasons"
 refused schema/reasons.c 'RF_REASONS has a row for each reason' 'a reason without a row'
 sed -i 's/ROW(RF_BANNED, DROP,/ROW(RF_BANNED, PASS,/' "$reasons"
-refused schema/reasons.c 'reasons that drop come behind those that pass' 'a reason in the wrong place'
+refused schema/reasons.c 'reasons that drop follow reasons that pass' 'a reason in the wrong place'
 sed -i 's/"more than eight VLAN tags", *\\$/\\/' "$reasons"
 refused schema/reasons.c 'requires' 'a reason without help'
 
 events=$tree/user/schema/events.def
 check 'the events compile' assembles schema/events.c
 check 'their keys compile' assembles watch/event.c
-sed -i 's/"the flood is over")/)/; s/, "the ban has expired"//' "$events"
+sed -i 's/"the flood has stopped")/)/; s/, "the ban has expired"//' "$events"
 refused schema/events.c 'requires 7 arguments' 'an event without help'
 sed -i 's/ NOTICE, / , /' "$events"
 refused schema/events.c "'RF_EVENT_' undeclared" 'an event without a priority'

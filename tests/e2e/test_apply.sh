@@ -134,7 +134,7 @@ wrong() {
 	refused "the line '$2' and gives its number" ":3: $1"
 }
 
-commands="which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'"
+commands="which can have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'"
 wrong "'limits': not a command of a rule file, $commands" 'limits add any rate 1/1s'
 wrong "'limit set': not a command of a rule file, $commands" 'limit set any rate 1/1s'
 wrong "'100/1d': invalid rate: '1d' is not a time; write it like 500ms, 10s, 5m or 1h" \
@@ -161,10 +161,10 @@ file bad < <(for i in {1..33}; do echo "limit add l$i rate 1/1s match udp dport 
 refused 'a file of more than 32 limits' ':33: there are more than 32 limits'
 file bad < <(for i in {1..5}; do echo "limit add l$i rate 1/1s"; done)
 refused 'a file whose limits charge one packet to more than 4' ": limits 'l1', 'l2', 'l3', 'l4' \
-and 'l5': at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or \
-narrow what it matches"
+and 'l5': at most 4 limits can apply to a packet, but all of these apply to some packets; delete one, or \
+make it match fewer packets"
 printf '# none\n\n' | file bad
-refused 'a file without any rule' ": the file has no rule; write 'newcomers off' to delete all rules"
+refused 'a file without any rule' ": the file contains no rule; write 'newcomers off' to delete all rules"
 fails "an error in a line of standard input names 'standard input' and the line" 1 \
 	"ringfence: standard input:1: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
 ringfence: standard input: 1 error; no changes were made" \

@@ -153,8 +153,8 @@ END
 commands="a batch, which can have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or 'del', 'allow' \
 and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and 'fleet hosts'"
 confirm="'confirm': it is not for a line of a file; write 'ringfence batch FILE confirm TIME'"
-together='at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow '\
-'what it matches'
+together='at most 4 limits can apply to a packet, but all of these apply to some packets; delete one, or make '\
+'it match fewer packets'
 there="it does not exist; 'limit list' lists the limits, 'limit add' makes one"
 refuses 'batch: commands that it has not' "2: 'status': not a command of $commands
 3: 'deny ad': not a command of $commands" <<-'END'

@@ -176,7 +176,7 @@ is "$(ringfence save | grep -v "^#")" "$before" 'a refused limit enforce or limi
 does "'all' enforces every limit, whatever their names" "limit 'login': enforced already
 limit 'any': shadow → enforced" ringfence limit enforce all
 fails 'a rule file has no limit enforce' 1 "ringfence: standard input:1: 'limit enforce': not a command of \
-a rule file, which may have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'
+a rule file, which can have 'limit add', 'allow' and 'deny' with 'add' or 'load', 'newcomers' and 'fleet hosts'
 ringfence: standard input: 1 error; no changes were made" \
 	bash -c "echo 'limit enforce dns' | nsenter --net=/run/netns/rf-test-$$-inside build/ringfence apply -"
 fails 'an old word in a rule file is named with its line' 1 "ringfence: standard input:2: 'limit arm': this command is \
@@ -265,8 +265,8 @@ old_rate() {
 }
 check 'once reverted a changed limit is as before' eventually old_rate
 fails 'limit change of a part that the rest of the limit excludes is refused' 2 "ringfence: 'burst': \
-'algorithm sliding' does not take it; only token and leaky have a burst; parts \
-that are not named stay, 'no PART' takes one away" ringfence limit change dns algorithm sliding
+'algorithm sliding' does not accept it; only token and leaky have a burst; \
+unnamed parts remain unchanged, 'no PART' removes one" ringfence limit change dns algorithm sliding
 fails 'limit change of a missing limit is refused' 1 "ringfence: limit 'none': it does not exist; 'limit list' \
 lists the limits, 'limit add' makes one" ringfence limit change none rate 1/1s
 ringfence limit set dns rate 1k/1m match udp per /24 algorithm token burst 7 >"$scratch/log"

@@ -153,7 +153,7 @@ fails 'save to a full disk fails' 1 'ringfence: standard output: No space left o
 is "$(wc -c <"$scratch/disk/rules")" 4096 'save to a full disk leaves a part of the rules'
 head -n -1 "$scratch/disk/rules" >"$scratch/part"
 lost="this output of 'save' is cut short: its last line, 'newcomers …', is missing; save it \
-again, or add 'newcomers off' if nothing else is missing"
+again, or add 'newcomers off' if the rest is complete"
 for command in check apply; do
 	is "$(ringfence $command "$scratch/part" 2>&1 | head -n 1)" "ringfence: $scratch/part: $lost" \
 		"$command refuses a part of saved rules"

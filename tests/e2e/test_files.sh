@@ -41,8 +41,8 @@ END
 	for i in e f g h i; do echo "limit add $i rate 1/1s"; done
 	for i in 1 2 3; do echo "limit add o$i rate 1/1s match other"; done
 } >>"$scratch/bad"
-many="at most 4 limits may apply to a packet, but all of these apply to some packets; delete one, or narrow \
-what it matches"
+many="at most 4 limits can apply to a packet, but all of these apply to some packets; delete one, or \
+make it match fewer packets"
 errors=":2: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mbit
 :3: '10.0.0.0/40': invalid prefix: its length must be 0-32
 :4: limit 'a': given twice, first in line 1
@@ -54,8 +54,8 @@ errors=":2: '1': invalid rate; write COUNT/TIME, like 20k/1s or 100/10s, or 10mb
 :11: 'newcomers': given twice
 : limits 'a', 'e', 'f', 'g' and 'h': $many
 : limits 'a', 'e', 'f', 'g' and 'i': $many
-: limits 'o1' and 'o2': only one limit may have 'match other'; delete one
-: limits 'o1' and 'o3': only one limit may have 'match other'; delete one
+: limits 'o1' and 'o2': only one limit can have 'match other'; delete one
+: limits 'o1' and 'o3': only one limit can have 'match other'; delete one
 : 13 errors; "
 # all_of NAME: the errors, each with the program and the file.
 all_of() {

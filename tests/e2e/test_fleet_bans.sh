@@ -224,7 +224,7 @@ check 'until that ends' eventually has_bans 2 192.0.2.99
 says() { # NAME SENTENCE WORD…
 	fails "$1" 2 "ringfence: $2" on 1 deny add "${@:3}"
 }
-says 'a ban has an end' "'fleet': a ban of the fleet ends; write deny add 192.0.2.1 for TIME fleet, with TIME of 1h at most" 192.0.2.1 fleet
+says 'a ban has an end' "'fleet': a ban of the fleet needs a time; write deny add 192.0.2.1 for TIME fleet, with TIME of 1h at most" 192.0.2.1 fleet
 says 'of an hour at most' "'fleet': hosts take bans of 1h at most; write a shorter time, or leave out 'fleet'" 192.0.2.1 for 61m fleet
 says 'no wider than /24' "'192.0.0.0/23': hosts take bans of a /24 or longer prefixes; write such prefixes, or leave out 'fleet'" \
 	192.0.0.0/23 for 1m fleet

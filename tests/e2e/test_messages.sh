@@ -151,7 +151,7 @@ is "$(describe ringfence save --json)" "exit 2
 stderr: ringfence: $no_json" 'save refuses --json'
 # The refusals of the grammar are in tests/unit/refusals; here, that they change nothing.
 usage "'shadow': given twice" limit set any rate 20k/1s shadow shadow
-usage "'cells': 'algorithm token' does not take it; only sliding has cells and an edge" \
+usage "'cells': 'algorithm token' does not accept it; only sliding has cells and an edge" \
 	limit set any rate 20k/1s algorithm token cells 4
 usage "'now': unexpected word; see 'ringfence help deny add'" deny add 192.0.2.1 now
 
@@ -159,7 +159,7 @@ usage "'192.0.2': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 
 usage "'192.0.2.0/33': invalid prefix: its length must be 0-32" show 192.0.2.0/33
 usage "'2001:db8::g': invalid address; write it like 192.0.2.1 or 2001:db8::1" show 2001:db8::g
 
-usage "'chain' and 'replace' exclude each other: 'chain' runs beside other programs, 'replace' removes \
+usage "'chain' and 'replace' exclude each other: 'chain' runs alongside other programs, 'replace' removes \
 them" attach "${port[1]}" chain replace
 usage "'dev ${port[1]}': attach takes its interface without 'dev'" dev "${port[1]}" attach "${port[1]}"
 usage "'dev ${port[0]}': detach takes its interface without 'dev'" dev "${port[0]}" detach "${port[0]}"

@@ -73,12 +73,12 @@ rules <<-'END'
 END
 before=$(fence save | sed 1d)
 fails 'limit add of a fifth limit on one packet is refused, and names all five' 1 \
-	"ringfence: limits 'one', 'two', 'three', 'four' and 'five': at most 4 limits may apply \
-to a packet, but all of these apply to some packets; delete one, or narrow what it matches" \
+	"ringfence: limits 'one', 'two', 'three', 'four' and 'five': at most 4 limits can apply to a packet, but all of these apply to some packets; delete one, or \
+make it match fewer packets" \
 	fence limit add five rate 1/1h match udp dport 50-60
 fails 'limit set that makes a fifth limit match one packet is refused' 1 \
-	"ringfence: limits 'one', 'two', 'three', 'four' and 'other': at most 4 limits may apply \
-to a packet, but all of these apply to some packets; delete one, or narrow what it matches" \
+	"ringfence: limits 'one', 'two', 'three', 'four' and 'other': at most 4 limits can apply to a packet, but all of these apply to some packets; delete one, or \
+make it match fewer packets" \
 	fence limit set other rate 100/1h match udp
 is "$(fence save | sed 1d)" "$before" 'a fifth limit on one packet that is refused changes nothing'
 does 'limit add of a fifth limit works if no packet matches all five' '' \

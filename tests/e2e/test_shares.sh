@@ -81,7 +81,7 @@ fails 'nor does it join another interface so' 1 \
 	ringfence attach "${port[1]}" fence "${port[0]}" fleet
 ringfence detach "${port[0]}" >"$scratch/log"
 fails "'chain' and 'fleet' exclude each other" 2 \
-	"ringfence: 'chain' and 'fleet' exclude each other: a fence that shares limits is not beside other programs" \
+	"ringfence: 'chain' and 'fleet' exclude each other: a fence that shares limits cannot run alongside other programs" \
 	ringfence attach "${port[0]}" fleet chain
 
 done_testing

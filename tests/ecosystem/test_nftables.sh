@@ -51,7 +51,7 @@ is "$(denied)" '192.0.2.1 192.0.2.16/29 198.51.100.0/24 203.0.113.5 203.0.113.6/
 	'a set of IPv6 is added to it'
 inside nft -j list set inet filter bans >"$scratch/bans.json"
 fails 'an element with a timeout is refused' 1 \
-	"ringfence: $scratch/bans.json: an element has a timeout, and here an entry has none; turn the set into \
+	"ringfence: $scratch/bans.json: an element has a timeout, which a list file does not support; convert the set into \
 'deny add PREFIX for TIME' and run 'ringfence batch'" ringfence deny load "$scratch/bans.json"
 
 guide 'set inet filter bans' >/dev/null

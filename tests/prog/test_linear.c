@@ -143,7 +143,7 @@ enum { UDP_, DNS_, TCP_, SYN_, ACK_, FROM_, TO_, LONG_, OTHER_ };
 static const char *const names[LIMITS] = {"udp",  "dns", "tcp",	 "syn",	 "ack",
 					  "from", "to",	 "long", "other"};
 
-/* No more than four limits may apply to a packet, so these are two sets. */
+/* No more than four limits can apply to a packet, so these are two sets. */
 static const struct rules {
 	const char *text;
 	unsigned int limits;

@@ -121,8 +121,7 @@ static const struct CMUnitTest tests[] = {
 	       "dns rate 5/1m algorithm log"),
 	REFUSED("rate 0 of a limit with a ban", "dns rate 5/1s ban 1m", "dns rate 0",
 		"'ban': rate 0 drops all packets and bans no source; leave out 'ban', or write a "
-		"rate "
-		"like 1/1h; parts that are not named stay, 'no PART' takes one away"),
+		"rate like 1/1h; unnamed parts remain unchanged, 'no PART' removes one"),
 	REFUSED("no name", "dns rate 5/1s", "",
 		"the limit's name is missing; write limit change NAME"),
 	REFUSED("no part", "dns rate 5/1s", "dns",
@@ -134,8 +133,8 @@ static const struct CMUnitTest tests[] = {
 	REFUSED("a part twice", "dns rate 5/1s", "dns rate 6/1s rate 7/1s", "'rate': given twice"),
 	REFUSED("what the rest of the limit excludes", "dns rate 5/1s algorithm token burst 8",
 		"dns no algorithm",
-		"'burst': 'algorithm sliding' does not take it; only token and leaky have a burst; "
-		"parts that are not named stay, 'no PART' takes one away"),
+		"'burst': 'algorithm sliding' does not accept it; only token and leaky have a "
+		"burst; unnamed parts remain unchanged, 'no PART' removes one"),
 };
 
 int main(void)

@@ -225,7 +225,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSE("2026-02-29T00:00", "days 1-28"),
 	REFUSE("2026-11-00T00:00", "days 1-30"),
 	REFUSE("2026-11-22", "like 2026-11-22T14:02"),
-	REFUSE("2h", "begins with '-': -2h"),
+	REFUSE("2h", "starts with '-': -2h"),
 	REFUSE("90s", "-90s"),
 	REFUSE("-2", "like -90s or -2h"),
 	REFUSE("--2h", "like -90s or -2h"),

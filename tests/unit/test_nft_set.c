@@ -132,9 +132,8 @@ static const struct CMUnitTest tests[] = {
 	REFUSED("an element with a timeout",
 		SET("ipv4_addr",
 		    "{\"elem\": {\"val\": \"192.0.2.1\", \"timeout\": 600, \"expires\": 599}}"),
-		"set: an element has a timeout, and here an entry has none; turn the set into "
-		"'deny "
-		"add PREFIX for TIME' and run 'ringfence batch'"),
+		"set: an element has a timeout, which a list file does not support; convert the "
+		"set into 'deny add PREFIX for TIME' and run 'ringfence batch'"),
 	REFUSED("a set of ports", SET("inet_service", "22"),
 		"set: the set's type is not ipv4_addr or ipv6_addr" REMEDY),
 	REFUSED("a set of pairs",
@@ -144,7 +143,7 @@ static const struct CMUnitTest tests[] = {
 		"{\"nftables\": [{\"set\": {\"type\": \"ipv4_addr\"}}, {\"set\": {\"type\": "
 		"\"ipv4_addr\"}}]}",
 		"set: it has more than one set" REMEDY),
-	REFUSED("other JSON", "{\"a\": [1]}", "set: it has no set of nftables" REMEDY),
+	REFUSED("other JSON", "{\"a\": [1]}", "set: it contains no nftables set" REMEDY),
 	REFUSED("half of it", "{\"nftables\": [", "set:1: not JSON: ']' expected near end of file"),
 	REFUSED("a range that goes back",
 		SET("ipv4_addr", "{\"range\": [\"192.0.2.2\", \"192.0.2.1\"]}"),

@@ -89,10 +89,10 @@ static void a_fifth_limit_on_one_packet_is_refused(void **state)
 	rules_compile(&rules);
 	rules_add(&rules, "e rate 1k/1s per /16 from 192.0.2.0/24 match proto 6 shadow");
 	err = rules_try_compile(&rules);
-	assert_no_room(err, &rules.error,
-		       "limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits may apply to a packet, "
-		       "but all of these apply to some packets; delete one, or narrow what "
-		       "it matches");
+	assert_no_room(
+		err, &rules.error,
+		"limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits can apply to a packet, but "
+		"all of these apply to some packets; delete one, or make it match fewer packets");
 	rules_put(&rules, 3, "d rate 1k/1s match udp");
 	rules_compile(&rules);
 	rules_free(&rules);
@@ -112,11 +112,11 @@ static void a_shadow_makes_the_fifth_limit_where_it_replaces_none(void **state)
 	rules_compile(&rules);
 	rules_put(&rules, 9, "e rate 10/1s from 192.0.2.0/24 shadow");
 	err = rules_try_compile(&rules);
-	assert_no_room(err, &rules.error,
-		       "limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits may apply to a packet, "
-		       "but all of these apply to some packets; delete one, or narrow what "
-		       "it matches, or put the narrower of 'a' and 'e' in force, so "
-		       "that it replaces the other");
+	assert_no_room(
+		err, &rules.error,
+		"limits 'a', 'b', 'c', 'd' and 'e': at most 4 limits can apply to a packet, but "
+		"all of these apply to some packets; delete one, or make it match fewer packets, "
+		"or enforce the narrower of 'a' and 'e', which then replaces the other");
 	rules_free(&rules);
 }
 
@@ -333,8 +333,9 @@ static void match_other_applies_to_no_source(void **state)
 			1U << 2);
 	rules_put(&rules, 4, "c rate 1k/1s match other");
 	assert_int_equal(rf_ruleset_compile(&rules.ruleset, &compiled, &error), -EEXIST);
-	assert_string_equal(error.text, "limits 'b' and 'c': only one limit may have 'match "
-					"other'; delete one");
+	assert_string_equal(
+		error.text,
+		"limits 'b' and 'c': only one limit can have 'match other'; delete one");
 	rf_compiled_free(&compiled);
 	rf_ruleset_del_limit(&rules.ruleset, 3);
 	rf_ruleset_del_limit(&rules.ruleset, 4);

@@ -186,7 +186,7 @@ static const struct CMUnitTest tests[] = {
 	REFUSES("an open address of IPv6 without a token", "listen [::]:80",
 		"'listen [::]:80': " NO_TOKEN),
 	REFUSES("a relative path", "history here",
-		"'here': 'history' expects a path that begins with '/', or off"),
+		"'here': 'history' expects an absolute path, or off"),
 	REFUSES("an empty name of a host", "host a,,b",
 		"'a,,b': 'host' expects NAME[,NAME…], each with ':PORT' or without, like "
 		"grafana.example"),

@@ -7,11 +7,10 @@
 #include "cli/batch.h"
 
 #define WORDS_MAX 1024 /* in a line; blanks are allowed after the commas of a port list */
-#define COMMANDS                                                                               \
-	"a batch, which can have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or " \
-	"'del', "                                                                              \
-	"'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' and "   \
-	"'fleet hosts'"
+#define COMMANDS                                                                                \
+	"a batch, which can have 'limit' with 'add', 'set', 'change', 'enforce', 'shadow' or "  \
+	"'del', 'allow' and 'deny' with 'add', 'del', 'load' or 'flush', 'newcomers', 'unban' " \
+	"and 'fleet hosts'"
 
 void rf_batch_free(struct rf_batch *batch)
 {

@@ -269,9 +269,8 @@ int rf_words_end(const struct rf_words *words, struct rf_error *error)
 				      "a fence, save dev %s",
 				      left, left, left);
 	if (command == &rf_syntax[RF_CMD_FLEET_JOIN] && strcmp(left, "tls") == 0)
-		return rf_error_usage(error,
-				      "'tls': the agent does not speak TLS; run stunnel beside it, "
-				      "and name its address with 'redis'");
+		return rf_error_usage(error, "'tls': the agent does not speak TLS; run stunnel on "
+					     "this host, and set its address with 'redis'");
 	/* `stats eth0` */
 	if (!command->operand.word && rf_option_find(command->options, left) < 0 &&
 	    !rf_parse_name(left, "", name, &ignored))

@@ -534,10 +534,10 @@ static int parse_port_range(const char **text, uint64_t *ports, struct rf_error 
 		return rf_error_usage(error, "'%.*s': invalid port: it must be 0-%d", length, start,
 				      RF_PORTS - 1);
 	if (first > last)
-		return rf_error_usage(error,
-				      "'%.*s': invalid range of ports: it ends before it begins; "
-				      "write %ld-%ld",
-				      length, start, last, first);
+		return rf_error_usage(
+			error,
+			"'%.*s': invalid range of ports: the end is below the start; write %ld-%ld",
+			length, start, last, first);
 	for (long port = first; port <= last; port++)
 		ports[port / 64] |= 1ULL << port % 64;
 	return 0;
@@ -580,10 +580,10 @@ int rf_parse_lengths(const char *value, struct rf_limit *limit, struct rf_error 
 			"with its Ethernet header",
 			value, RF_LENGTH_MIN, RF_LENGTHS - 1);
 	if (first > last)
-		return rf_error_usage(error,
-				      "'%s': invalid range of lengths: it ends before it begins; "
-				      "write %ld-%ld",
-				      value, last, first);
+		return rf_error_usage(
+			error,
+			"'%s': invalid range of lengths: the end is below the start; write %ld-%ld",
+			value, last, first);
 	limit->length_min = first;
 	limit->length_max = last;
 	return 0;
@@ -627,15 +627,14 @@ int rf_parse_tcp_flags(const char *value, struct rf_limit *limit, struct rf_erro
 			"flags are SYN, ACK, FIN, RST, PSH, URG, ECE, CWR, NONE and ALL",
 			value);
 	if (!mask)
-		return rf_error_usage(
-			error,
-			"'%s': invalid flags: no flag is asked for; write NONE/ALL for "
-			"packets without any flag",
-			value);
+		return rf_error_usage(error,
+				      "'%s': invalid flags: the mask is empty; write NONE/ALL for "
+				      "packets without any flag",
+				      value);
 	if (flags & ~mask)
 		return rf_error_usage(error,
-				      "'%s': invalid flags: those before the slash must also stand "
-				      "behind it, or no packet would match",
+				      "'%s': invalid flags: flags before the slash must also be "
+				      "after it, or no packet would match",
 				      value);
 	limit->tcp_flags = flags;
 	limit->tcp_mask = mask;
@@ -658,8 +657,8 @@ static int check_other(unsigned int given, struct rf_error *error)
 		if (rf_attributes[i].of_source && given & 1U << i)
 			return rf_error_usage(
 				error,
-				"'%s': 'match other' does not take it, since packets that are not "
-				"IP have no source and no port; leave out one of them",
+				"'%s': 'match other' does not accept it, because packets that are "
+				"not IP have no source and no port; leave out one of them",
 				rf_limit_options[i].word);
 	return 0;
 }
@@ -670,16 +669,14 @@ static int check_ports(const struct rf_limit *limit, const char *what, struct rf
 	if (match_has_ports(limit))
 		return 0;
 	if (limit->match == RF_MATCH_ICMP)
-		return rf_error_usage(
-			error,
-			"'%s': 'match icmp' does not take it, since ICMP has no ports; "
-			"leave out one of them",
-			what);
-	return rf_error_usage(
-		error,
-		"'%s': 'match proto %d' does not take it; only any, tcp, tcp syn, udp, "
-		"proto 6 and proto 17 have ports",
-		what, limit->protocol);
+		return rf_error_usage(error,
+				      "'%s': 'match icmp' does not accept it, because ICMP has no "
+				      "ports; leave out one of them",
+				      what);
+	return rf_error_usage(error,
+			      "'%s': 'match proto %d' does not accept it; only any, tcp, tcp syn, "
+			      "udp, proto 6 and proto 17 have ports",
+			      what, limit->protocol);
 }
 
 static int check_flags(const struct rf_limit *limit, struct rf_error *error)
@@ -693,11 +690,10 @@ static int check_flags(const struct rf_limit *limit, struct rf_error *error)
 				      "'match tcp' or leave out 'flags'");
 	if (limit->match != RF_MATCH_ANY && limit->match != RF_MATCH_TCP &&
 	    (limit->match != RF_MATCH_PROTOCOL || limit->protocol != TCP))
-		return rf_error_usage(
-			error,
-			"'flags': 'match %s' does not take it, since only TCP has these "
-			"flags; write 'match tcp' or leave out 'flags'",
-			match);
+		return rf_error_usage(error,
+				      "'flags': 'match %s' does not accept it, because only TCP "
+				      "has these flags; write 'match tcp' or leave out 'flags'",
+				      match);
 	return 0;
 }
 

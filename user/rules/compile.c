@@ -561,8 +561,8 @@ static void name_pair(const struct rf_ruleset *ruleset, const struct rf_places *
 		if ((limits & pair) == pair && places->group[a] >> b & 1 &&
 		    limit[a].has_from + limit[b].has_from && !share_prefix(ruleset, pair))
 			snprintf(text, PAIR_SIZE,
-				 ", or put the narrower of '%s' and '%s' in force, so that it "
-				 "replaces the other",
+				 ", or enforce the narrower of '%s' and '%s', which then replaces "
+				 "the other",
 				 limit[a].name, limit[b].name);
 	}
 }
@@ -586,8 +586,8 @@ static int fail_charged(const struct rf_ruleset *ruleset, const struct rf_places
 	}
 	return rf_error_failed(
 		error, -ENOSPC,
-		"limits %s: at most %d limits may apply to a packet, but all of these apply to "
-		"some packets; delete one, or narrow what it matches%s",
+		"limits %s: at most %d limits can apply to a packet, but all of these apply to "
+		"some packets; delete one, or make it match fewer packets%s",
 		names, RF_CHARGED_MAX, pair);
 }
 
@@ -662,7 +662,7 @@ static int compile_other(struct rf_bank *bank, uint32_t *refused, struct rf_erro
 		*refused = bank->other ? 1U << slot : 0;
 		if (*refused)
 			return rf_error_failed(error, -EEXIST,
-					       "limits '%s' and '%s': only one limit may have "
+					       "limits '%s' and '%s': only one limit can have "
 					       "'match other'; delete one",
 					       bank->limit[bank->other - 1].name,
 					       bank->limit[slot].name);

@@ -245,8 +245,8 @@ static int add_element(const struct set_reading *set_reading, const json_t *elem
 	if (json_object_get(with_more, "timeout") || json_object_get(with_more, "expires"))
 		return rf_error_failed(
 			set_reading->error, -EINVAL,
-			"%s: an element has a timeout, and here an entry has none; turn the set "
-			"into 'deny add PREFIX for TIME' and run 'ringfence batch'",
+			"%s: an element has a timeout, which a list file does not support; convert "
+			"the set into 'deny add PREFIX for TIME' and run 'ringfence batch'",
 			set_reading->name);
 	if (with_more)
 		element = json_object_get(with_more, "val");
@@ -275,7 +275,7 @@ static const json_t *find_set(const struct set_reading *set_reading, const json_
 		set = one ? one : set;
 	}
 	if (!set)
-		fail_set(set_reading, "it has no set of nftables");
+		fail_set(set_reading, "it contains no nftables set");
 	return set;
 }
 

@@ -551,7 +551,7 @@ int rf_parse_moment(const char *text, uint64_t now_ns, uint64_t *time_ns, struct
 	if (*text == '-')
 		return parse_back(text, now_ns, time_ns, error);
 	if (is_duration(text))
-		return rf_error_usage(error, "'%s': a time back begins with '-': -%s", text, text);
+		return rf_error_usage(error, "'%s': a time back starts with '-': -%s", text, text);
 	if (parse_written(text, &written, error))
 		return -EINVAL;
 	has_date = written.year;
@@ -560,8 +560,8 @@ int rf_parse_moment(const char *text, uint64_t now_ns, uint64_t *time_ns, struct
 		return rf_error_usage(error, "'%s': that is in the future", text);
 	if (second < 0)
 		return rf_error_usage(error,
-				      "'%s': no clock showed that: it was set forward over that "
-				      "time, as summer time began",
+				      "'%s': this local time does not exist: the clock was set "
+				      "forward over it for summer time",
 				      text);
 	*time_ns = second * RF_NS_PER_S + written.fraction_ns;
 	if (*time_ns > now_ns)

@@ -34,8 +34,8 @@ int rf_check_fleet_ban(const struct rf_prefix *prefix, uint64_t time_ns, struct 
 	rf_format_prefix(prefix, text);
 	if (!time_ns)
 		return rf_error_usage(error,
-				      "'fleet': a ban of the fleet ends; write deny add %s for "
-				      "TIME fleet, with TIME of 1h at most",
+				      "'fleet': a ban of the fleet needs a time; write deny add %s "
+				      "for TIME fleet, with TIME of 1h at most",
 				      text);
 	if (time_ns > RF_FLEET_BAN_MOST_MS * RF_NS_PER_MS)
 		return rf_error_usage(error,
@@ -174,10 +174,10 @@ int rf_parse_attach(struct rf_words *words, struct rf_attach *attach, struct rf_
 	if (!err && parsed.chain && parsed.replace)
 		err = rf_error_usage(error,
 				     "'chain' and 'replace' exclude each other: 'chain' runs "
-				     "beside other programs, 'replace' removes them");
+				     "alongside other programs, 'replace' removes them");
 	if (!err && parsed.chain && parsed.fleet)
 		err = rf_error_usage(error, "'chain' and 'fleet' exclude each other: a fence that "
-					    "shares limits is not beside other programs");
+					    "shares limits cannot run alongside other programs");
 	if (!err)
 		*attach = parsed;
 	return err;

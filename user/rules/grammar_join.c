@@ -62,8 +62,8 @@ static int parse_engine(const struct rf_option *option, const char *value, void 
 					      server);
 		if (count > RF_SERVERS_MOST)
 			return rf_error_usage(error,
-					      "'redis': names more than %d nodes of a cluster; "
-					      "those that it does not name are found",
+					      "'redis': names more than %d nodes of a cluster; the "
+					      "others are discovered automatically",
 					      RF_SERVERS_MOST);
 		rest += length;
 		if (!*rest++)
@@ -80,10 +80,10 @@ static int parse_user(const struct rf_option *option, const char *value, void *i
 	while (isgraph((unsigned char)value[length]) && value[length] != '#')
 		length++;
 	if (!length || value[length] || length > USER_LONGEST)
-		return rf_error_usage(error,
-				      "'%s': invalid user: it may have 1-%d visible ASCII "
-				      "characters, and no '#'",
-				      value, USER_LONGEST);
+		return rf_error_usage(
+			error,
+			"'%s': invalid user: expects 1-%d visible ASCII characters without '#'",
+			value, USER_LONGEST);
 	return rf_store_setting(option, value, into, error);
 }
 
@@ -92,10 +92,9 @@ static int parse_path(const struct rf_option *option, const char *value, void *i
 		      struct rf_error *error)
 {
 	if (*value != '/' || strpbrk(value, " \t\r\n#"))
-		return rf_error_usage(error,
-				      "'%s': '%s file' expects a path that begins with '/', "
-				      "without blanks and '#'",
-				      value, option->what);
+		return rf_error_usage(
+			error, "'%s': '%s file' expects an absolute path without blanks and '#'",
+			value, option->what);
 	return rf_store_setting(option, value, into, error);
 }
 

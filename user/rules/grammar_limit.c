@@ -67,18 +67,17 @@ static int check_algorithm(const struct rf_draft *draft, struct rf_error *error)
 
 	if (limit->algorithm != RF_SLIDING && (has_cells || rf_has_given(draft, RF_OPT_EDGE)))
 		return rf_error_usage(error,
-				      "'%s': 'algorithm %s' does not take it; only sliding has "
+				      "'%s': 'algorithm %s' does not accept it; only sliding has "
 				      "cells and an edge",
 				      has_cells ? "cells" : "edge", name);
 	if (!rf_has_burst(limit) && rf_has_given(draft, RF_OPT_BURST))
 		return rf_error_usage(error,
-				      "'burst': 'algorithm %s' does not take it; only token and "
+				      "'burst': 'algorithm %s' does not accept it; only token and "
 				      "leaky have a burst",
 				      name);
 	if (limit->algorithm == RF_LOG && limit->unit == RF_BYTES)
-		return rf_error_usage(error,
-				      "'algorithm log': it keeps the times of packets, and does "
-				      "not count bytes; use 'algorithm sliding'");
+		return rf_error_usage(error, "'algorithm log': it stores the times of packets, and "
+					     "does not count bytes; use 'algorithm sliding'");
 	return 0;
 }
 
@@ -122,11 +121,11 @@ static int check_rate(const struct rf_draft *draft, struct rf_error *error)
 	if (!limit->rate)
 		return check_rate0(limit, error);
 	if (limit->algorithm == RF_LOG && (limit->rate < 1 || limit->rate > RF_LOG_MAX))
-		return rf_error_usage(error,
-				      "'%s': invalid rate: the count must be 1-%d, since "
-				      "'algorithm log' keeps a time for each packet; use "
-				      "'algorithm sliding'",
-				      draft->rate.text, RF_LOG_MAX);
+		return rf_error_usage(
+			error,
+			"'%s': invalid rate: the count must be 1-%d, because 'algorithm log' "
+			"stores a time for each packet; use 'algorithm sliding'",
+			draft->rate.text, RF_LOG_MAX);
 	if (limit->unit == RF_BYTES)
 		max <<= RF_UNIT_SHIFT_MAX;
 	return check_range(draft->rate.text, "rate", limit, limit->rate, max, error);
@@ -211,8 +210,8 @@ static int check_offline(struct rf_draft *draft, struct rf_error *error)
 	rf_format_rate(limit->rate, limit->window_ns, rate);
 	if (offline.window_ns != limit->window_ns)
 		return rf_error_usage(error,
-				      "'%s': invalid 'offline': its TIME must be that of the rate, "
-				      "as in %s",
+				      "'%s': invalid 'offline': its TIME must equal the TIME of "
+				      "the rate, as in %s",
 				      draft->offline.text, rate);
 	if (offline.in_bits && limit->unit == RF_PACKETS)
 		return rf_error_usage(error,
@@ -331,7 +330,7 @@ static int fail_no_rate(const struct rf_words *words, const char *name, struct r
 	if (next && rf_words_are_of(words, RF_CMD_LIMIT_SET))
 		return rf_error_usage(error,
 				      "'%s': the rate is missing; write %s rate COUNT/TIME, or "
-				      "'limit change %s %s …' to keep the rest",
+				      "'limit change %s %s …' to leave the rest unchanged",
 				      name, name, name, next);
 	return rf_error_usage(error, "'%s': the rate is missing; write %s rate COUNT/TIME", name,
 			      name);
@@ -425,7 +424,7 @@ static int parse_changed(struct rf_words *words, const char *name, struct rf_def
 	err = parse_options(words, &draft, true, error);
 	if (!err && draft_check(&draft, &reason))
 		err = rf_error_usage(error,
-				     "%s; parts that are not named stay, 'no PART' takes one away",
+				     "%s; unnamed parts remain unchanged, 'no PART' removes one",
 				     reason.text);
 	return finish(&draft, err, definition);
 }

@@ -252,9 +252,9 @@ static int take_owner(const struct rf_option *option, const char *value, char *o
 	if (strcmp(value, "all") == 0 && !option->words)
 		return rf_error_usage(error, "'by all': expects the name of one owner");
 	if (strcmp(value, rf_owner_name(NULL, RF_OWNER_FLEET)) == 0)
-		return rf_error_usage(error, "'by fleet': the agent of the fleet adds and removes "
-					     "those entries; 'ringfence fleet bans flush' removes "
-					     "all of them");
+		return rf_error_usage(error,
+				      "'by fleet': the agent of the fleet adds and removes those "
+				      "entries; 'ringfence fleet bans flush' removes them");
 	return rf_parse_owner(value, owner, error);
 }
 

@@ -113,8 +113,8 @@ const struct rf_option rf_reason_words[] = {RF_REASONS(REASON){}};
 
 static const struct rf_option one_words[] = {
 	{"in", RF_KIND_NUMBER, "N",
-	 .summary = "take one of every N packets, on each CPU (default: 1024); what it costs, only "
-		    "the packets that are taken pay",
+	 .summary = "sample one of every N packets, on each CPU (default: 1024); only sampled "
+		    "packets incur the cost",
 	 NAMES, INTO(struct rf_capture, one_in), WITHIN(1, RF_ONE_IN_MAX),
 	 .what = "one in how many"},
 	{},
@@ -138,9 +138,9 @@ static const struct rf_option capture_options[] = {
 	{"most", RF_KIND_NUMBER, "N", .summary = "write N packets a second at most (default: 1000)",
 	 NAMES, INTO(struct rf_capture, most), WITHIN(1, PACKETS_MAX),
 	 .initial = RF_CAPTURE_MOST_DEFAULT, .what = "number of packets a second"},
-	{"count", RF_KIND_NUMBER, "N", .summary = "end after N packets", NAMES,
+	{"count", RF_KIND_NUMBER, "N", .summary = "stop after N packets", NAMES,
 	 INTO(struct rf_capture, count), WITHIN(1, PACKETS_MAX), .what = "number of packets"},
-	{"for", RF_KIND_TIME, "TIME", .summary = "end after TIME (default: when interrupted)",
+	{"for", RF_KIND_TIME, "TIME", .summary = "stop after TIME (default: when interrupted)",
 	 NAMES, INTO(struct rf_capture, time_ns), A_DAY, .what = "time to capture"},
 	{"write", RF_KIND_FILE, "FILE|-",
 	 .summary = "the file, which must not exist yet; -: standard output",
@@ -211,8 +211,8 @@ static const struct rf_option events_options[] = {
 	{"of", RF_KIND_TYPES, "TYPE,…", .summary = "only events of these types:",
 	 .words = rf_event_words, INTO(struct rf_events_asked, types)},
 	{"from", RF_KIND_PREFIX, "PREFIX",
-	 .summary = "only events of sources in this network; where the history has "
-		    "networks instead of addresses, of those that overlap it",
+	 .summary = "only events of sources in this network; if the history has networks instead "
+		    "of addresses, of networks that overlap it",
 	 INTO(struct rf_events_asked, from)},
 	{},
 };
@@ -229,8 +229,9 @@ static int check_events(void *arguments, uint64_t now_ns, struct rf_error *error
 	struct rf_events_asked *asked = arguments;
 
 	if (asked->is_watch && asked->until)
-		return rf_error_usage(error, "'until': 'watch' goes on until it is interrupted; "
-					     "leave out one of the two");
+		return rf_error_usage(
+			error,
+			"'until': 'watch' runs until it is interrupted; leave out one of the two");
 	return settle_until(asked->until, asked->since_ns, now_ns, &asked->until_ns, error);
 }
 
@@ -238,14 +239,14 @@ static int check_events(void *arguments, uint64_t now_ns, struct rf_error *error
 
 static const struct rf_option fleet_bans_words[] = {
 	{"list", .summary = "print them (default)"},
-	{"flush", .summary = "end them all on this host"},
+	{"flush", .summary = "remove them all on this host"},
 	{},
 };
 
 static const struct rf_option fleet_by_words[] = {
 	{"drops", .summary = "the packets that the hosts dropped"},
 	{"rate", .summary = "the packets a second that come now, on all hosts together"},
-	{"hosts", .summary = "how many hosts tell of the source"},
+	{"hosts", .summary = "the number of hosts that report the source"},
 	{},
 };
 
@@ -277,9 +278,8 @@ static const struct rf_option order_words[] = {
 	{},
 };
 
-#define AT_SUMMARY                                                                        \
-	"from the history: what was then. TIME: 14:02, 14:02:11, 2026-11-22T14:02, or a " \
-	"time back: -2h"
+#define AT_SUMMARY \
+	"from the history, as of TIME: 14:02, 14:02:11, 2026-11-22T14:02, or a time back: -2h"
 
 static const struct rf_option stats_options[] = {
 	{"watch", RF_KIND_NUMBER, "SECONDS",
@@ -288,9 +288,9 @@ static const struct rf_option stats_options[] = {
 	 .bare = 1, .what = "number of seconds"},
 	{"reasons", .summary = "with watch: the rate of each reason as well",
 	 INTO(struct rf_stats, reasons)},
-	{"total", .summary = "count since the attach, whatever was reset",
+	{"total", .summary = "count since the attach, regardless of resets",
 	 INTO(struct rf_stats, total)},
-	{"reset", .summary = "begin the counters of the fence and its limits at 0",
+	{"reset", .summary = "reset the counters of the fence and its limits to 0",
 	 INTO(struct rf_stats, reset)},
 	{"at", RF_KIND_MOMENT, "TIME", .summary = AT_SUMMARY, NAMES, INTO(struct rf_stats, at_ns)},
 	{},
@@ -312,9 +312,9 @@ static int check_stats(void *arguments, uint64_t now_ns, struct rf_error *error)
 
 static const struct rf_option metrics_options[] = {
 	{"file", RF_KIND_FILE, "PATH",
-	 .summary = "write them into this file, all at once, for node_exporter's textfile "
-		    "collector, which reads files named *.prom. Counters go on from what the file "
-		    "had, also where a fence was replaced meanwhile",
+	 .summary = "write them into this file, atomically, for node_exporter's textfile "
+		    "collector, which reads files named *.prom. Counters continue from the values "
+		    "in the file, even if a fence was replaced",
 	 NAMES, INTO_ALL(const char *)},
 	{},
 };
@@ -325,7 +325,8 @@ static int check_metrics(void *arguments, uint64_t now_ns, struct rf_error *erro
 
 	(void)now_ns;
 	if (*path && strcmp(*path, "-") == 0)
-		return rf_error_usage(error, "'file -': 'ringfence metrics' alone prints them");
+		return rf_error_usage(error,
+				      "'file -': 'ringfence metrics' without 'file' prints them");
 	return 0;
 }
 
@@ -376,9 +377,9 @@ static int parse_per(const struct rf_option *option, const char *value, void *in
 	if (*value != '/')
 		return rf_parse_time_in(option, value, &asked->per_ns, error);
 	return rf_error_usage(error,
-			      "'per %s': expects a TIME here, like 1s; sources are grouped as a "
-			      "limit groups them, so name one that does so with 'limit NAME', or "
-			      "add it: ringfence limit add probe-net rate 50k/1s %s %s shadow",
+			      "'per %s': expects a TIME here, like 1s; sources are grouped as in a "
+			      "limit; select such a limit with 'limit NAME', or add it: ringfence "
+			      "limit add probe-net rate 50k/1s %s %s shadow",
 			      value, atoi(value + 1) > 32 ? "per6" : "per", value);
 }
 
@@ -388,16 +389,15 @@ static const struct rf_option suggest_options[] = {
 		    "that sees every packet)",
 	 NAMES, INTO(struct rf_suggest_asked, limit)},
 	{"per", RF_KIND_TIME, "TIME",
-	 .summary = "COUNT in this TIME, that of a limit (default: that of "
-		    "the limit)",
-	 NAMES, INTO(struct rf_suggest_asked, per_ns), TIMES("1ms", "8784h"),
-	 .what = "TIME of a limit", .parse = parse_per},
+	 .summary = "COUNT in this TIME, as in a limit (default: the TIME of the limit)", NAMES,
+	 INTO(struct rf_suggest_asked, per_ns), TIMES("1ms", "8784h"), .what = "TIME of a limit",
+	 .parse = parse_per},
 	{"since", RF_KIND_MOMENT, "TIME",
 	 .summary = "from the history, from then on (default: -24h). TIME: "
 		    "14:02, 2026-11-22T14:02, or a time back: -2h",
 	 NAMES, INTO(struct rf_suggest_asked, since_ns)},
 	{"for", RF_KIND_TIME, "TIME",
-	 .summary = "from what comes in now, for so long; without a history", NAMES,
+	 .summary = "from current traffic, measured for this time; without a history", NAMES,
 	 INTO(struct rf_suggest_asked, for_ns), TIMES("2s", "24h"), .what = "time to watch"},
 	{},
 };
@@ -459,7 +459,8 @@ static const struct rf_option offline_words[] = {
 
 static const struct rf_option ban_then[] = {
 	{"all",
-	 .summary = "a source over the limit is dropped for TIME, whatever its packets match",
+	 .summary = "a source over the limit is dropped for TIME, including packets that the limit "
+		    "does not match",
 	 NAMES, .bit = RF_BAN_ALL, INTO(struct rf_draft, made.limit.flags)},
 	{},
 };
@@ -491,7 +492,7 @@ static const struct rf_option all_words[] = {
 const struct rf_option rf_common_options[] = {
 	{"dev", RF_KIND_DEV, "IF|FENCE", .summary = "the fence on this interface, or of this name"},
 	{"--json", .summary = "print JSON"},
-	{"--verbose", .summary = "print what libbpf and the verifier say"},
+	{"--verbose", .summary = "print messages of libbpf and the verifier"},
 	{},
 };
 
@@ -533,7 +534,7 @@ static int parse_limit_rate(const struct rf_option *option, const char *value, v
 #define HEAD(id, word, option, store, ...) [RF_OPT_##id] = {word, option, store},
 #define WORD(id, word, option, store) [RF_OPT_##id] = {word, option, store},
 
-_Static_assert(RF_LIMIT_OPTIONS <= 32, "those that are given are a bit set");
+_Static_assert(RF_LIMIT_OPTIONS <= 32, "the options present are a bit set");
 
 const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1] = {
 #include "schema/limit.def"
@@ -542,7 +543,7 @@ const struct rf_option rf_limit_options[RF_LIMIT_OPTIONS + 1] = {
 
 #define CONFIRM_ATTACH                                                                      \
 	"unless 'ringfence confirm' runs within TIME, a new fence stops dropping packets, " \
-	"whatever its rules are"
+	"regardless of its rules"
 
 static const struct rf_option attach_options[] = {
 	{"dev", RF_KIND_INTERFACE, "IF",
@@ -557,9 +558,8 @@ static const struct rf_option attach_options[] = {
 	 .summary = "windows for each address family (default: 65536)",
 	 INTO(struct rf_attach, sources), WITHIN(1, 1U << 26), .what = "number of sources"},
 	{"leases", RF_KIND_NUMBER, "N",
-	 .summary = "verdicts that each CPU may keep, 32 bytes each; 0: none. By default "
-		    "the CPUs share 131072; twice the number of sources that a CPU sees at "
-		    "a time is enough",
+	 .summary = "verdicts that each CPU can cache, 32 bytes each; 0: none. By default the CPUs "
+		    "share 131072; twice the number of sources that a CPU sees at a time is enough",
 	 INTO(struct rf_attach, leases), .max = 1U << 24, .initial = RF_LEASES_NOT_GIVEN,
 	 .what = "number of leases"},
 	{"fleet",
@@ -569,14 +569,13 @@ static const struct rf_option attach_options[] = {
 	{"confirm", RF_KIND_TIME, "TIME", .summary = CONFIRM_ATTACH,
 	 INTO(struct rf_attach, confirm_ns), TO_CONFIRM},
 	{"chain",
-	 .summary = "run beside other programs, through libxdp's dispatcher: "
-		    "behind programs of a priority below 20, such as xdp-filter, "
-		    "before the others. Packets that an earlier program drops are "
-		    "neither counted nor charged. During an upgrade in place, the "
-		    "new program is beside the old one for a moment: packets are "
-		    "charged twice, and none passes without a fence",
-	 .heading = "Another XDP program on the interface stays there, unless one "
-		    "of these is given:",
+	 .summary = "run alongside other programs, through libxdp's dispatcher: after programs of "
+		    "a priority below 20, such as xdp-filter, before the others. Packets that an "
+		    "earlier program drops are neither counted nor charged. During an upgrade in "
+		    "place, the new and the old program run together briefly: packets are charged "
+		    "twice, and none bypasses the fence",
+	 .heading = "Another XDP program on the interface is left in place, unless one of these is "
+		    "specified:",
 	 INTO(struct rf_attach, chain)},
 	{"replace",
 	 .summary = "remove the other program first, or a fence of another map "
@@ -626,19 +625,19 @@ const struct rf_option rf_newcomers_options[] = {
 
 static const struct rf_option pause_options[] = {
 	{"for", RF_KIND_TIME, "TIME",
-	 .summary = "the pause ends after TIME, 1s to 24h (default: 10m)", NAMES,
+	 .summary = "resume automatically after TIME, 1s to 24h (default: 10m)", NAMES,
 	 INTO_ALL(uint64_t), A_DAY, .initial = 10 * 60 * RF_NS_PER_S, .what = "time of a pause"},
 	{},
 };
 
 #define LIST_FOR                                                                                 \
-	"for", RF_KIND_TIME, "TIME", .summary = "the entry ends after TIME (default: it stays)", \
+	"for", RF_KIND_TIME, "TIME", .summary = "the entry expires after TIME (default: never)", \
 				     INTO(struct rf_list_text, time_ns), TIMES("1s", "8784h"),   \
 				     .what = "time on a list"
 #define LIST_OWNER "by", RF_KIND_OWNER, "NAME", INTO(struct rf_list_text, by)
-#define LIST_BY(default)                                                                         \
-	LIST_OWNER, .summary = "the owner of the entry; an entry of several ends with the last " \
-			       "(default: " default ")"
+#define LIST_BY(default)                                                                          \
+	LIST_OWNER, .summary = "the owner of the entry; an entry with several owners is removed " \
+			       "with the last (default: " default ")"
 #define LIST_UNTIL_BY                  \
 	LIST_OWNER, .words = by_words, \
 		    .summary = "removes only the entry of that owner (default: of the only one)"
@@ -699,7 +698,8 @@ static const struct rf_option undeny_options[] = {
 };
 
 static const struct rf_option load_options[] = {
-	{"replace", .summary = "afterwards the owner's entries are those of the file, all at once",
+	{"replace",
+	 .summary = "replace the owner's entries with the entries of the file, atomically",
 	 INTO(struct rf_list_text, replace)},
 	{"skip-invalid",
 	 .summary = "loads the other lines where some are wrong, names those, and exits with 3",
@@ -755,7 +755,8 @@ static const struct rf_option batch_options[] = {
 };
 
 static const struct rf_option save_options[] = {
-	{"confirmed", .summary = "without unconfirmed rules: those that return without 'confirm'",
+	{"confirmed",
+	 .summary = "without unconfirmed rules: the rules that are restored without 'confirm'",
 	 .flags = RF_OPTION_NAMES, INTO_ALL(bool)},
 	{},
 };

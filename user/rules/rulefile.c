@@ -273,7 +273,7 @@ static int parse_command(struct parser *parser, struct rf_words *words, struct r
 	if (command >= 0 && parsers[command])
 		return parsers[command](parser, words, command, error);
 	return rf_refuse_command(words, command,
-				 "a rule file, which may have 'limit add', 'allow' and 'deny' with "
+				 "a rule file, which can have 'limit add', 'allow' and 'deny' with "
 				 "'add' or 'load', 'newcomers' and 'fleet hosts'",
 				 error);
 }
@@ -356,16 +356,17 @@ static int check_end(struct parser *parser, bool is_saved, struct rf_error *erro
 
 	parser->line = 0;
 	if (is_saved && !file->has_newcomers)
-		return add_mistake(parser,
-				   "this output of 'save' is cut short: its last line, 'newcomers "
-				   "…', is missing; save it again, or add 'newcomers off' if "
-				   "nothing else is missing",
-				   error);
+		return add_mistake(
+			parser,
+			"this output of 'save' is cut short: its last line, 'newcomers …', is "
+			"missing; save it again, or add 'newcomers off' if the rest is complete",
+			error);
 	/* Without this, a pipe whose writer has failed would delete all rules. */
 	if (!file->limits && !file->entries && !file->has_newcomers && !file->hosts &&
 	    !file->mistakes.count)
 		return add_mistake(
-			parser, "the file has no rule; write 'newcomers off' to delete all rules",
+			parser,
+			"the file contains no rule; write 'newcomers off' to delete all rules",
 			error);
 	return 0;
 }

@@ -741,7 +741,7 @@ static const char *find_fault_of_limit(const struct rf_limit *limit)
 	if (limit->length_min > limit->length_max)
 		return "the lengths";
 	if (limit->first > limit->rate || limit->alone > limit->rate)
-		return "what it says of the fleet";
+		return "its fleet options";
 	return NULL;
 }
 

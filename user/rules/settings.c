@@ -113,9 +113,8 @@ int rf_setting_path(const struct rf_setting_row *row, const char *value, void *s
 		return 0;
 	}
 	if (*value != '/')
-		return rf_error_usage(error,
-				      "'%s': '%s' expects a path that begins with '/', or off",
-				      value, row->word);
+		return rf_error_usage(error, "'%s': '%s' expects an absolute path, or off", value,
+				      row->word);
 	if (strlen(value) >= row->size)
 		return rf_error_usage(error, "'%s': '%s' expects a path of %zu bytes at most",
 				      value, row->word, row->size - 1);

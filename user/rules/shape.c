@@ -566,7 +566,7 @@ int rf_shapes_name(struct rf_shapes *shapes, const struct rf_sets *left, struct 
 
 	if (!find_factor(left, &factor))
 		return rf_error_failed(error, -ENOSPC,
-				       "cannot tell the kinds of packets apart; use fewer limits "
+				       "cannot distinguish the kinds of packets; use fewer limits "
 				       "with 'sport', 'to', 'length' or 'flags'");
 	shapes->factor = factor;
 	for (int i = 0; i < left->count; i++)

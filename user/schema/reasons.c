@@ -13,7 +13,7 @@ const struct rf_map_error_row rf_map_errors[RF_MAP_ERROR_COUNT] = {RF_MAP_ERRORS
 
 /* The program and its leases derive the verdict from the position of the reason. */
 #define IS_IN_PLACE(reason, verdict, ...) &&((reason) >= RF_FIRST_DROP) == IS_DROP_##verdict
-_Static_assert(true RF_REASONS(IS_IN_PLACE), "reasons that drop come behind those that pass");
+_Static_assert(true RF_REASONS(IS_IN_PLACE), "reasons that drop follow reasons that pass");
 
 const char *rf_reason_name(enum rf_reason reason)
 {
