@@ -143,9 +143,9 @@ static void print_usage(void)
 		print_line(label[i], rf_syntax[i].summary, widest);
 	rf_out("\n'ringfence help COMMAND' explains a command and its options.\n");
 	rf_out_wrapped(
-		"dev names the fence, or an interface of it. Without dev, status, stats, top and "
-		"events show every fence; with several fences, other commands need dev. --json "
-		"makes a reading command print JSON; --verbose prints the output of libbpf.",
+		"dev names the fence, or an interface of it. Without dev, status, stats, metrics, "
+		"top and events show every fence; with several fences, other commands need dev. "
+		"--json makes a reading command print JSON; --verbose prints the output of libbpf.",
 		0, 0);
 }
 

@@ -69,7 +69,8 @@ static int parse_protocol(const struct rf_option *option, const char *value, voi
 }
 
 const struct rf_option rf_match_words[] = {
-	[RF_MATCH_ANY] = {"any", .summary = "every packet (default)", NAMES},
+	[RF_MATCH_ANY] = {"any", .summary = "every packet except those of 'other' (default)",
+			  NAMES},
 	[RF_MATCH_TCP] = {"tcp", .summary = "TCP", NAMES},
 	[RF_MATCH_SYN] = {"tcp syn", .summary = "SYNs without ACK: attempts to connect", NAMES},
 	[RF_MATCH_UDP] = {"udp", .summary = "UDP", NAMES},
@@ -100,7 +101,8 @@ const struct rf_option rf_mode_words[] = {
 const struct rf_option rf_then_words[] = {
 	{"pass", .summary = "they pass, and are charged to nothing"},
 	{"drop", .summary = "they are dropped"},
-	{"aggregate", .summary = "they are charged to a window that their /24 or /48 shares"},
+	{"aggregate", .summary = "they are charged to a window that their /24 or "
+				 "/48 shares, at the rate of the limit"},
 	{},
 };
 
@@ -574,8 +576,7 @@ static const struct rf_option attach_options[] = {
 		    "earlier program drops are neither counted nor charged. During an upgrade in "
 		    "place, the new and the old program run together briefly: packets are charged "
 		    "twice, and none bypasses the fence",
-	 .heading = "Another XDP program on the interface is left in place, unless one of these is "
-		    "specified:",
+	 .heading = "If another XDP program is attached, the command names it and fails, unless:",
 	 INTO(struct rf_attach, chain)},
 	{"replace",
 	 .summary = "remove the other program first, or a fence of another map "
@@ -609,17 +610,18 @@ static int parse_newcomers_rate(const struct rf_option *option, const char *valu
 }
 
 const struct rf_option rf_newcomers_options[] = {
-	[RF_OPT_NEW_RATE] =
-		{"rate", RF_KIND_RATE, "COUNT/TIME",
-		 .summary = "that many packets of newcomers get a window. A COUNT of more than a "
-			    "quarter of the fence's 'sources' is spread over TIME",
-		 .flags = RF_OPTION_MUST, .parse = parse_newcomers_rate},
+	[RF_OPT_NEW_RATE] = {"rate", RF_KIND_RATE, "COUNT/TIME",
+			     .summary =
+				     "that many newcomers get a window in each TIME. A COUNT of "
+				     "more than a quarter of the fence's 'sources' is spread over "
+				     "TIME",
+			     .flags = RF_OPTION_MUST, .parse = parse_newcomers_rate},
 	[RF_OPT_NEW_THEN] = {"then", RF_KIND_WORD, .words = rf_then_words,
 			     .heading = "What happens to packets of newcomers over the rate:",
 			     .flags = RF_OPTION_MUST, INTO(struct rf_newcomers_text, then),
 			     .min = RF_NEWCOMERS_OPEN},
-	[RF_OPT_NEW_OFF] = {"off", .summary = "every newcomer gets a window", .heading = "Or",
-			    .flags = RF_OPTION_INSTEAD},
+	[RF_OPT_NEW_OFF] = {"off", .summary = "every newcomer gets a window (default)",
+			    .heading = "Or", .flags = RF_OPTION_INSTEAD},
 	{},
 };
 
@@ -643,8 +645,8 @@ static const struct rf_option pause_options[] = {
 		    .summary = "removes only the entry of that owner (default: of the only one)"
 
 #define FORCE_UNALLOW                                                                           \
-	"also if the deny list then drops the peer of your SSH connection, or a subnet or the " \
-	"gateway of an interface"
+	"allow it if the deny list then drops the peer of your SSH connection, or a subnet or " \
+	"the gateway of an interface"
 #define CONFIRM_LIST                                 \
 	"confirm", RF_KIND_TIME, "TIME", TO_CONFIRM, \
 		.summary = "undoes the change unless 'ringfence confirm' runs within TIME"

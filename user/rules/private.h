@@ -27,9 +27,9 @@ extern const struct rf_suffix rf_bit_suffixes[RF_BIT_SUFFIXES];
 extern const struct rf_suffix rf_time_suffixes[RF_TIME_SUFFIXES];
 
 /* Help of `force`, of limits. */
-#define RF_FORCE_LIMIT                                                                           \
-	"also if the limit is of rate 0 and drops the peer of your SSH connection, or a subnet " \
-	"or the gateway of an interface"
+#define RF_FORCE_LIMIT                                                                        \
+	"allow a limit of rate 0 that drops the peer of your SSH connection, or a subnet or " \
+	"the gateway of an interface"
 
 /* A number of `size` bytes. */
 uint64_t rf_field_read(const void *from, size_t size);
