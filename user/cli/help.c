@@ -138,9 +138,12 @@ static void print_usage(void)
 		width = rf_out_width(label[i], strlen(label[i]));
 		widest = width > widest ? width : widest;
 	}
-	rf_out("usage: ringfence COMMAND [dev IF|FENCE] [--json] [--verbose]\n\n");
-	for (int i = 0; i < RF_CMD_COUNT; i++)
+	rf_out("usage: ringfence COMMAND [dev IF|FENCE] [--json] [--verbose]\n");
+	for (int i = 0; i < RF_CMD_COUNT; i++) {
+		if (rf_commands[i].heading)
+			rf_out("\n%s\n", rf_commands[i].heading);
 		print_line(label[i], rf_syntax[i].summary, widest);
+	}
 	rf_out("\n'ringfence help COMMAND' explains a command and its options.\n");
 	rf_out_wrapped(
 		"dev names the fence, or an interface of it. Without dev, status, stats, metrics, "

@@ -12,6 +12,7 @@
 struct rf_command_row {
 	rf_command run;
 	const char *help;	  /* before the options, in paragraphs; help wraps it */
+	const char *heading;	  /* of its group, before the first command of the group */
 	const char *notes;	  /* after the options; NULL: nothing */
 	const char *no_json;	  /* why it refuses --json; NULL: it does not */
 	const char *examples[12]; /* without `ringfence` */
