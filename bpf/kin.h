@@ -67,19 +67,20 @@ __noinline int is_stranger_to(const struct question *question, __u32 slot)
 						      : is_stranger(question, policy, 0);
 }
 
-/* A kin is the seat of a window (slot.h), with these flags instead of the tick. */
+/* A kin is the slot reference of a window (slot.h), with these flags instead of the tick. */
 #define KIN_KNOWN 1U
 #define KIN_OUT_OF_FORCE 2U /* of an inactive limit: the new window can take its slot */
 #define KIN_ITSELF 4U	    /* the wanted window itself: another CPU has just made it */
 #define KIN_ADMITTED 8U	    /* of a newcomer: the guard has admitted this very packet */
 
 /*
- * Does the slot of that seat hold the window of `key`? The memory of the window, and so the seat,
- * might belong to a different key by now. The result holds until the slot's generation changes.
+ * Does the slot of that slot reference hold the window of `key`? The memory of the window, and so
+ * the slot reference, might belong to a different key by now. The result holds until the slot's
+ * generation changes.
  */
-static __always_inline int slot_holds(__u64 seat, const union key *key, int is_ipv6)
+static __always_inline int slot_holds(__u64 slot_ref, const union key *key, int is_ipv6)
 {
-	__u32 index = rf_seat_slot(seat);
+	__u32 index = rf_slot_ref_slot(slot_ref);
 	__u64 word;
 
 	if (is_ipv6) {
@@ -102,7 +103,7 @@ static __always_inline int slot_holds(__u64 seat, const union key *key, int is_i
 		if (slot->key.source != key->v4.source || slot->key.limit_id != key->v4.limit_id)
 			return 0;
 	}
-	return rf_slot_generation(word) == rf_seat_generation(seat) &&
+	return rf_slot_generation(word) == rf_slot_ref_generation(slot_ref) &&
 	       rf_slot_state(word) >= RF_SLOT_NEW;
 }
 
@@ -128,7 +129,7 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 	const struct rf_source *source;
 	__u32 flags = KIN_KNOWN;
 	union key key = {};
-	__u64 seat;
+	__u64 slot_ref;
 
 	if (until <= question->jiffies || !is_no_coarser(question, grouping, policy, is_ipv6))
 		return 0;
@@ -136,12 +137,12 @@ static __always_inline __u64 kin_at(const struct question *question, __u32 slot,
 	source = look_up(&key, is_ipv6);
 	if (!source)
 		return 0;
-	seat = rf_load(&source->seat);
-	if (is_over && slot_holds(seat, &key, is_ipv6))
+	slot_ref = rf_load(&source->slot_ref);
+	if (is_over && slot_holds(slot_ref, &key, is_ipv6))
 		flags |= KIN_OUT_OF_FORCE;
 	if (kin->limit_id == policy->id)
 		flags |= KIN_ITSELF;
-	return (seat & ~(__u64)RF_SEAT_TICKS) | flags;
+	return (slot_ref & ~(__u64)RF_SLOT_REF_TICKS) | flags;
 }
 
 /* The same for either family, depending on whether the limit of entry `i` is active. */

@@ -137,14 +137,14 @@ struct {
 
 /*
  * The known filter: which sources have a window. Writer and reader: the program, by atomics. Never
- * full: it counts existing windows. The name of the map is the earlier one, which pins use.
+ * full: it counts existing windows.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, RF_KNOWN_FILTER_DEFAULT);
 	__type(key, __u32);
 	__type(value, struct rf_known_filter);
-} presence SEC(".maps");
+} known_filter SEC(".maps");
 
 /*
  * Windows that newcomers over the newcomers rate share, by prefix. Each limit's slot has two sets

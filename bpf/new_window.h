@@ -62,7 +62,7 @@ __noinline __u32 choose_slot(__u32 tick, __u32 eager, __u32 most, __u32 is_ipv6)
 
 		best ^= (best ^ ((__u64)score << 32 | index)) & -rf_less(best >> 32, score);
 		if (score >= RF_SLOT_AT_ONCE ||
-		    (i >= SLOTS_TRIED - 1 && best >> 32 >= RF_SLOT_YOUNG_SCORE))
+		    (i >= SLOTS_TRIED - 1 && best >> 32 >= RF_SLOT_PROBATION_SCORE))
 			break;
 		index += stride;
 		index -= slots & -rf_less(slots - 1, index);
@@ -109,13 +109,13 @@ static __always_inline int evict(__u32 index, __u64 old, struct rf_counters *sum
 }
 
 /*
- * A place is a claimed slot that the caller owns: a seat (slot.h) with {its source is known:1 |
- * state to be:3 | 1} instead of the tick; 0: none.
+ * A place is a claimed slot that the caller owns: a slot reference (slot.h) with {its source is
+ * known:1 | state to be:3 | 1} instead of the tick; 0: none.
  */
 static __always_inline __u64 place_of(__u32 index, __u64 old, enum rf_slot_state state,
 				      int is_known)
 {
-	return rf_seat(index, rf_slot_generation(old) + 1, 0, is_known << 4 | state << 1 | 1);
+	return rf_slot_ref(index, rf_slot_generation(old) + 1, 0, is_known << 4 | state << 1 | 1);
 }
 
 static __always_inline enum rf_slot_state place_state(__u64 place)
@@ -153,7 +153,8 @@ static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u3
 		return 0;
 	old = rf_load(word);
 	state = rf_slot_state(old);
-	if (is_own && (rf_slot_generation(old) != rf_seat_generation(kin) || state < RF_SLOT_NEW))
+	if (is_own &&
+	    (rf_slot_generation(old) != rf_slot_ref_generation(kin) || state < RF_SLOT_NEW))
 		return 0;
 	if (!is_own && !rf_slot_score(old, &config.times, tick, eager))
 		return 0;
@@ -207,7 +208,7 @@ static __always_inline struct rf_source *charge_aggregate(const struct question 
 	const __u64 mask = is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4;
 
 	if (source)
-		source->seat = (question->source[0] & mask) | (is_ipv6 ? RF_AGGREGATE_IPV6 : 0);
+		source->slot_ref = (question->source[0] & mask) | (is_ipv6 ? RF_AGGREGATE_IPV6 : 0);
 	return source;
 }
 
@@ -275,10 +276,10 @@ static __always_inline struct rf_source *start_window(const struct question *que
 	if (!fresh)
 		return NULL;
 	fresh->banned_until = 0;
-	fresh->seat =
-		rf_seat(rf_seat_slot(place), rf_seat_generation(place),
-			place_state(place) == RF_SLOT_RESIDENT,
-			tick_of(question->jiffies) - 1); /* the next packet then touches the slot */
+	fresh->slot_ref = rf_slot_ref(rf_slot_ref_slot(place), rf_slot_ref_generation(place),
+				      place_state(place) == RF_SLOT_RESIDENT,
+				      tick_of(question->jiffies) -
+					      1); /* the next packet then touches the slot */
 	rf_window_start(&fresh->window, policy, read_clock(policy, question->jiffies));
 	if (may_have_shared(question, slot, place_is_known(place), is_ipv6))
 		start_from_aggregate(fresh, question, policy, slot, is_ipv6);
@@ -296,7 +297,7 @@ static __always_inline int insert_source(const struct question *question, __u32 
 	const struct rf_policy *policy = &bank_of(question)->policy[slot];
 	const __u64 hash = known_filter_hash(question->source, policy, is_ipv6);
 	const enum rf_slot_state state = place_state(place);
-	__u32 first = 0, index = rf_seat_slot(place);
+	__u32 first = 0, index = rf_slot_ref_slot(place);
 	struct rf_known_filter *line;
 	struct rf_counters *sums;
 	struct rf_source *fresh;
@@ -330,7 +331,8 @@ static __always_inline int insert_source(const struct question *question, __u32 
 		err = bpf_map_update_elem(&windows6, &slot6->key, fresh, BPF_NOEXIST);
 	}
 	if (!err) {
-		rf_slot_publish(word, rf_seat_generation(place), state, tick_of(question->jiffies));
+		rf_slot_publish(word, rf_slot_ref_generation(place), state,
+				tick_of(question->jiffies));
 		sums->inserts[is_ipv6]++;
 		return 1;
 	}
@@ -338,7 +340,7 @@ static __always_inline int insert_source(const struct question *question, __u32 
 		rf_known_filter_remove(line, hash);
 	if (state == RF_SLOT_RESIDENT)
 		rf_residents_remove(&config.room[is_ipv6].residents);
-	rf_slot_free(word, rf_seat_generation(place));
+	rf_slot_free(word, rf_slot_ref_generation(place));
 	if (err == -EEXIST)
 		return 1;
 	sums->map_error[insert_error(err)]++;
@@ -360,8 +362,8 @@ static __always_inline enum rf_slot_eager eager_of(const struct question *questi
 {
 	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
 		return RF_SLOT_EAGER_ALL;
-	return is_sibling(kin) && !rf_seat_is_resident(kin) ? RF_SLOT_EAGER_IDLE
-							    : RF_SLOT_EAGER_NOT;
+	return is_sibling(kin) && !rf_slot_ref_is_resident(kin) ? RF_SLOT_EAGER_IDLE
+								: RF_SLOT_EAGER_NOT;
 }
 
 __noinline __u64 claim_any(const struct question *question, __u32 index, __u64 kin)
@@ -445,7 +447,7 @@ __noinline __u64 find_place(const struct question *question, __u64 kin)
 		return 0;
 	is_ipv6 = rf_rules_are_ipv6(question->who.rules);
 	if (kin & KIN_OUT_OF_FORCE)
-		place = claim_any(question, rf_seat_slot(kin), kin);
+		place = claim_any(question, rf_slot_ref_slot(kin), kin);
 	if (!place)
 		place = search_place(question, kin & ~(__u64)KIN_OUT_OF_FORCE);
 	if (place)

@@ -56,14 +56,15 @@ static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffie
  * Fast path: is this definitely a newcomer that the guard drops? Checked before the leases, where a
  * newcomer costs four cache lines; here it costs one.
  */
-static __always_inline int is_closed_out(const struct question *question,
-					 const struct rf_bank *bank, __u32 limits, int is_ipv6)
+static __always_inline int is_dropped_newcomer(const struct question *question,
+					       const struct rf_bank *bank, __u32 limits,
+					       int is_ipv6)
 {
 	const struct rf_newcomers *newcomers = &bank->newcomers;
 	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
 	__u32 in_force;
 
-	if ((bank->flags & (RF_BANK_CLOSED | listed)) != RF_BANK_CLOSED)
+	if ((bank->flags & (RF_BANK_DROPS_NEWCOMERS | listed)) != RF_BANK_DROPS_NEWCOMERS)
 		return 0;
 	in_force = limits & bank->prefix_class[0] & ~bank->shadows;
 	if (!in_force || in_force & bank->rate0 ||
@@ -90,7 +91,7 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 	switch (bank->newcomers.then) {
 	case RF_NEWCOMERS_OFF:
 		return is_shadow ? RF_MAP_ERROR : RF_NO_WINDOW;
-	case RF_NEWCOMERS_CLOSED:
+	case RF_NEWCOMERS_DROP:
 		return is_shadow ? RF_NEWCOMER_PASS : RF_NEWCOMER_DROP;
 	default:
 		return RF_NEWCOMER_PASS;
@@ -127,8 +128,8 @@ static __always_inline struct rf_source *meet_one(struct question *question,
 
 	if (!kin && !guard_admits(bank, question->jiffies, bank->shadows >> slot & 1, sums))
 		return NULL;
-	if (!rf_seat_is_resident(kin))
-		question->lease_life = config.times.young_lease;
+	if (!rf_slot_ref_is_resident(kin))
+		question->lease_life = config.times.probation_lease;
 	source = make_and_find(question, &bank->policy[slot], slot, kin, sums, is_ipv6);
 	question->aggregated = kin && !source && !(bank->shadows >> slot & 1);
 	return source;
@@ -224,7 +225,7 @@ __noinline int meet_newcomer(struct question *question)
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (!question || !sums)
 		return RF_MAP_ERROR;
-	question->lease_life = config.times.young_lease;
+	question->lease_life = config.times.probation_lease;
 	question->guard = GUARD_NOT_ASKED;
 	for (__u32 i = 0; i < RF_CHARGED_MAX; i++) {
 		if (!(question->missing >> i & 1))

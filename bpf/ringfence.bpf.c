@@ -244,7 +244,7 @@ static __always_inline int is_refused_at_once(const struct rf_packet *packet, in
 
 	question.jiffies = jiffies;
 	set_source(&question, packet, version);
-	return is_closed_out(&question, bank, limits, version == 6);
+	return is_dropped_newcomer(&question, bank, limits, version == 6);
 }
 
 static __always_inline int verdict_of(enum rf_reason reason)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Kernel types and rules for the iterators; and windows by their age, a record each, for readers
- * that poll many of them each second. A window is skipped only if its seat proves that it was not
- * charged since: a packet that looks it up touches the seat (a resident's at intervals), and a
- * lease can charge it for as long as it can hide it. A reader learns from the lease about counts
- * that the lease still holds after that.
+ * that poll many of them each second. A window is skipped only if its slot reference proves that it
+ * was not charged since: a packet that looks it up touches the slot reference (a resident's at
+ * intervals), and a lease can charge it for as long as it can hide it. A reader learns from the
+ * lease about counts that the lease still holds after that.
  */
 #ifndef RINGFENCE_SHOW_WINDOWS_H
 #define RINGFENCE_SHOW_WINDOWS_H
@@ -28,7 +28,8 @@ struct bpf_iter__bpf_map_elem {
 } __attribute__((preserve_access_index));
 
 #define ANY_AGE 0
-#define TICKS_AHEAD 256 /* how far a seat can be ahead of a reader's clock, never by a wrap */
+#define TICKS_AHEAD \
+	256 /* how far a slot reference can be ahead of a reader's clock, never by a wrap */
 
 /* The active bank, as the data path sees it. */
 static __always_inline __u32 bank_in_force(void)
@@ -40,7 +41,7 @@ static __always_inline __u32 ticks_of(__u32 seconds)
 {
 	const __u64 tick_ns = (__u64)config.tick_ns << (config.times.tick_shift & 31);
 
-	return tick_ns ? seconds * 1000000000ULL / tick_ns + 1 : RF_SEAT_TICKS;
+	return tick_ns ? seconds * 1000000000ULL / tick_ns + 1 : RF_SLOT_REF_TICKS;
 }
 
 /* Ticks from then to now, of which only the bits in `mask` are known; 0: it is ahead. */
@@ -61,21 +62,21 @@ static __always_inline __u32 hidden_ticks(int is_resident)
 	if (is_resident)
 		hidden += times->resident_touch;
 	if (config.lease_shift)
-		hidden += is_resident ? times->resident_lease : times->young_lease;
+		hidden += is_resident ? times->resident_lease : times->probation_lease;
 	return hidden;
 }
 
 /* Is it certain that there was no charge in the last `seconds`? */
-static __always_inline int is_older(__u64 seat, __u32 seconds)
+static __always_inline int is_older(__u64 slot_ref, __u32 seconds)
 {
 	return seconds != ANY_AGE &&
-	       ticks_since(seat, RF_SEAT_TICKS) >
-		       hidden_ticks(rf_seat_is_resident(seat)) + ticks_of(seconds);
+	       ticks_since(slot_ref, RF_SLOT_REF_TICKS) >
+		       hidden_ticks(rf_slot_ref_is_resident(slot_ref)) + ticks_of(seconds);
 }
 
 /*
- * The same by the slot, which is touched before the seat. A resting slot was a resident's, so each
- * one is treated as a resident: the seat decides.
+ * The same by the slot, which is touched before the slot reference. A resting slot was a
+ * resident's, so each one is treated as a resident: the slot reference decides.
  */
 static __always_inline int is_slot_older(__u64 word, __u32 seconds)
 {
@@ -194,9 +195,10 @@ static __always_inline int fill(struct rf_window_record *record, const struct rf
 	return 1;
 }
 
-/* Whether the seat is in that slot, as it was read; then the record has source and limit. */
-static __always_inline int is_seat_of(__u64 seat, __u32 index, __u32 is_ipv6,
-				      struct rf_window_record *record)
+/* Whether the slot reference is in that slot, as it was read; then the record has source and limit.
+ */
+static __always_inline int is_slot_ref_of(__u64 slot_ref, __u32 index, __u32 is_ipv6,
+					  struct rf_window_record *record)
 {
 	struct sitter sitter = {};
 
@@ -204,27 +206,27 @@ static __always_inline int is_seat_of(__u64 seat, __u32 index, __u32 is_ipv6,
 		return 0;
 	__builtin_memcpy(record->source, sitter.key.source, sizeof(record->source));
 	record->limit_id = sitter.key.limit_id;
-	return rf_seat_slot(seat) == index &&
-	       rf_seat_generation(seat) == rf_slot_generation(sitter.word);
+	return rf_slot_ref_slot(slot_ref) == index &&
+	       rf_slot_ref_generation(slot_ref) == rf_slot_generation(sitter.word);
 }
 
 /*
  * Reads the window that was found in the slot. Its memory can be reused for a different source at
- * any time: then its seat names a different slot or generation. Returns whether to print it.
- * Global: the verifier checks it once.
+ * any time: then its slot reference names a different slot or generation. Returns whether to print
+ * it. Global: the verifier checks it once.
  */
 __noinline int read_window(struct rf_window_record *record, const struct rf_source *source,
 			   __u32 index, __u32 seconds, __u32 is_ipv6)
 {
-	__u64 seat;
+	__u64 slot_ref;
 
 	if (!record || !source)
 		return 0;
-	seat = rf_load(&source->seat);
-	if (!is_seat_of(seat, index, is_ipv6, record) || is_older(seat, seconds))
+	slot_ref = rf_load(&source->slot_ref);
+	if (!is_slot_ref_of(slot_ref, index, is_ipv6, record) || is_older(slot_ref, seconds))
 		return 0;
-	record->stay = rf_window_stay(seat);
-	return fill(record, source) && rf_window_stay(rf_load(&source->seat)) == record->stay;
+	record->stay = rf_window_stay(slot_ref);
+	return fill(record, source) && rf_window_stay(rf_load(&source->slot_ref)) == record->stay;
 }
 
 /* ---- iterating ---- */

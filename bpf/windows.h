@@ -160,21 +160,21 @@ static __always_inline __u64 *slot_word(__u32 index, int is_ipv6)
 __noinline int touch_slot(struct rf_source *source, __u32 tick, __u32 is_ipv6)
 {
 	enum rf_slot_state state;
-	__u64 seat, *word;
+	__u64 slot_ref, *word;
 
 	if (!source)
 		return 0;
-	seat = rf_load(&source->seat);
+	slot_ref = rf_load(&source->slot_ref);
 	is_ipv6 &= 1;
-	word = slot_word(rf_seat_slot(seat), is_ipv6);
+	word = slot_word(rf_slot_ref_slot(slot_ref), is_ipv6);
 	if (!word)
 		return 0;
 	state = rf_slot_touch(word, &config.room[is_ipv6].residents, &config.times,
-			      rf_seat_generation(seat), tick);
+			      rf_slot_ref_generation(slot_ref), tick);
 	if (state != RF_SLOT_FREE)
-		rf_cas(&source->seat, seat,
-		       rf_seat(rf_seat_slot(seat), rf_seat_generation(seat),
-			       state == RF_SLOT_RESIDENT, tick));
+		rf_cas(&source->slot_ref, slot_ref,
+		       rf_slot_ref(rf_slot_ref_slot(slot_ref), rf_slot_ref_generation(slot_ref),
+				   state == RF_SLOT_RESIDENT, tick));
 	return 0;
 }
 
@@ -183,10 +183,10 @@ static __always_inline void touch(struct question *question, struct rf_source *s
 {
 	const __u32 tick = tick_of(question->jiffies);
 
-	if (!rf_seat_is_recent(source->seat, &config.times, tick))
+	if (!rf_slot_ref_is_recent(source->slot_ref, &config.times, tick))
 		touch_slot(source, tick, is_ipv6);
-	if (!rf_seat_is_resident(source->seat))
-		question->lease_life = config.times.young_lease;
+	if (!rf_slot_ref_is_resident(source->slot_ref))
+		question->lease_life = config.times.probation_lease;
 }
 
 /* ---- the known filter ---- */
@@ -229,7 +229,7 @@ static __always_inline struct rf_known_filter *find_known_filter(__u64 hash, int
 	if (!shift)
 		return NULL;
 	index = rf_known_filter_place(hash, shift, is_ipv6);
-	return bpf_map_lookup_elem(&presence, &index);
+	return bpf_map_lookup_elem(&known_filter, &index);
 }
 
 /* True: the filter does not contain this source, which therefore has no window. */

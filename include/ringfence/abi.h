@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0x0a72abfd2c773acbULL
+#define RF_ABI_LAYOUT 0xeaed06cb50b5fb13ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -73,7 +73,7 @@ struct rf_clock_reading {
 /* ---- slots: one per window, which decides whether it can be evicted; ringfence/slot.h ---- */
 
 #define RF_SLOT_GENERATIONS 0xfffffU
-#define RF_SEAT_TICKS 0x1ffffU
+#define RF_SLOT_REF_TICKS 0x1ffffU
 
 /* Values of `slots4` and `slots6`. The CPU that has claimed a slot owns its key. */
 struct rf_slot4 {
@@ -90,10 +90,10 @@ struct rf_slot6 {
 /* Times in ticks of 2^tick_shift jiffies, about half a second; set when a fence is armed. */
 struct rf_slot_times {
 	__u32 tick_shift;
-	__u32 young_for;     /* then a source settles */
-	__u32 young_idle;    /* how long it can be idle until then, */
-	__u32 resident_idle; /* and from then on, since its slot was touched */
-	__u32 young_lease;   /* how long a lease can hide it until then, */
+	__u32 probation_for;   /* then a source settles */
+	__u32 probation_idle;  /* how long it can be idle until then, */
+	__u32 resident_idle;   /* and from then on, since its slot was touched */
+	__u32 probation_lease; /* how long a lease can hide it until then, */
 	__u32 resident_lease;
 	__u32 resident_touch; /* so often is its slot touched */
 	__u64 residents_max;  /* 7/8 of the slots of a family */
@@ -257,8 +257,8 @@ struct rf_ban_set {
 
 enum rf_newcomers_then {
 	RF_NEWCOMERS_OFF,	/* no guard: every newcomer gets a window */
-	RF_NEWCOMERS_OPEN,	/* over the newcomers rate they pass */
-	RF_NEWCOMERS_CLOSED,	/* over it they are dropped */
+	RF_NEWCOMERS_PASS,	/* over the newcomers rate they pass */
+	RF_NEWCOMERS_DROP,	/* over it they are dropped */
 	RF_NEWCOMERS_AGGREGATE, /* over it their /24 or /48 is charged */
 };
 
@@ -268,7 +268,8 @@ enum rf_newcomers_then {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_AGGREGATE_MASK4 0x00ffffffULL
 #define RF_AGGREGATE_MASK6 0x0000ffffffffffffULL
-#define RF_AGGREGATE_IPV6 0x8000000000000000ULL /* in the seat of their windows, see rf_source */
+#define RF_AGGREGATE_IPV6 \
+	0x8000000000000000ULL /* in the slot reference of their windows, see rf_source */
 #else
 #define RF_AGGREGATE_MASK4 0xffffff00ULL
 #define RF_AGGREGATE_MASK6 0xffff0000ffffffffULL
@@ -276,7 +277,7 @@ enum rf_newcomers_then {
 #endif
 
 /*
- * Value of `presence`: sources that have a window, as a Bloom filter of 64 counters, which
+ * Value of `known_filter`: sources that have a window, as a Bloom filter of 64 counters, which
  * recognizes a newcomer without a look-up among the windows. ringfence/known_filter.h.
  */
 struct rf_known_filter {
@@ -323,8 +324,8 @@ enum rf_clock {
 #define RF_FLEET_CHANGED (1U << 6)
 #define RF_BANS_BY_SUM (1U << 7) /* of a policy with RF_FLEET and a ban, see share_ban.h */
 /* Only in a limit, with RF_FLEET: */
-#define RF_FIRST_GIVEN (1U << 28) /* `first` was written; else it follows from `hosts` */
-#define RF_ALONE_FIRST (1U << 29) /* an offline host passes `first`; otherwise `alone` */
+#define RF_INITIAL_GIVEN (1U << 28)   /* `first` was written; else it follows from `hosts` */
+#define RF_OFFLINE_INITIAL (1U << 29) /* an offline host passes `first`; otherwise `alone` */
 /* Only in a limit: how its figures were written, and so how they are printed. */
 #define RF_RATE_IN_BITS (1U << 30)
 #define RF_BURST_IN_BITS (1U << 31)
@@ -377,9 +378,9 @@ struct rf_limit {
 	__u8 has_to;		/* only destinations within prefixes of rf_shapes that name it */
 	__u8 reserved[5];
 	/* Of RF_FLEET, in `unit`: */
-	__u64 first; /* with RF_FIRST_GIVEN: the amount that a host passes without a share; else 0
+	__u64 first; /* with RF_INITIAL_GIVEN: the amount that a host passes without a share; else 0
 		      */
-	__u64 alone; /* L while the host is offline; 0: `rate`, or see RF_ALONE_FIRST */
+	__u64 alone; /* L while the host is offline; 0: `rate`, or see RF_OFFLINE_INITIAL */
 	__u64 definition; /* a hash that is the same on all hosts; set by the commit */
 };
 
@@ -434,10 +435,10 @@ struct rf_policy {
 #define RF_BANK_PORTS (1U << 0)	    /* some limit has ports */
 #define RF_BANK_PREFIXES4 (1U << 1) /* the trie of IPv4 is not empty */
 #define RF_BANK_PREFIXES6 (1U << 2)
-#define RF_BANK_NO_LEASE6 (1U << 3) /* a limit groups by more than a lease's /64 */
-#define RF_BANK_CLOSED (1U << 4)    /* a refused newcomer can be dropped immediately */
-#define RF_BANK_IN_FORCE (1U << 5)  /* some limit is no shadow, or some prefix is denied */
-#define RF_BANK_BANS_ALL (1U << 6)  /* some limit bans with RF_BAN_ALL */
+#define RF_BANK_NO_LEASE6 (1U << 3)	  /* a limit groups by more than a lease's /64 */
+#define RF_BANK_DROPS_NEWCOMERS (1U << 4) /* a refused newcomer can be dropped immediately */
+#define RF_BANK_IN_FORCE (1U << 5)	  /* some limit is no shadow, or some prefix is denied */
+#define RF_BANK_BANS_ALL (1U << 6)	  /* some limit bans with RF_BAN_ALL */
 /*
  * Its tries are being changed in place, or such a change was killed: values of prefixes might not
  * match the surrounding ones. The next change builds new tries.
@@ -598,7 +599,7 @@ struct rf_config {
 	 * Location of a source's lease: its hash by a secret key, shifted right, is its first place
 	 * of this CPU's 2^(64 - lease_shift). The next candidates are the other place of the same
 	 * line, and the others of the same set. 0: no leases yet. The same key selects its place in
-	 * `presence`, of 2^(64 - known_filter_shift) lines, and in `aggregates`.
+	 * `known_filter`, of 2^(64 - known_filter_shift) lines, and in `aggregates`.
 	 */
 	__u64 lease_key[3];
 	__u32 lease_shift;

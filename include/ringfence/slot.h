@@ -12,9 +12,9 @@
  *   FREE        no window
  *   CLAIMED     a CPU is exchanging the window
  *   NEW         the source was seen once
- *   YOUNG       the source was seen again, but not yet after 10 s
+ *   PROBATION       the source was seen again, but not yet after 10 s
  *   RESIDENT    the source has settled: evicted only after a minute without a packet
- *   OVERSTAYED  the source has settled, but 7/8 of the slots are residents': can be evicted at any
+ *   OVER_QUOTA  the source has settled, but 7/8 of the slots are residents': can be evicted at any
  *               time, since slots full of active sources would never admit a newcomer
  *   SIBLING     a window of a source with a window under another limit, in its first 10 s. It was
  *               created without the guard, so newcomers that the guard admits and siblings of
@@ -23,7 +23,7 @@
  * A window is inserted after the old one was deleted, so there are never more windows than slots;
  * and it is in the map before its slot is NEW. One word counts residents: it grows before a slot
  * becomes RESIDENT. It shrinks after a RESIDENT's window was deleted, or after a RESIDENT that was
- * idle for a minute became YOUNG again, which lets an active source become a resident.
+ * idle for a minute became PROBATION again, which lets an active source become a resident.
  */
 #ifndef RINGFENCE_SLOT_H
 #define RINGFENCE_SLOT_H
@@ -35,16 +35,16 @@
 #define RF_SLOT_TRIES 4 /* lost races before a touch is left to the next packet */
 #endif
 #define RF_SLOT_IDLE_MAX 0xfffffffU
-#define RF_SLOT_AT_ONCE (5U << 28)     /* a score: claim this slot, and stop searching */
-#define RF_SLOT_YOUNG_SCORE (2U << 28) /* the least score of an active YOUNG slot */
+#define RF_SLOT_AT_ONCE (5U << 28)	   /* a score: claim this slot, and stop searching */
+#define RF_SLOT_PROBATION_SCORE (2U << 28) /* the least score of an active PROBATION slot */
 
 enum rf_slot_state {
 	RF_SLOT_FREE,
 	RF_SLOT_CLAIMED,
 	RF_SLOT_NEW,
-	RF_SLOT_YOUNG,
+	RF_SLOT_PROBATION,
 	RF_SLOT_RESIDENT,
-	RF_SLOT_OVERSTAYED,
+	RF_SLOT_OVER_QUOTA,
 	RF_SLOT_SIBLING,
 };
 
@@ -84,39 +84,39 @@ RF_INLINE __u32 rf_slot_idle(__u64 word, __u32 tick)
 	return (__u32)idle < RF_SLOT_IDLE_MAX ? (__u32)idle : RF_SLOT_IDLE_MAX;
 }
 
-/* ---- the seat: a window's reference to its slot ---- */
+/* ---- the slot reference: a window's reference to its slot ---- */
 
 /* {slot:26 | generation:20 | is a resident's:1 | tick of the last touch:17} */
-RF_INLINE __u64 rf_seat(__u32 slot, __u32 generation, int is_resident, __u32 tick)
+RF_INLINE __u64 rf_slot_ref(__u32 slot, __u32 generation, int is_resident, __u32 tick)
 {
 	return (__u64)slot << 38 | (__u64)(generation & RF_SLOT_GENERATIONS) << 18 |
-	       (__u64)is_resident << 17 | (tick & RF_SEAT_TICKS);
+	       (__u64)is_resident << 17 | (tick & RF_SLOT_REF_TICKS);
 }
 
-RF_INLINE __u32 rf_seat_slot(__u64 seat)
+RF_INLINE __u32 rf_slot_ref_slot(__u64 slot_ref)
 {
-	return seat >> 38;
+	return slot_ref >> 38;
 }
 
-RF_INLINE __u32 rf_seat_generation(__u64 seat)
+RF_INLINE __u32 rf_slot_ref_generation(__u64 slot_ref)
 {
-	return seat >> 18 & RF_SLOT_GENERATIONS;
+	return slot_ref >> 18 & RF_SLOT_GENERATIONS;
 }
 
-RF_INLINE int rf_seat_is_resident(__u64 seat)
+RF_INLINE int rf_slot_ref_is_resident(__u64 slot_ref)
 {
-	return seat >> 17 & 1;
+	return slot_ref >> 17 & 1;
 }
 
 /*
  * Was the slot touched recently enough to skip a write? A resident can be idle for long, so one
  * touch in `resident_touch` ticks is enough.
  */
-RF_INLINE int rf_seat_is_recent(__u64 seat, const struct rf_slot_times *times, __u32 tick)
+RF_INLINE int rf_slot_ref_is_recent(__u64 slot_ref, const struct rf_slot_times *times, __u32 tick)
 {
-	const __u32 ago = (tick - (__u32)seat) & RF_SEAT_TICKS;
+	const __u32 ago = (tick - (__u32)slot_ref) & RF_SLOT_REF_TICKS;
 
-	return ago < (rf_seat_is_resident(seat) ? times->resident_touch : 1);
+	return ago < (rf_slot_ref_is_resident(slot_ref) ? times->resident_touch : 1);
 }
 
 /* ---- residents ---- */
@@ -145,11 +145,12 @@ RF_INLINE void rf_residents_remove(__u64 *residents)
  */
 RF_INLINE int rf_slot_may_settle(__u64 word, const struct rf_slot_times *times, __u32 tick)
 {
-	if (rf_slot_state(word) == RF_SLOT_OVERSTAYED)
+	if (rf_slot_state(word) == RF_SLOT_OVER_QUOTA)
 		return 1;
-	return (rf_slot_state(word) <= RF_SLOT_YOUNG || rf_slot_state(word) == RF_SLOT_SIBLING) &&
-	       (rf_slot_idle(word, tick) >= times->young_for ||
-		((tick - rf_slot_arrived(word)) & 0xff) >= times->young_for);
+	return (rf_slot_state(word) <= RF_SLOT_PROBATION ||
+		rf_slot_state(word) == RF_SLOT_SIBLING) &&
+	       (rf_slot_idle(word, tick) >= times->probation_for ||
+		((tick - rf_slot_arrived(word)) & 0xff) >= times->probation_for);
 }
 
 /*
@@ -169,12 +170,12 @@ RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 		if (rf_slot_generation(old) != generation || state < RF_SLOT_NEW)
 			return RF_SLOT_FREE;
 		if (state == RF_SLOT_NEW)
-			state = RF_SLOT_YOUNG;
+			state = RF_SLOT_PROBATION;
 		if ((__s32)(tick - last) > 0) {
 			last = tick;
 			if (rf_slot_may_settle(old, times, tick)) {
 				reserved = rf_residents_add(residents, times->residents_max);
-				state = reserved ? RF_SLOT_RESIDENT : RF_SLOT_OVERSTAYED;
+				state = reserved ? RF_SLOT_RESIDENT : RF_SLOT_OVER_QUOTA;
 			}
 		}
 		/* No source settles by a clock that is behind: the arrival can be ahead of it. */
@@ -191,7 +192,8 @@ RF_INLINE enum rf_slot_state rf_slot_touch(__u64 *word, __u64 *residents,
 
 /* ---- rest: the source has sent nothing for long ---- */
 
-/* A resident that was idle for too long becomes YOUNG. It settles again when its source sends. */
+/* A resident that was idle for too long becomes PROBATION. It settles again when its source sends.
+ */
 RF_INLINE void rf_slot_rest(__u64 *word, __u64 *residents, const struct rf_slot_times *times,
 			    __u32 tick)
 {
@@ -201,7 +203,7 @@ RF_INLINE void rf_slot_rest(__u64 *word, __u64 *residents, const struct rf_slot_
 	    rf_slot_idle(old, tick) <= times->resident_idle)
 		return;
 	if (rf_cas(word, old,
-		   rf_slot_word(rf_slot_generation(old), RF_SLOT_YOUNG, rf_slot_arrived(old),
+		   rf_slot_word(rf_slot_generation(old), RF_SLOT_PROBATION, rf_slot_arrived(old),
 				rf_slot_last(old))) == old)
 		rf_residents_remove(residents);
 }
@@ -210,7 +212,7 @@ RF_INLINE void rf_slot_rest(__u64 *word, __u64 *residents, const struct rf_slot_
 
 /* Which active sources can be evicted for this one. */
 enum rf_slot_eager {
-	RF_SLOT_EAGER_NOT,  /* OVERSTAYED, SIBLING: for admitted newcomers, residents' siblings */
+	RF_SLOT_EAGER_NOT,  /* OVER_QUOTA, SIBLING: for admitted newcomers, residents' siblings */
 	RF_SLOT_EAGER_ALL,  /* all: without a guard */
 	RF_SLOT_EAGER_IDLE, /* none: for other siblings, which no guard counts */
 };
@@ -225,22 +227,22 @@ RF_INLINE __u32 rf_slot_score(__u64 word, const struct rf_slot_times *times, __u
 	case RF_SLOT_FREE:
 		return RF_SLOT_AT_ONCE | RF_SLOT_IDLE_MAX;
 	case RF_SLOT_NEW:
-		if (idle > times->young_idle)
+		if (idle > times->probation_idle)
 			return RF_SLOT_AT_ONCE | idle;
 		return eager == RF_SLOT_EAGER_ALL ? 4U << 28 | idle : 0;
-	case RF_SLOT_YOUNG:
-		if (idle > times->young_idle)
+	case RF_SLOT_PROBATION:
+		if (idle > times->probation_idle)
 			return RF_SLOT_AT_ONCE | idle;
-		return eager == RF_SLOT_EAGER_ALL ? RF_SLOT_YOUNG_SCORE | idle : 0;
+		return eager == RF_SLOT_EAGER_ALL ? RF_SLOT_PROBATION_SCORE | idle : 0;
 	case RF_SLOT_RESIDENT:
 		if (idle > times->resident_idle)
 			return RF_SLOT_AT_ONCE | idle;
 		return eager == RF_SLOT_EAGER_ALL ? 1U << 28 | idle : 0;
 	case RF_SLOT_SIBLING:
-		if (idle > times->young_idle)
+		if (idle > times->probation_idle)
 			return RF_SLOT_AT_ONCE | idle;
 		return eager != RF_SLOT_EAGER_IDLE ? 3U << 28 | idle : 0;
-	case RF_SLOT_OVERSTAYED:
+	case RF_SLOT_OVER_QUOTA:
 		return eager != RF_SLOT_EAGER_IDLE ? 3U << 28 | idle : 0;
 	default:
 		return 0;

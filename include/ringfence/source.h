@@ -59,7 +59,7 @@ struct rf_source {
 	 * Which slot it is in; ringfence/slot.h. Of `aggregates`, which have none: the prefix that
 	 * was charged last, as rf_who.source[0] with RF_AGGREGATE_IPV6; 0: none yet.
 	 */
-	__u64 seat;
+	__u64 slot_ref;
 	__u64 passed; /* packets, under the limit */
 	__u64 dropped;
 #ifdef RF_WITH_SHARES

@@ -22,10 +22,11 @@ struct rf_window_record {
 	__u32 would_drop; /* 0 for a limit with a ban */
 };
 
-/* From a seat, see ringfence/slot.h: generation of the slot, and the low bits of its number. */
-static inline __u32 rf_window_stay(__u64 seat)
+/* From a slot reference, see ringfence/slot.h: generation of the slot, and the low bits of its
+ * number. */
+static inline __u32 rf_window_stay(__u64 slot_ref)
 {
-	return seat >> 18;
+	return slot_ref >> 18;
 }
 
 #endif /* RINGFENCE_WINDOW_RECORD_H */

@@ -30,7 +30,7 @@ static struct row *add_newcomers(struct group *group, const char *name, const ch
 
 	target_open_fence(target, family, windows, RF_LEASES_DEFAULT, &load);
 	row = group_add_row(group, name, says, target,
-			    then == RF_NEWCOMERS_CLOSED ? XDP_DROP : XDP_PASS);
+			    then == RF_NEWCOMERS_DROP ? XDP_DROP : XDP_PASS);
 	return walk_newcomers(row, family, windows, fill);
 }
 
@@ -74,9 +74,9 @@ void measure_newcomers(struct report *report, const struct bench_options *option
 			add_inserted(group, "-full-1M", "into a full map of 1M", family, 1 << 20,
 				     true);
 		add_newcomers(group, "drop", "beyond the guard: dropped", family, 65536, true,
-			      RF_NEWCOMERS_CLOSED);
+			      RF_NEWCOMERS_DROP);
 		add_newcomers(group, "pass", "beyond the guard: passes", family, 65536, true,
-			      RF_NEWCOMERS_OPEN);
+			      RF_NEWCOMERS_PASS);
 		add_newcomers(group, "aggregate", "beyond the guard: to its prefix", family, 65536,
 			      true, RF_NEWCOMERS_AGGREGATE);
 	}

@@ -241,7 +241,7 @@ windows6: $sources" "$cpus CPUs: both maps of windows have room for $sources sou
 	on_cpus "$cpus" "$build" limit add any rate 100/1h exact
 	use_up 0
 	is "$(passed)" 100 "$cpus CPUs: a limit of 100 passes 100 of 300 packets"
-	lines[cpus]=$(bpftool -j map show pinned "$pins/${port[0]}/presence" | jq .max_entries)
+	lines[cpus]=$(bpftool -j map show pinned "$pins/${port[0]}/known_filter" | jq .max_entries)
 	on_cpus "$cpus" "$build" detach "${port[0]}" >"$scratch/stdout"
 done
 check 'the known filter grows with the windows' test "${lines[256]}" -gt "${lines[128]}"

@@ -387,25 +387,25 @@ mutants_of_slots() {
 	try_mutant slots untouched "a touch is not noted in the slot" rf_slot_touch \
 		's/last = tick;/;/'
 	try_mutant slots untouched "a source that is seen again stays new" rf_slot_touch \
-		's/state = RF_SLOT_YOUNG;/;/'
+		's/state = RF_SLOT_PROBATION;/;/'
 	try_mutant slots untouched "a source that is seen again in its first tick stays new" insert \
 		's/local->tick - 1/local->tick/'
-	try_mutant slots untouched "the seat is written although the slot was not touched" touch \
+	try_mutant slots untouched "the slot reference is written although the slot was not touched" touch \
 		's/local->state != RF_SLOT_FREE/1/'
-	try_mutant slots leaked "the seat by a plain store" touch \
-		's/rf_cas\((.*), local->seat,/rf_store(\1,/'
+	try_mutant slots leaked "the slot reference by a plain store" touch \
+		's/rf_cas\((.*), local->slot_ref,/rf_store(\1,/'
 	try_mutant slots untouched "ticks that do not wrap" rf_slot_touch \
 		's/\(__s32\)\(tick - last\) > 0/tick > last/'
-	try_mutant slots untouched "a resident is touched too seldom" rf_seat_is_recent \
+	try_mutant slots untouched "a resident is touched too seldom" rf_slot_ref_is_recent \
 		's/times->resident_touch/times->resident_touch + 1/'
-	try_mutant slots untouched "a young source is touched as seldom as a resident" rf_seat_is_recent \
-		's/rf_seat_is_resident\(seat\) \? times->resident_touch : 1/times->resident_touch/'
+	try_mutant slots untouched "a source on probation is touched as seldom as a resident" rf_slot_ref_is_recent \
+		's/rf_slot_ref_is_resident\(slot_ref\) \? times->resident_touch : 1/times->resident_touch/'
 
 	# Who settles.
-	try_mutant slots settled "a young source settles at once" rf_slot_may_settle \
-		's/>= times->young_for/>= 0/g'
+	try_mutant slots settled "a source on probation settles at once" rf_slot_may_settle \
+		's/>= times->probation_for/>= 0/g'
 	try_mutant slots settled "a source settles by its idle time, not by its arrival" rf_slot_may_settle \
-		's/times->young_for \|\|/times->young_for - 1 ||/'
+		's/times->probation_for \|\|/times->probation_for - 1 ||/'
 	try_mutant slots settled "a CPU that is behind finds that a source arrived long ago" rf_slot_touch \
 		's/\(__s32\)\(tick - last\) > 0/tick != last/; s/last = tick;/last = (__s32)(tick - last) > 0 ? tick : last;/'
 
@@ -421,10 +421,10 @@ mutants_of_slots() {
 		's/if \(rf_fetch_add\(residents, 1\) < max\)/if (rf_fetch_add(residents, 1) + 1)/'
 	try_mutant slots miscounted "a resident over the most is not taken back" rf_residents_add \
 		's/rf_fetch_add\(residents, ~0ULL\);/;/'
-	try_mutant slots miscounted "an overstayed source is marked as a resident" rf_slot_touch \
-		's/RF_SLOT_OVERSTAYED/RF_SLOT_RESIDENT/'
-	try_mutant slots miscounted "an overstayed source counts as a resident" make_window \
-		's/insert\(memory, local, /if (rf_slot_state(old) == RF_SLOT_OVERSTAYED)\nrf_residents_remove(\&memory->residents);\n&/'
+	try_mutant slots miscounted "a source over quota is marked as a resident" rf_slot_touch \
+		's/RF_SLOT_OVER_QUOTA/RF_SLOT_RESIDENT/'
+	try_mutant slots miscounted "a source over quota counts as a resident" make_window \
+		's/insert\(memory, local, /if (rf_slot_state(old) == RF_SLOT_OVER_QUOTA)\nrf_residents_remove(\&memory->residents);\n&/'
 	try_mutant slots miscounted "a resident is counted out before its window is deleted" evict \
 		"s/if \(!delete_window/if (local->errand != TAKES_OVER) {\n$count\n}\n&/; s/^\tif \(rf_slot_state\(old\) == RF_SLOT_RESIDENT .*/if (0)/"
 	try_mutant slots miscounted "a resident whose window was deleted still counts" evict \
@@ -436,7 +436,7 @@ mutants_of_slots() {
 
 	# Which windows can be evicted.
 	try_mutant slots rested "an active resident rests" rf_slot_rest \
-		's/times->resident_idle/times->young_idle/'
+		's/times->resident_idle/times->probation_idle/'
 	try_mutant slots rested "a resident that rests was seen just now" rf_slot_rest \
 		's/rf_slot_last\(old\)\)\)/tick))/'
 	try_mutant slots miscounted "a resident is counted out before it rests" rf_slot_rest \
@@ -450,29 +450,29 @@ mutants_of_slots() {
 
 	try_mutant slots evicted "a slot whose time is ahead counts as idle for long" rf_slot_idle \
 		's/if \(idle < 0\)/if (0)/'
-	try_mutant slots evicted "a resident is evicted after a young source's idle time" rf_slot_score \
-		's/times->resident_idle/times->young_idle/'
-	try_mutant slots evicted "the idle times of young sources and residents are swapped" rf_slot_score \
-		's/young_idle/swap/; s/resident_idle/young_idle/; s/swap/resident_idle/'
-	try_mutant slots evicted "a young source is evicted at its idle time" rf_slot_score \
-		's/idle > times->young_idle/idle >= times->young_idle/'
-	try_mutant slots evicted "a resident is evicted like an overstayed source" rf_slot_score \
+	try_mutant slots evicted "a resident is evicted after a source on probation's idle time" rf_slot_score \
+		's/times->resident_idle/times->probation_idle/'
+	try_mutant slots evicted "the idle times of sources on probation and residents are swapped" rf_slot_score \
+		's/probation_idle/swap/; s/resident_idle/probation_idle/; s/swap/resident_idle/'
+	try_mutant slots evicted "a source on probation is evicted at its idle time" rf_slot_score \
+		's/idle > times->probation_idle/idle >= times->probation_idle/'
+	try_mutant slots evicted "a resident is evicted like a source over quota" rf_slot_score \
 		's/return eager == .* \? 1U << 28 \| idle : 0;/return 1U << 28 | idle;/'
 	try_mutant slots evicted "a new source is evicted at any time" rf_slot_score \
 		's/return eager == .* \? 4U << 28 \| idle : 0;/return 4U << 28 | idle;/'
-	try_mutant slots evicted "a young source is evicted at any time" rf_slot_score \
-		's/return eager == .* \? RF_SLOT_YOUNG_SCORE \| idle : 0;/return RF_SLOT_YOUNG_SCORE | idle;/'
+	try_mutant slots evicted "a source on probation is evicted at any time" rf_slot_score \
+		's/return eager == .* \? RF_SLOT_PROBATION_SCORE \| idle : 0;/return RF_SLOT_PROBATION_SCORE | idle;/'
 	try_mutant slots evicted "a resident gives way to a sibling window" rf_slot_score \
 		's/eager == RF_SLOT_EAGER_ALL/eager/'
-	try_mutant slots evicted "an active source gives way to a young source's sibling" rf_slot_score \
+	try_mutant slots evicted "an active source gives way to a sibling of a source on probation" rf_slot_score \
 		's/return eager != .* \? 3U << 28 \| idle : 0;/return 3U << 28 | idle;/'
-	try_mutant slots evicted "a young source's sibling is as eager as a newcomer" eager_of \
+	try_mutant slots evicted "a sibling of a source on probation is as eager as a newcomer" eager_of \
 		's/return local->has_kin .* : RF_SLOT/return RF_SLOT/'
 	try_mutant slots settled "a sibling window is protected from newcomers" state_of_new \
 		's/is_sibling\(local\) \? RF_SLOT_SIBLING : //'
 	try_mutant slots settled "a sibling window settles at once" rf_slot_may_settle \
-		's/\) == RF_SLOT_OVERSTAYED\)/) >= RF_SLOT_OVERSTAYED)/'
-	try_mutant slots settled "a sibling window that is seen again is young" rf_slot_touch \
+		's/\) == RF_SLOT_OVER_QUOTA\)/) >= RF_SLOT_OVER_QUOTA)/'
+	try_mutant slots settled "a sibling window that is seen again is on probation" rf_slot_touch \
 		's/if \(state == RF_SLOT_NEW\)/if (state == RF_SLOT_NEW || state == RF_SLOT_SIBLING)/'
 	try_mutant slots stolen "a slot that is claimed may be claimed" rf_slot_score \
 		's/return 0;/return 1;/'
@@ -485,7 +485,7 @@ mutants_of_slots() {
 	try_mutant slots touched "the same generation after a claim" rf_slot_claimed \
 		's/rf_slot_generation\(old\) \+ 1/rf_slot_generation(old)/'
 	try_mutant slots evicted "a slot of any generation is taken over" choose_slot \
-		's/rf_slot_generation\(\*old\) == rf_seat_generation\(local->seat\)/1/'
+		's/rf_slot_generation\(\*old\) == rf_slot_ref_generation\(local->slot_ref\)/1/'
 	try_mutant slots evicted "a slot of any source is taken over" slot_holds \
 		's/\(int\)rf_load\(&slot->key\) == key/(int)rf_load(\&slot->key) >= 0 * key/'
 	try_mutant slots crowded "a delete that failed counts as done" evict \
@@ -499,7 +499,7 @@ mutants_of_slots() {
 
 	# A new window.
 	try_mutant slots crowded "the new window is inserted before the old one is deleted" evict \
-		's/^\tif \(!delete_window/insert_window(memory, local->key, rf_seat(local->slot, rf_slot_generation(old) + 1, 0, local->tick), false);\n&/'
+		's/^\tif \(!delete_window/insert_window(memory, local->key, rf_slot_ref(local->slot, rf_slot_generation(old) + 1, 0, local->tick), false);\n&/'
 	try_mutant slots crowded "the window of a slot's key is not deleted" make_window \
 		's/ \&\& !evict\(memory, local, old\)/ \&\& 0/'
 	try_mutant slots leaked "a slot is published before its window is there" insert \
@@ -510,14 +510,14 @@ mutants_of_slots() {
 		's/^\trf_slot_free\(.*//'
 	try_mutant slots leaked "a window that was there already, and the slot is published" insert \
 		's/^\trf_slot_free\((.*), generation\);/rf_slot_publish(\1, generation, state, local->tick);/'
-	try_mutant slots leaked "the seat is of the generation before" insert \
-		's/rf_seat\(local->slot, generation,/rf_seat(local->slot, generation - 1,/'
+	try_mutant slots leaked "the slot reference is of the generation before" insert \
+		's/rf_slot_ref\(local->slot, generation,/rf_slot_ref(local->slot, generation - 1,/'
 	try_mutant slots leaked "the slot is of the generation before" rf_slot_publish \
 		's/rf_slot_word\(generation,/rf_slot_word(generation - 1,/'
 	try_mutant slots untouched "the slot is published as seen two ticks before" rf_slot_publish \
 		's/tick, tick\)/tick, tick - 2)/'
-	try_mutant slots miscounted "a resident that moves is young again" insert \
-		's/^\t\trf_slot_publish\((.*), state, /rf_slot_publish(\1, state == RF_SLOT_RESIDENT ? RF_SLOT_YOUNG : state, /'
+	try_mutant slots miscounted "a resident that moves is on probation again" insert \
+		's/^\t\trf_slot_publish\((.*), state, /rf_slot_publish(\1, state == RF_SLOT_RESIDENT ? RF_SLOT_PROBATION : state, /'
 
 	# The filter.
 	try_mutant slots absent "a window is inserted before the filter has it" insert \

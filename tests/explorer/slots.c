@@ -104,7 +104,7 @@ static double explore_operation(int index)
 
 	ends = operate(index);
 	note(index);
-	check_step(index, &memory, hand.local.has_seat);
+	check_step(index, &memory, hand.local.has_slot_ref);
 	if (ends && !failure) {
 		judge(index);
 		forget(index);
@@ -250,7 +250,7 @@ static void print_path(void)
 }
 
 /* A source that is there at the start, in an element of the same number as its slot. */
-static void seat_source(int index, const struct sitting *sitting)
+static void slot_ref_source(int index, const struct sitting *sitting)
 {
 	const __u32 generation = row->wraps ? RF_SLOT_GENERATIONS : 5;
 	const int is_resident = sitting->state == RF_SLOT_RESIDENT;
@@ -264,8 +264,8 @@ static void seat_source(int index, const struct sitting *sitting)
 	shared.slot[index].key = sitting->key;
 	shared.slot[index].word =
 		rf_slot_word(generation, sitting->state, ghost.arrived[index], last);
-	shared.seat[index] =
-		rf_seat(index, generation, is_resident, last - (sitting->state == RF_SLOT_NEW));
+	shared.slot_ref[index] =
+		rf_slot_ref(index, generation, is_resident, last - (sitting->state == RF_SLOT_NEW));
 	shared.map |= (index + 1ULL) << 4 * sitting->key;
 	shared.residents += is_resident;
 	rf_known_filter_add(&shared.line, hash_of(sitting->key));
@@ -279,8 +279,8 @@ static struct found explore_row(void)
 	path_length = 0;
 	now = row->wraps ? ~0U : 1000;
 	ticks = 0;
-	times = (struct rf_slot_times){.young_for = 2,
-				       .young_idle = 1,
+	times = (struct rf_slot_times){.probation_for = 2,
+				       .probation_idle = 1,
 				       .resident_idle = 2,
 				       .resident_touch = 2,
 				       .residents_max = row->residents_max};
@@ -288,7 +288,7 @@ static struct found explore_row(void)
 	memset(hands, 0, sizeof(hands));
 	memset(&ghost, 0, sizeof(ghost));
 	for (int i = 0; i < row->slots; i++)
-		seat_source(i, &row->sitting[i]);
+		slot_ref_source(i, &row->sitting[i]);
 	seen_clear();
 	check_state();
 	schedules = failure ? 0 : explore();

@@ -40,7 +40,7 @@ struct slot {
 
 struct memory {
 	__u64 map; /* four bits a key: its window's element, counted from 1, or 0 */
-	__u64 seat[ELEMENTS];
+	__u64 slot_ref[ELEMENTS];
 	struct slot slot[SLOTS_MAX];
 	__u64 residents;
 	struct rf_known_filter line;
@@ -53,9 +53,9 @@ struct local {
 	int key;
 	int slot;
 	__u32 tick;
-	bool has_seat; /* the following two were read */
+	bool has_slot_ref; /* the following two were read */
 	int element;
-	__u64 seat;
+	__u64 slot_ref;
 	bool is_noted;		  /* a touch: in the slot, as far as its CPU can determine */
 	enum rf_slot_state state; /* … which is in that state, or RF_SLOT_FREE for "as it is" */
 	bool is_absent;		  /* the result */
@@ -68,10 +68,10 @@ struct local {
 
 /* State for the checks, in addition to the state of the machine. */
 struct ghost {
-	bool is_stale[CPUS_MAX]; /* the window whose seat it has read was deleted */
+	bool is_stale[CPUS_MAX]; /* the window whose slot reference it has read was deleted */
 	bool lacked[CPUS_MAX];	 /* its source lacked a window at some time since the start */
 	__u8 owned[CPUS_MAX];	 /* bit set of slots that it has claimed */
-	__u8 rested;		 /* … whose slot is no longer a resident's: its seat lags */
+	__u8 rested; /* … whose slot is no longer a resident's: its slot reference lags */
 	__u32 arrived[SLOTS_MAX];
 	__u32 seen[SLOTS_MAX]; /* by a completed touch, or by one without a write */
 };
@@ -117,7 +117,7 @@ int element_of(const struct memory *memory, int key); /* -1: no window */
 
 /* Each sets `failure` if that does not hold. */
 void check_state(void);
-void check_step(int cpu, const struct memory *before, bool had_seat);
+void check_step(int cpu, const struct memory *before, bool had_slot_ref);
 void judge(int cpu);
 
 bool is_busy(int index);

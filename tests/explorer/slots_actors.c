@@ -46,7 +46,7 @@ static bool delete_window(struct memory *memory, int key, bool fails)
 }
 
 /* False: there is one of that key. */
-static bool insert_window(struct memory *memory, int key, __u64 seat, bool fails)
+static bool insert_window(struct memory *memory, int key, __u64 slot_ref, bool fails)
 {
 	int element;
 
@@ -54,22 +54,22 @@ static bool insert_window(struct memory *memory, int key, __u64 seat, bool fails
 	if (fails || element_of(memory, key) >= 0)
 		return false;
 	element = free_element(memory);
-	memory->seat[element] = seat;
+	memory->slot_ref[element] = slot_ref;
 	memory->map |= (__u64)(element + 1) << 4 * key;
 	return true;
 }
 
 /* ---- the steps of a CPU, in the order of bpf/new_window.h ---- */
 
-static bool read_seat(struct memory *memory, struct local *local, int key)
+static bool read_slot_ref(struct memory *memory, struct local *local, int key)
 {
 	const int element = find_window(memory, key);
 
 	if (element < 0)
 		return false;
-	local->seat = rf_load(&memory->seat[element]);
+	local->slot_ref = rf_load(&memory->slot_ref[element]);
 	local->element = element;
-	local->has_seat = true;
+	local->has_slot_ref = true;
 	return true;
 }
 
@@ -77,19 +77,20 @@ static void touch(struct memory *memory, struct local *local)
 {
 	__u32 slot, generation;
 
-	if (!read_seat(memory, local, local->key))
+	if (!read_slot_ref(memory, local, local->key))
 		return;
-	local->is_noted = rf_seat_is_recent(local->seat, &times, local->tick);
+	local->is_noted = rf_slot_ref_is_recent(local->slot_ref, &times, local->tick);
 	if (local->is_noted)
 		return;
-	slot = rf_seat_slot(local->seat);
-	generation = rf_seat_generation(local->seat);
+	slot = rf_slot_ref_slot(local->slot_ref);
+	generation = rf_slot_ref_generation(local->slot_ref);
 	local->state = rf_slot_touch(&memory->slot[slot].word, &memory->residents, &times,
 				     generation, local->tick);
 	local->is_noted = local->state != RF_SLOT_FREE;
 	if (local->is_noted)
-		rf_cas(&memory->seat[local->element], local->seat,
-		       rf_seat(slot, generation, local->state == RF_SLOT_RESIDENT, local->tick));
+		rf_cas(&memory->slot_ref[local->element], local->slot_ref,
+		       rf_slot_ref(slot, generation, local->state == RF_SLOT_RESIDENT,
+				   local->tick));
 }
 
 /* A window, created without the guard, of a source that has a second window. */
@@ -118,22 +119,22 @@ static bool meets(struct memory *memory, struct local *local)
 	element = find_window(memory, local->key ^ 1);
 	local->has_kin = element >= 0;
 	local->has_resident_kin =
-		local->has_kin && rf_seat_is_resident(rf_load(&memory->seat[element]));
+		local->has_kin && rf_slot_ref_is_resident(rf_load(&memory->slot_ref[element]));
 	local->is_there = find_window(memory, local->key) >= 0;
 	return !local->is_there;
 }
 
 /*
- * Does that slot hold the window of `key`? The seat that was read might belong to a different
- * window by now.
+ * Does that slot hold the window of `key`? The slot reference that was read might belong to a
+ * different window by now.
  */
-static bool slot_holds(struct memory *memory, __u64 seat, int key)
+static bool slot_holds(struct memory *memory, __u64 slot_ref, int key)
 {
-	struct slot *slot = &memory->slot[rf_seat_slot(seat)];
+	struct slot *slot = &memory->slot[rf_slot_ref_slot(slot_ref)];
 	const __u64 word = rf_load(&slot->word);
 
 	return (int)rf_load(&slot->key) == key &&
-	       rf_slot_generation(word) == rf_seat_generation(seat) &&
+	       rf_slot_generation(word) == rf_slot_ref_generation(slot_ref) &&
 	       rf_slot_state(word) >= RF_SLOT_NEW;
 }
 
@@ -144,12 +145,12 @@ static bool choose_slot(struct memory *memory, struct local *local, __u64 *old)
 		*old = rf_load(&memory->slot[local->slot].word);
 		return rf_slot_score(*old, &times, local->tick, eager_of(local)) > 0;
 	}
-	if (!read_seat(memory, local, local->key ^ 1) ||
-	    !slot_holds(memory, local->seat, local->key ^ 1))
+	if (!read_slot_ref(memory, local, local->key ^ 1) ||
+	    !slot_holds(memory, local->slot_ref, local->key ^ 1))
 		return false;
-	local->slot = (int)rf_seat_slot(local->seat);
+	local->slot = (int)rf_slot_ref_slot(local->slot_ref);
 	*old = rf_load(&memory->slot[local->slot].word);
-	return rf_slot_generation(*old) == rf_seat_generation(local->seat) &&
+	return rf_slot_generation(*old) == rf_slot_ref_generation(local->slot_ref) &&
 	       rf_slot_state(*old) >= RF_SLOT_NEW;
 }
 
@@ -179,13 +180,13 @@ static enum rf_slot_state state_of_new(const struct local *local, __u64 old)
 static void insert(struct memory *memory, const struct local *local, __u32 generation,
 		   enum rf_slot_state state)
 {
-	const __u64 seat =
-		rf_seat(local->slot, generation, state == RF_SLOT_RESIDENT, local->tick - 1);
+	const __u64 slot_ref =
+		rf_slot_ref(local->slot, generation, state == RF_SLOT_RESIDENT, local->tick - 1);
 	struct slot *slot = &memory->slot[local->slot];
 
 	rf_known_filter_add(&memory->line, hash_of(local->key));
 	rf_store(&slot->key, local->key);
-	if (insert_window(memory, local->key, seat, local->fault == NOT_INSERTED)) {
+	if (insert_window(memory, local->key, slot_ref, local->fault == NOT_INSERTED)) {
 		rf_slot_publish(&slot->word, generation, state, local->tick);
 		return;
 	}

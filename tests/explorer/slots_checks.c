@@ -37,11 +37,11 @@ bool lacks_window(int key)
 /* A window has its slot, is about to get it, or is being evicted from it. */
 static void check_window(int key)
 {
-	const __u64 seat = shared.seat[element_of(&shared, key)];
-	const __u32 generation = rf_seat_generation(seat);
-	const struct slot *slot = &shared.slot[rf_seat_slot(seat)];
+	const __u64 slot_ref = shared.slot_ref[element_of(&shared, key)];
+	const __u32 generation = rf_slot_ref_generation(slot_ref);
+	const struct slot *slot = &shared.slot[rf_slot_ref_slot(slot_ref)];
 	const __u32 generations = rf_slot_generation(slot->word) - generation;
-	const __u32 later = (rf_slot_last(slot->word) - (__u32)seat) & RF_SEAT_TICKS;
+	const __u32 later = (rf_slot_last(slot->word) - (__u32)slot_ref) & RF_SLOT_REF_TICKS;
 
 	if (rf_slot_state(slot->word) == RF_SLOT_CLAIMED) {
 		if (generations & RF_SLOT_GENERATIONS & ~1U)
@@ -49,11 +49,12 @@ static void check_window(int key)
 	} else if (generations || rf_slot_state(slot->word) == RF_SLOT_FREE ||
 		   slot->key != (__u64)key) {
 		failure = "leaked: a window without a slot";
-	} else if (later > RF_SEAT_TICKS / 2) {
-		failure = "untouched: the seat is of a later tick than its slot";
-	} else if (rf_seat_is_resident(seat) && rf_slot_state(slot->word) != RF_SLOT_RESIDENT &&
-		   !(ghost.rested >> rf_seat_slot(seat) & 1)) {
-		failure = "miscounted: the seat is a resident's, and its slot is not";
+	} else if (later > RF_SLOT_REF_TICKS / 2) {
+		failure = "untouched: the slot reference is of a later tick than its slot";
+	} else if (rf_slot_ref_is_resident(slot_ref) &&
+		   rf_slot_state(slot->word) != RF_SLOT_RESIDENT &&
+		   !(ghost.rested >> rf_slot_ref_slot(slot_ref) & 1)) {
+		failure = "miscounted: the slot reference is a resident's, and its slot is not";
 	}
 }
 
@@ -69,7 +70,7 @@ static int check_slot(int index)
 	if (state < RF_SLOT_NEW)
 		return 0;
 	element = element_of(&shared, (int)slot->key);
-	if (element < 0 || rf_seat_slot(shared.seat[element]) != (__u32)index)
+	if (element < 0 || rf_slot_ref_slot(shared.slot_ref[element]) != (__u32)index)
 		failure = "stuck: a slot is taken, and has no window";
 	return state == RF_SLOT_RESIDENT;
 }
@@ -123,7 +124,7 @@ void check_state(void)
 /* ---- what must hold of each step ---- */
 
 /* A non-resident's window of a source that has a second window. */
-static bool is_young_sibling(const struct local *local)
+static bool is_sibling_on_probation(const struct local *local)
 {
 	return local->errand == MEETS && local->has_kin && !local->has_resident_kin;
 }
@@ -143,14 +144,14 @@ static bool may_claim(const struct local *local, __u64 old)
 		return rf_slot_state(old) != RF_SLOT_CLAIMED;
 	switch (rf_slot_state(old)) {
 	case RF_SLOT_NEW:
-	case RF_SLOT_YOUNG:
-		return idle > (__s32)times.young_idle;
+	case RF_SLOT_PROBATION:
+		return idle > (__s32)times.probation_idle;
 	case RF_SLOT_RESIDENT:
 		return idle > (__s32)times.resident_idle;
 	case RF_SLOT_SIBLING:
-		return !is_young_sibling(local) || idle > (__s32)times.young_idle;
-	case RF_SLOT_OVERSTAYED:
-		return !is_young_sibling(local);
+		return !is_sibling_on_probation(local) || idle > (__s32)times.probation_idle;
+	case RF_SLOT_OVER_QUOTA:
+		return !is_sibling_on_probation(local);
 	default:
 		return rf_slot_state(old) != RF_SLOT_CLAIMED;
 	}
@@ -180,12 +181,13 @@ static void check_touch(int cpu, int index, __u64 old, __u64 new)
 		failure = "untouched: a slot was seen later than it says";
 	else if (was < RF_SLOT_NEW || (was == RF_SLOT_RESIDENT && is != was))
 		failure = "touched: a slot that nobody has, or a resident is none any more";
-	else if (is < RF_SLOT_YOUNG)
+	else if (is < RF_SLOT_PROBATION)
 		failure = "untouched: a source that was seen again is new still";
-	else if (was == RF_SLOT_SIBLING && is == RF_SLOT_YOUNG)
-		failure = "settled: a sibling that newcomers may evict is young";
-	else if ((was <= RF_SLOT_YOUNG || was == RF_SLOT_SIBLING) && is > RF_SLOT_YOUNG &&
-		 is != was && (__s32)(local->tick - ghost.arrived[index]) < (__s32)times.young_for)
+	else if (was == RF_SLOT_SIBLING && is == RF_SLOT_PROBATION)
+		failure = "settled: a sibling that newcomers may evict is on probation";
+	else if ((was <= RF_SLOT_PROBATION || was == RF_SLOT_SIBLING) && is > RF_SLOT_PROBATION &&
+		 is != was &&
+		 (__s32)(local->tick - ghost.arrived[index]) < (__s32)times.probation_for)
 		failure = "settled: before its time";
 }
 
@@ -195,7 +197,7 @@ static void check_rest(int cpu, int index, __u64 old, __u64 new)
 	const __s32 idle = (__s32)(hands[cpu].local.tick - rf_slot_last(old));
 
 	ghost.rested |= 1 << index;
-	if (rf_slot_state(old) != RF_SLOT_RESIDENT || rf_slot_state(new) != RF_SLOT_YOUNG ||
+	if (rf_slot_state(old) != RF_SLOT_RESIDENT || rf_slot_state(new) != RF_SLOT_PROBATION ||
 	    (old ^ new) & ~(7ULL << 40))
 		failure = "rested: more of a slot changes than its state";
 	else if (idle <= (__s32)times.resident_idle)
@@ -252,7 +254,7 @@ static void check_word(int cpu, int index, __u64 old, __u64 new)
 }
 
 /* Notes windows that were deleted, and sources without a window. */
-static void note_windows(int cpu, const struct memory *before, bool had_seat)
+static void note_windows(int cpu, const struct memory *before, bool had_slot_ref)
 {
 	for (int key = 0; key < KEYS; key++) {
 		const int element = element_of(before, key);
@@ -261,13 +263,13 @@ static void note_windows(int cpu, const struct memory *before, bool had_seat)
 			continue;
 		for (int i = 0; i < CPUS_MAX; i++)
 			ghost.is_stale[i] |=
-				hands[i].local.has_seat && hands[i].local.element == element;
-		if (owner_of((int)rf_seat_slot(before->seat[element])) != cpu)
+				hands[i].local.has_slot_ref && hands[i].local.element == element;
+		if (owner_of((int)rf_slot_ref_slot(before->slot_ref[element])) != cpu)
 			failure = "leaked: a window was deleted by who does not own its slot";
 		else if (hands[cpu].local.errand == TAKES_OVER && key != (hands[cpu].local.key ^ 1))
 			failure = "evicted: another source, by one that moves its own window";
 	}
-	if (hands[cpu].local.has_seat && !had_seat) {
+	if (hands[cpu].local.has_slot_ref && !had_slot_ref) {
 		ghost.is_stale[cpu] = true;
 		for (int key = 0; key < KEYS; key++)
 			if (element_of(&shared, key) == hands[cpu].local.element)
@@ -277,9 +279,9 @@ static void note_windows(int cpu, const struct memory *before, bool had_seat)
 		ghost.lacked[i] |= lacks_window(hands[i].local.key);
 }
 
-void check_step(int cpu, const struct memory *before, bool had_seat)
+void check_step(int cpu, const struct memory *before, bool had_slot_ref)
 {
-	note_windows(cpu, before, had_seat);
+	note_windows(cpu, before, had_slot_ref);
 	for (int i = 0; i < row->slots && !failure; i++)
 		if (shared.slot[i].word != before->slot[i].word)
 			check_word(cpu, i, before->slot[i].word, shared.slot[i].word);
@@ -290,22 +292,22 @@ void check_step(int cpu, const struct memory *before, bool had_seat)
 void judge(int cpu)
 {
 	const struct local *local = &hands[cpu].local;
-	const struct slot *slot = &shared.slot[rf_seat_slot(local->seat)];
-	const __u32 lag = rf_seat_is_resident(local->seat) ? times.resident_touch - 1 : 0;
+	const struct slot *slot = &shared.slot[rf_slot_ref_slot(local->slot_ref)];
+	const __u32 lag = rf_slot_ref_is_resident(local->slot_ref) ? times.resident_touch - 1 : 0;
 
 	if (local->errand == ASKS && local->is_absent && !ghost.lacked[cpu])
 		failure = "absent, and it had a window all the time";
 	if (local->errand != TOUCHES || !local->is_noted ||
-	    rf_slot_generation(slot->word) != rf_seat_generation(local->seat) ||
+	    rf_slot_generation(slot->word) != rf_slot_ref_generation(local->slot_ref) ||
 	    rf_slot_state(slot->word) < RF_SLOT_NEW)
 		return;
-	if ((__s32)(ghost.seen[rf_seat_slot(local->seat)] - local->tick) < 0)
-		ghost.seen[rf_seat_slot(local->seat)] = local->tick;
+	if ((__s32)(ghost.seen[rf_slot_ref_slot(local->slot_ref)] - local->tick) < 0)
+		ghost.seen[rf_slot_ref_slot(local->slot_ref)] = local->tick;
 	if ((__s32)(rf_slot_last(slot->word) + lag - local->tick) < 0)
 		failure = "untouched: a touch is noted, and the slot does not have it";
 	else if (local->state == RF_SLOT_RESIDENT &&
 		 rf_slot_state(slot->word) != RF_SLOT_RESIDENT &&
-		 !(ghost.rested >> rf_seat_slot(local->seat) & 1))
+		 !(ghost.rested >> rf_slot_ref_slot(local->slot_ref) & 1))
 		failure = "miscounted: a touch tells of a state that its slot is not in";
 	else if (rf_slot_state(slot->word) == RF_SLOT_NEW &&
 		 local->tick == rf_slot_last(slot->word))

@@ -320,7 +320,7 @@ static void check_limit_written(const struct rf_definition *definition)
 static void check_limit(const struct rf_limit *limit)
 {
 	const uint64_t least = limit->unit == RF_BYTES ? RF_FRAME_BYTES : 1;
-	uint32_t flags = RF_BAN_ALL | RF_FIRST_GIVEN | RF_ALONE_FIRST | RF_RATE_IN_BITS |
+	uint32_t flags = RF_BAN_ALL | RF_INITIAL_GIVEN | RF_OFFLINE_INITIAL | RF_RATE_IN_BITS |
 			 RF_BURST_IN_BITS; /* and separate words */
 
 	for (int i = 0; i < RF_LIMIT_OPTIONS; i++)
@@ -328,13 +328,14 @@ static void check_limit(const struct rf_limit *limit)
 	REQUIRE(limit->unit == RF_PACKETS || limit->unit == RF_BYTES);
 	REQUIRE(limit->algorithm <= RF_LEAKY && limit->edge <= RF_EDGE_WEIGHTED);
 	REQUIRE(!(limit->flags & ~flags));
-	REQUIRE(limit->flags & RF_FLEET || !(limit->flags & (RF_FIRST_GIVEN | RF_ALONE_FIRST)));
+	REQUIRE(limit->flags & RF_FLEET ||
+		!(limit->flags & (RF_INITIAL_GIVEN | RF_OFFLINE_INITIAL)));
 	REQUIRE(limit->flags & RF_FLEET || !limit->alone);
-	REQUIRE(limit->flags & RF_FIRST_GIVEN || !limit->first);
+	REQUIRE(limit->flags & RF_INITIAL_GIVEN || !limit->first);
 	REQUIRE(limit->first <= limit->rate);
 	REQUIRE(limit->alone < limit->rate || !limit->rate);
 	REQUIRE(!limit->alone ||
-		(limit->alone >= limit->first && !(limit->flags & RF_ALONE_FIRST)));
+		(limit->alone >= limit->first && !(limit->flags & RF_OFFLINE_INITIAL)));
 	REQUIRE(!(limit->flags & (RF_RATE_IN_BITS | RF_BURST_IN_BITS)) || limit->unit == RF_BYTES);
 	REQUIRE(!(limit->flags & RF_BAN_ALL) || limit->ban_ns);
 	REQUIRE(limit->rate >= least || !limit->rate);

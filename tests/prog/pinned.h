@@ -84,7 +84,8 @@ static inline void pinned_send6(struct program *program, const char *source, int
 		program_run(program->object->progs.ringfence, &frame, sizeof(frame));
 }
 
-/* Sets the seat's tick of that source's window, under the first limit, that many seconds back. */
+/* Sets the slot reference's tick of that source's window, under the first limit, that many seconds
+ * back. */
 static inline void pinned_age(struct program *program, const char *source, bool is_resident,
 			      int seconds)
 {
@@ -97,8 +98,9 @@ static inline void pinned_age(struct program *program, const char *source, bool 
 	struct rf_source window;
 
 	assert_int_equal(bpf_map_lookup_elem(fd, &key, &window), 0);
-	window.seat = rf_seat(rf_seat_slot(window.seat), rf_seat_generation(window.seat),
-			      is_resident, tick - seconds * NS_PER_S / tick_ns);
+	window.slot_ref = rf_slot_ref(rf_slot_ref_slot(window.slot_ref),
+				      rf_slot_ref_generation(window.slot_ref), is_resident,
+				      tick - seconds * NS_PER_S / tick_ns);
 	assert_int_equal(bpf_map_update_elem(fd, &key, &window, BPF_EXIST), 0);
 }
 

@@ -76,7 +76,8 @@ static inline void program_open_both(struct program *program)
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots4, SOURCES), 0);
 	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots6, SOURCES), 0);
 	assert_int_equal(
-		bpf_map__set_max_entries(program->object->maps.presence, KNOWN_FILTER_LINES), 0);
+		bpf_map__set_max_entries(program->object->maps.known_filter, KNOWN_FILTER_LINES),
+		0);
 }
 
 /*

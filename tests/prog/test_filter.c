@@ -53,7 +53,7 @@ static void count_windows(const struct bpf_map *map, int is_ipv6)
 
 static void read_filter(void)
 {
-	const int fd = bpf_map__fd(scene.program->object->maps.presence);
+	const int fd = bpf_map__fd(scene.program->object->maps.known_filter);
 
 	for (__u32 i = 0; i < LINES; i++)
 		assert_int_equal(bpf_map_lookup_elem(fd, &i, &found[i]), 0);

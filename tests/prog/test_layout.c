@@ -87,8 +87,8 @@ static void print_section(FILE *to, const struct btf *btf, const char *map, __u3
 /* `attach` chooses the number of these values; readers query the kernel. */
 static bool has_any_size(const char *name)
 {
-	static const char *const names[] = {"windows4", "windows6", "slots4",	 "slots6",
-					    "leases",	"presence", "lease_tags"};
+	static const char *const names[] = {"windows4", "windows6",	"slots4",    "slots6",
+					    "leases",	"known_filter", "lease_tags"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(names[i], name) == 0)

@@ -117,8 +117,8 @@ static void records_are_what_a_look_up_finds(void **state)
 /* ---- which are printed ---- */
 
 /*
- * A young window is touched every tick, and a lease hides it for a second; a resident's is touched
- * each 8 s, and a lease hides it for 16.
+ * A window on probation is touched every tick, and a lease hides it for a second; a resident's is
+ * touched each 8 s, and a lease hides it for 16.
  */
 static void windows_are_printed_by_their_age(void **state)
 {
@@ -209,27 +209,27 @@ static void every_window_in_a_slot_is_printed(void **state)
 	assert_int_equal(look(program, RF_WINDOWS_ALL).count, UNEVEN);
 }
 
-/* Its memory may belong to another source by now, which has another seat. */
+/* Its memory may belong to another source by now, which has another slot reference. */
 static void a_window_that_sits_elsewhere_is_not_printed(void **state)
 {
 	struct program *program = *state;
 	const int fd = program->fence.map_fd[RF_MAP_WINDOWS4];
 	struct rf_source window;
 	struct rf_key4 key;
-	uint64_t seat;
+	uint64_t slot_ref;
 
 	pinned_need_iterators();
 	program_apply(program, "limit add any rate 4/1h\n");
 	key = (struct rf_key4){inet_addr("192.0.2.1"), program_policy(program)->id};
 	pinned_send4(program, "192.0.2.1", 1);
 	window = find_window(program, "192.0.2.1");
-	seat = window.seat;
+	slot_ref = window.slot_ref;
 	for (int bit = 18; bit < 64; bit++) { /* of the generation, and of the slot's number */
-		window.seat = seat ^ 1ULL << bit;
+		window.slot_ref = slot_ref ^ 1ULL << bit;
 		assert_int_equal(bpf_map_update_elem(fd, &key, &window, BPF_EXIST), 0);
 		assert_int_equal(look(program, RF_WINDOWS_ALL).count, 0);
 	}
-	window.seat = seat;
+	window.slot_ref = slot_ref;
 	assert_int_equal(bpf_map_update_elem(fd, &key, &window, BPF_EXIST), 0);
 	assert_int_equal(look(program, RF_WINDOWS_ALL).count, 1);
 }
@@ -237,7 +237,7 @@ static void a_window_that_sits_elsewhere_is_not_printed(void **state)
 /* Fills all slots with windows as that one. */
 static void put_windows(const struct program *program, const struct rf_source *like)
 {
-	const uint32_t id = program_policy(program)->id, tick = like->seat & RF_SEAT_TICKS;
+	const uint32_t id = program_policy(program)->id, tick = like->slot_ref & RF_SLOT_REF_TICKS;
 	struct rf_slot4 *slots = calloc(MANY, sizeof(*slots));
 	struct rf_source *windows = calloc(MANY, sizeof(*windows));
 	struct rf_key4 *keys = calloc(MANY, sizeof(*keys));
@@ -247,9 +247,9 @@ static void put_windows(const struct program *program, const struct rf_source *l
 	for (uint32_t i = 0; i < MANY; i++) {
 		places[i] = i;
 		keys[i] = (struct rf_key4){htonl(0x0a000000 + i), id};
-		slots[i] = (struct rf_slot4){keys[i], rf_slot_word(1, RF_SLOT_YOUNG, 0, tick)};
+		slots[i] = (struct rf_slot4){keys[i], rf_slot_word(1, RF_SLOT_PROBATION, 0, tick)};
 		windows[i] = *like;
-		windows[i].seat = rf_seat(i, 1, 0, tick);
+		windows[i].slot_ref = rf_slot_ref(i, 1, 0, tick);
 	}
 	assert_int_equal(bpf_map_update_batch(program->fence.map_fd[RF_MAP_WINDOWS4], keys, windows,
 					      &count, NULL),

@@ -319,7 +319,7 @@ static void sources_that_fill_the_room_after_an_attack_stay_residents(void **sta
 
 /*
  * The same with two windows for each source, which sends often enough to retain them while they are
- * young.
+ * on probation.
  */
 static void sources_that_fill_the_room_of_two_limits_stay_residents(void **state)
 {
@@ -361,7 +361,7 @@ static int count_unsettled(const struct rf_address *source, uint32_t limit_id,
 {
 	(void)limit_id;
 	if (find_member(&scene, source))
-		*(uint32_t *)unsettled += !rf_seat_is_resident(state->seat);
+		*(uint32_t *)unsettled += !rf_slot_ref_is_resident(state->slot_ref);
 	return 0;
 }
 

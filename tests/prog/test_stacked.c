@@ -208,7 +208,7 @@ static void check_without_leases(const struct model *model)
 	for (int i = 0; i < model->windows; i++) {
 		struct rf_source found = source_of(&without_leases, model, &model->window[i]);
 
-		found.seat = 0; /* its position, not its contents */
+		found.slot_ref = 0; /* its position, not its contents */
 		assert_memory_equal(&found, &model->window[i].state, sizeof(found));
 	}
 }

@@ -152,8 +152,8 @@ static void many_newcomers_are_one_flood(void **state)
 	struct watch *watch = *state;
 	const struct rf_event *flood;
 
-	watch->scan.bans.rules.newcomers = (struct rf_newcomers){
-		.rate = 5000, .window_ns = SECOND, .then = RF_NEWCOMERS_CLOSED};
+	watch->scan.bans.rules.newcomers =
+		(struct rf_newcomers){.rate = 5000, .window_ns = SECOND, .then = RF_NEWCOMERS_DROP};
 	for (int i = 0; i < 60; i++) {
 		watch->scan.sums.counters.reason[RF_NEWCOMER_DROP].packets += 1000000;
 		feed(watch);

@@ -245,8 +245,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(words_of_the_grammar_are_names),
 
 	NEWCOMERS("off", "off", 0, 0, RF_NEWCOMERS_OFF),
-	NEWCOMERS("pass", "rate 10k/1s then pass", 10000, SECOND, RF_NEWCOMERS_OPEN),
-	NEWCOMERS("drop", "rate 1/1ms then drop", 1, MS, RF_NEWCOMERS_CLOSED),
+	NEWCOMERS("pass", "rate 10k/1s then pass", 10000, SECOND, RF_NEWCOMERS_PASS),
+	NEWCOMERS("drop", "rate 1/1ms then drop", 1, MS, RF_NEWCOMERS_DROP),
 	NEWCOMERS("aggregate", "rate 2147483648/8784h then aggregate", RF_LIMIT_MAX, 8784 * HOUR,
 		  RF_NEWCOMERS_AGGREGATE),
 

@@ -159,11 +159,11 @@ static void a_limit_gets_its_terms_by_its_words(void **state)
 		{fleet_of(20000, 0, 0, 0), 10, 31, 20000},
 		{fleet_of(20000, 0, 0, 0), 1000, 1, 20000},
 		{fleet_of(20000, 0, 0, 5000), 10, 31, 5000},
-		{fleet_of(20000, RF_FIRST_GIVEN, 2, 0), 10, 2, 20000},
-		{fleet_of(20000, RF_FIRST_GIVEN, 0, 0), 10, 0, 20000},
-		{fleet_of(20000, RF_FIRST_GIVEN | RF_ALONE_FIRST, 7, 0), 10, 7, 7},
-		{fleet_of(20000, RF_FIRST_GIVEN | RF_ALONE_FIRST, 0, 0), 10, 0, 0},
-		{fleet_of(20000, RF_ALONE_FIRST, 0, 0), 10, 31, 31},
+		{fleet_of(20000, RF_INITIAL_GIVEN, 2, 0), 10, 2, 20000},
+		{fleet_of(20000, RF_INITIAL_GIVEN, 0, 0), 10, 0, 20000},
+		{fleet_of(20000, RF_INITIAL_GIVEN | RF_OFFLINE_INITIAL, 7, 0), 10, 7, 7},
+		{fleet_of(20000, RF_INITIAL_GIVEN | RF_OFFLINE_INITIAL, 0, 0), 10, 0, 0},
+		{fleet_of(20000, RF_OFFLINE_INITIAL, 0, 0), 10, 31, 31},
 	};
 
 	(void)state;
@@ -199,7 +199,7 @@ static void a_loose_limit_has_to_say_its_first(void **state)
 	assert_string_equal(error.text,
 			    "limit 'any': 'fleet' would pass up to 111 of its 100 over 12 hosts; "
 			    "accept that by 'initial 1', or write 'initial 0'");
-	limit = fleet_of(100, RF_FIRST_GIVEN, 1, 0);
+	limit = fleet_of(100, RF_INITIAL_GIVEN, 1, 0);
 	put(&bank, &limit, NULL);
 	assert_int_equal(rf_bank_check_fleet(&bank, &refused, &error), 0);
 	limit.edge = RF_EDGE_COARSE;

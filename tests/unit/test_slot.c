@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slots: the contents of words and seats, which sources settle, which can be evicted, and possible
- * steps of another CPU between two steps of a touch. The explorer tests all interleavings.
+ * Slots: the contents of words and slot references, which sources settle, which can be evicted, and
+ * possible steps of another CPU between two steps of a touch. The explorer tests all interleavings.
  */
 #include <linux/types.h>
 
@@ -15,8 +15,8 @@ static void before_operation(void);
 #define MAX 3 /* residents */
 
 static const struct rf_slot_times times = {
-	.young_for = 20,
-	.young_idle = 4,
+	.probation_for = 20,
+	.probation_idle = 4,
 	.resident_idle = 120,
 	.resident_touch = 16,
 	.residents_max = MAX,
@@ -62,7 +62,7 @@ static void start(enum rf_slot_state state, uint32_t arrived, uint32_t last)
 	residents = state == RF_SLOT_RESIDENT;
 }
 
-/* ---- words and seats ---- */
+/* ---- words and slot references ---- */
 
 static void words_hold_what_was_put_there(void **state)
 {
@@ -80,7 +80,7 @@ static void words_hold_what_was_put_there(void **state)
 		}
 }
 
-static void seats_hold_what_was_put_there(void **state)
+static void slot_refs_hold_what_was_put_there(void **state)
 {
 	static const uint32_t slots[] = {0, 1, 65535, (1U << 26) - 1};
 
@@ -88,18 +88,20 @@ static void seats_hold_what_was_put_there(void **state)
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(generations) * 2; i++)
 		for (size_t j = 0; j < UNIT_ARRAY_SIZE(ticks) * 4; j++) {
 			const uint32_t tick = ticks[j / 4];
-			const __u64 seat = rf_seat(slots[j % 4], generations[i / 2], i % 2, tick);
+			const __u64 slot_ref =
+				rf_slot_ref(slots[j % 4], generations[i / 2], i % 2, tick);
 
-			assert_int_equal(rf_seat_slot(seat), slots[j % 4]);
-			assert_int_equal(rf_seat_generation(seat), generations[i / 2]);
-			assert_int_equal(rf_seat_is_resident(seat), i % 2);
+			assert_int_equal(rf_slot_ref_slot(slot_ref), slots[j % 4]);
+			assert_int_equal(rf_slot_ref_generation(slot_ref), generations[i / 2]);
+			assert_int_equal(rf_slot_ref_is_resident(slot_ref), i % 2);
 			const uint32_t every = i % 2 ? 16 : 1;
 
-			assert_true(rf_seat_is_recent(seat, &times, tick));
-			assert_true(rf_seat_is_recent(seat, &times, tick + every - 1));
-			assert_false(rf_seat_is_recent(seat, &times, tick + every));
-			assert_false(rf_seat_is_recent(seat, &times, tick - 1));
-			assert_false(rf_seat_is_recent(seat, &times, tick + RF_SEAT_TICKS));
+			assert_true(rf_slot_ref_is_recent(slot_ref, &times, tick));
+			assert_true(rf_slot_ref_is_recent(slot_ref, &times, tick + every - 1));
+			assert_false(rf_slot_ref_is_recent(slot_ref, &times, tick + every));
+			assert_false(rf_slot_ref_is_recent(slot_ref, &times, tick - 1));
+			assert_false(
+				rf_slot_ref_is_recent(slot_ref, &times, tick + RF_SLOT_REF_TICKS));
 		}
 }
 
@@ -109,7 +111,7 @@ static void idle_since_it_was_seen(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++) {
-		const __u64 seen = rf_slot_word(1, RF_SLOT_YOUNG, ticks[i], ticks[i]);
+		const __u64 seen = rf_slot_word(1, RF_SLOT_PROBATION, ticks[i], ticks[i]);
 
 		for (uint32_t later = 0; later < 1000; later++)
 			assert_int_equal(rf_slot_idle(seen, ticks[i] + later), later);
@@ -128,9 +130,10 @@ static void what_is_ahead_is_not_idle(void **state)
 			for (int j = RF_SLOT_NEW; j < STATES; j++)
 				assert_int_equal(
 					rf_slot_idle(rf_slot_word(1, j, 0, ticks[i]), tick), 0);
-			assert_int_equal(rf_slot_score(rf_slot_word(1, RF_SLOT_YOUNG, 0, ticks[i]),
-						       &times, tick, 0),
-					 0);
+			assert_int_equal(
+				rf_slot_score(rf_slot_word(1, RF_SLOT_PROBATION, 0, ticks[i]),
+					      &times, tick, 0),
+				0);
 			assert_int_equal(
 				rf_slot_score(rf_slot_word(1, RF_SLOT_RESIDENT, 0, ticks[i]),
 					      &times, tick, 0),
@@ -145,7 +148,8 @@ static void rest(uint32_t tick)
 	rf_slot_rest((__u64 *)&word, (__u64 *)&residents, &times, tick);
 }
 
-/* The source is young, as before, and settles immediately when it returns, if there is room. */
+/* The source is on probation, as before, and settles immediately when it returns, if there is room.
+ */
 static void a_resident_rests_after_its_idle_time(void **state)
 {
 	(void)state;
@@ -160,7 +164,7 @@ static void a_resident_rests_after_its_idle_time(void **state)
 		assert_int_equal(residents, MAX);
 		rest(late);
 		rest(late);
-		assert_int_equal(word, rf_slot_word(7, RF_SLOT_YOUNG, 33, last));
+		assert_int_equal(word, rf_slot_word(7, RF_SLOT_PROBATION, 33, last));
 		assert_int_equal(residents, MAX - 1);
 		assert_int_equal(touch(7, late), RF_SLOT_RESIDENT);
 		assert_int_equal(residents, MAX);
@@ -223,15 +227,15 @@ static void assert_order(const struct candidate *order, size_t count, enum rf_sl
 		}
 }
 
-/* Slots that a newcomer may take: free ones, idle ones by idle time, overstayed ones likewise. */
+/* Slots that a newcomer may take: free ones, idle ones by idle time, ones over quota likewise. */
 static void newcomers_take_the_idle(void **state)
 {
 	static const struct candidate order[] = {
-		{RF_SLOT_FREE, 0},	 {RF_SLOT_RESIDENT, 100000}, {RF_SLOT_NEW, 123},
-		{RF_SLOT_YOUNG, 122},	 {RF_SLOT_RESIDENT, 121},    {RF_SLOT_NEW, 120},
-		{RF_SLOT_SIBLING, 7},	 {RF_SLOT_YOUNG, 6},	     {RF_SLOT_NEW, 5},
-		{RF_SLOT_SIBLING, 4},	 {RF_SLOT_OVERSTAYED, 3},    {RF_SLOT_SIBLING, 2},
-		{RF_SLOT_OVERSTAYED, 1}, {RF_SLOT_SIBLING, 0},
+		{RF_SLOT_FREE, 0},	  {RF_SLOT_RESIDENT, 100000}, {RF_SLOT_NEW, 123},
+		{RF_SLOT_PROBATION, 122}, {RF_SLOT_RESIDENT, 121},    {RF_SLOT_NEW, 120},
+		{RF_SLOT_SIBLING, 7},	  {RF_SLOT_PROBATION, 6},     {RF_SLOT_NEW, 5},
+		{RF_SLOT_SIBLING, 4},	  {RF_SLOT_OVER_QUOTA, 3},    {RF_SLOT_SIBLING, 2},
+		{RF_SLOT_OVER_QUOTA, 1},  {RF_SLOT_SIBLING, 0},
 	};
 
 	(void)state;
@@ -242,8 +246,8 @@ static void newcomers_take_the_idle(void **state)
 static void siblings_take_only_the_idle(void **state)
 {
 	static const struct candidate order[] = {
-		{RF_SLOT_FREE, 0},  {RF_SLOT_RESIDENT, 121}, {RF_SLOT_SIBLING, 7},
-		{RF_SLOT_YOUNG, 6}, {RF_SLOT_NEW, 5},
+		{RF_SLOT_FREE, 0},	{RF_SLOT_RESIDENT, 121}, {RF_SLOT_SIBLING, 7},
+		{RF_SLOT_PROBATION, 6}, {RF_SLOT_NEW, 5},
 	};
 
 	(void)state;
@@ -253,8 +257,8 @@ static void siblings_take_only_the_idle(void **state)
 			for (int j = RF_SLOT_NEW; j < STATES; j++) {
 				const struct candidate candidate = {j, idle};
 
-				if (idle <= times.young_idle || j == RF_SLOT_RESIDENT ||
-				    j == RF_SLOT_OVERSTAYED)
+				if (idle <= times.probation_idle || j == RF_SLOT_RESIDENT ||
+				    j == RF_SLOT_OVER_QUOTA)
 					assert_int_equal(
 						score(&candidate, ticks[i], RF_SLOT_EAGER_IDLE), 0);
 			}
@@ -267,23 +271,25 @@ static void newcomers_leave_the_active_alone(void **state)
 		for (uint32_t idle = 0; idle <= times.resident_idle; idle++) {
 			assert_int_equal(
 				score(&(struct candidate){RF_SLOT_RESIDENT, idle}, ticks[i], 0), 0);
-			if (idle > times.young_idle)
+			if (idle > times.probation_idle)
 				continue;
 			assert_int_equal(
-				score(&(struct candidate){RF_SLOT_YOUNG, idle}, ticks[i], 0), 0);
+				score(&(struct candidate){RF_SLOT_PROBATION, idle}, ticks[i], 0),
+				0);
 			assert_int_equal(score(&(struct candidate){RF_SLOT_NEW, idle}, ticks[i], 0),
 					 0);
 		}
 }
 
-/* If one must go: sources seen once, then overstayed ones, then young ones, then residents. */
+/* If one must go: sources seen once, then ones over quota, then ones on probation, then residents.
+ */
 static void eager_ones_take_the_active_last(void **state)
 {
 	static const struct candidate order[] = {
-		{RF_SLOT_FREE, 0},	 {RF_SLOT_RESIDENT, 200}, {RF_SLOT_YOUNG, 6},
+		{RF_SLOT_FREE, 0},	 {RF_SLOT_RESIDENT, 200}, {RF_SLOT_PROBATION, 6},
 		{RF_SLOT_NEW, 5},	 {RF_SLOT_NEW, 4},	  {RF_SLOT_NEW, 0},
-		{RF_SLOT_OVERSTAYED, 9}, {RF_SLOT_OVERSTAYED, 0}, {RF_SLOT_YOUNG, 4},
-		{RF_SLOT_YOUNG, 0},	 {RF_SLOT_RESIDENT, 120}, {RF_SLOT_RESIDENT, 0},
+		{RF_SLOT_OVER_QUOTA, 9}, {RF_SLOT_OVER_QUOTA, 0}, {RF_SLOT_PROBATION, 4},
+		{RF_SLOT_PROBATION, 0},	 {RF_SLOT_RESIDENT, 120}, {RF_SLOT_RESIDENT, 0},
 	};
 
 	(void)state;
@@ -295,10 +301,10 @@ static void a_long_silence_is_not_another_state(void **state)
 	const uint32_t forever = 0x7fffffff;
 
 	(void)state;
-	assert_true(score(&(struct candidate){RF_SLOT_OVERSTAYED, forever}, 5, 0) <
+	assert_true(score(&(struct candidate){RF_SLOT_OVER_QUOTA, forever}, 5, 0) <
 		    RF_SLOT_AT_ONCE);
-	assert_true(score(&(struct candidate){RF_SLOT_OVERSTAYED, forever}, 5, 1) <
-		    score(&(struct candidate){RF_SLOT_YOUNG, 5}, 5, 1));
+	assert_true(score(&(struct candidate){RF_SLOT_OVER_QUOTA, forever}, 5, 1) <
+		    score(&(struct candidate){RF_SLOT_PROBATION, 5}, 5, 1));
 	assert_true(score(&(struct candidate){RF_SLOT_RESIDENT, forever}, 5, 0) <=
 		    score(&(struct candidate){RF_SLOT_FREE, 0}, 5, 0));
 	assert_true(score(&(struct candidate){RF_SLOT_RESIDENT, forever}, 5, 0) >= RF_SLOT_AT_ONCE);
@@ -323,12 +329,12 @@ static void a_touch_is_noted_once_a_tick(void **state)
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++) {
 		uint64_t seen;
 
-		start(RF_SLOT_YOUNG, ticks[i], ticks[i]);
-		assert_int_equal(touch(7, ticks[i] + 3), RF_SLOT_YOUNG);
-		assert_int_equal(word, rf_slot_word(7, RF_SLOT_YOUNG, ticks[i], ticks[i] + 3));
+		start(RF_SLOT_PROBATION, ticks[i], ticks[i]);
+		assert_int_equal(touch(7, ticks[i] + 3), RF_SLOT_PROBATION);
+		assert_int_equal(word, rf_slot_word(7, RF_SLOT_PROBATION, ticks[i], ticks[i] + 3));
 		seen = word;
 		for (uint32_t behind = 0; behind < 300; behind++) {
-			assert_int_equal(touch(7, ticks[i] + 3 - behind), RF_SLOT_YOUNG);
+			assert_int_equal(touch(7, ticks[i] + 3 - behind), RF_SLOT_PROBATION);
 			assert_int_equal(word, seen);
 		}
 		assert_int_equal(residents, 0);
@@ -336,7 +342,7 @@ static void a_touch_is_noted_once_a_tick(void **state)
 }
 
 /* A source seen again, even in the same tick or by a clock that is behind, is not new any more. */
-static void a_new_source_is_young_once_it_is_seen_again(void **state)
+static void a_new_source_is_on_probation_once_it_is_seen_again(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++)
@@ -345,8 +351,8 @@ static void a_new_source_is_young_once_it_is_seen_again(void **state)
 
 			start(RF_SLOT_NEW, ticks[i], ticks[i]);
 			assert_int_equal(touch(7, j < 10 ? last : ticks[i] - (j - 9)),
-					 RF_SLOT_YOUNG);
-			assert_int_equal(word, rf_slot_word(7, RF_SLOT_YOUNG, ticks[i], last));
+					 RF_SLOT_PROBATION);
+			assert_int_equal(word, rf_slot_word(7, RF_SLOT_PROBATION, ticks[i], last));
 			assert_int_equal(residents, 0);
 		}
 }
@@ -376,9 +382,10 @@ static void it_settles_after_its_time(void **state)
 		for (uint32_t gap = 1; gap < 300; gap++) {
 			uint32_t age = 0;
 
-			start(gap % 2 ? RF_SLOT_NEW : RF_SLOT_YOUNG, ticks[i], ticks[i]);
-			while (age + gap < times.young_for)
-				assert_int_equal(touch(7, ticks[i] + (age += gap)), RF_SLOT_YOUNG);
+			start(gap % 2 ? RF_SLOT_NEW : RF_SLOT_PROBATION, ticks[i], ticks[i]);
+			while (age + gap < times.probation_for)
+				assert_int_equal(touch(7, ticks[i] + (age += gap)),
+						 RF_SLOT_PROBATION);
 			assert_int_equal(touch(7, ticks[i] + age + gap), RF_SLOT_RESIDENT);
 			assert_int_equal(residents, 1);
 		}
@@ -389,8 +396,8 @@ static void it_does_not_settle_by_a_clock_that_is_behind(void **state)
 	(void)state;
 	for (size_t i = 0; i < UNIT_ARRAY_SIZE(ticks); i++)
 		for (uint32_t behind = 1; behind < 300; behind++) {
-			start(RF_SLOT_YOUNG, ticks[i], ticks[i]);
-			assert_int_equal(touch(7, ticks[i] - behind), RF_SLOT_YOUNG);
+			start(RF_SLOT_PROBATION, ticks[i], ticks[i]);
+			assert_int_equal(touch(7, ticks[i] - behind), RF_SLOT_PROBATION);
 			assert_int_equal(residents, 0);
 		}
 }
@@ -402,24 +409,24 @@ static void residents_are_never_more_than_may_be(void **state)
 	(void)state;
 	start(RF_SLOT_FREE, 0, 0);
 	for (int i = 0; i < 2 * MAX; i++) {
-		word = rf_slot_word(7, RF_SLOT_YOUNG, 0, 0);
-		assert_int_equal(touch(7, 20), i < MAX ? RF_SLOT_RESIDENT : RF_SLOT_OVERSTAYED);
+		word = rf_slot_word(7, RF_SLOT_PROBATION, 0, 0);
+		assert_int_equal(touch(7, 20), i < MAX ? RF_SLOT_RESIDENT : RF_SLOT_OVER_QUOTA);
 		slots[i] = word;
 	}
 	assert_int_equal(residents, MAX);
 	for (int i = 0; i < 2 * MAX; i++) {
 		word = slots[i];
-		assert_int_equal(touch(7, 21), i < MAX ? RF_SLOT_RESIDENT : RF_SLOT_OVERSTAYED);
+		assert_int_equal(touch(7, 21), i < MAX ? RF_SLOT_RESIDENT : RF_SLOT_OVER_QUOTA);
 	}
 	assert_int_equal(residents, MAX);
 }
 
-static void the_overstayed_settle_once_one_has_gone(void **state)
+static void sources_over_quota_settle_once_one_has_gone(void **state)
 {
 	(void)state;
-	start(RF_SLOT_OVERSTAYED, 0, 50);
+	start(RF_SLOT_OVER_QUOTA, 0, 50);
 	residents = MAX;
-	assert_int_equal(touch(7, 51), RF_SLOT_OVERSTAYED);
+	assert_int_equal(touch(7, 51), RF_SLOT_OVER_QUOTA);
 	rf_residents_remove((__u64 *)&residents);
 	assert_int_equal(touch(7, 52), RF_SLOT_RESIDENT);
 	assert_int_equal(residents, MAX);
@@ -437,14 +444,14 @@ static void lost_races_leave_nothing_behind(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		start(i ? RF_SLOT_OVERSTAYED : RF_SLOT_YOUNG, 0, 50);
+		start(i ? RF_SLOT_OVER_QUOTA : RF_SLOT_PROBATION, 0, 50);
 		other = sees_it_too;
 		operations = 1;
 		again = 1;
 		assert_int_equal(touch(7, 1000), RF_SLOT_FREE);
 		operations = -1;
 		assert_int_equal(residents, 0);
-		assert_int_equal(rf_slot_state(word), i ? RF_SLOT_OVERSTAYED : RF_SLOT_YOUNG);
+		assert_int_equal(rf_slot_state(word), i ? RF_SLOT_OVER_QUOTA : RF_SLOT_PROBATION);
 		assert_int_not_equal(rf_slot_last(word), 1000);
 	}
 }
@@ -458,7 +465,7 @@ static void a_slot_that_is_claimed_meanwhile_is_left_alone(void **state)
 {
 	(void)state;
 	for (int step = 0; step < 4; step++) {
-		start(RF_SLOT_YOUNG, 0, 50);
+		start(RF_SLOT_PROBATION, 0, 50);
 		other = claims_it;
 		operations = step;
 		assert_int_equal(touch(7, 60), RF_SLOT_FREE);
@@ -507,8 +514,8 @@ static void a_claim_is_of_a_new_generation(void **state)
 		assert_int_equal(touch(generations[i], 91), RF_SLOT_FREE);
 		assert_int_equal(touch(next, 91), RF_SLOT_FREE);
 
-		rf_slot_publish((__u64 *)&word, next, RF_SLOT_YOUNG, 0x12345678);
-		assert_int_equal(word, rf_slot_word(next, RF_SLOT_YOUNG, 0x78, 0x12345678));
+		rf_slot_publish((__u64 *)&word, next, RF_SLOT_PROBATION, 0x12345678);
+		assert_int_equal(word, rf_slot_word(next, RF_SLOT_PROBATION, 0x78, 0x12345678));
 		rf_slot_free((__u64 *)&word, next);
 		assert_int_equal(word, rf_slot_word(next, RF_SLOT_FREE, 0, 0));
 		rf_slot_restore((__u64 *)&word, old);
@@ -518,17 +525,19 @@ static void a_claim_is_of_a_new_generation(void **state)
 
 static const struct CMUnitTest tests[] = {
 	UNIT_ROW("a slot's word holds its parts at their limits", words_hold_what_was_put_there),
-	UNIT_ROW("a seat holds its parts at their limits", seats_hold_what_was_put_there),
+	UNIT_ROW("a slot reference holds its parts at their limits",
+		 slot_refs_hold_what_was_put_there),
 	UNIT_ROW("a slot is idle since its source was seen, as ticks wrap", idle_since_it_was_seen),
 	UNIT_ROW("a slot whose time is ahead is not idle", what_is_ahead_is_not_idle),
 	UNIT_ROW("a resident rests after its idle time", a_resident_rests_after_its_idle_time),
 	UNIT_ROW("only a resident rests", nobody_else_rests),
 	UNIT_ROW("a resident that comes back meanwhile does not rest",
 		 who_comes_back_meanwhile_does_not_rest),
-	UNIT_ROW("newcomers take free, idle and overstayed slots", newcomers_take_the_idle),
+	UNIT_ROW("newcomers take free, idle and over quota slots", newcomers_take_the_idle),
 	UNIT_ROW("a sibling window takes only free and idle slots", siblings_take_only_the_idle),
 	UNIT_ROW("newcomers leave slots of active sources alone", newcomers_leave_the_active_alone),
-	UNIT_ROW("a known source takes slots of sources seen once, then of young ones, then of "
+	UNIT_ROW("a known source takes slots of sources seen once, then of ones on probation, then "
+		 "of "
 		 "residents",
 		 eager_ones_take_the_active_last),
 	UNIT_ROW("a long silence does not change the state of a slot",
@@ -536,16 +545,16 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("nobody takes a slot that is claimed", nobody_takes_what_is_claimed),
 	UNIT_ROW("a touch is noted once a tick, and never turned back",
 		 a_touch_is_noted_once_a_tick),
-	UNIT_ROW("a new source is young once it is seen again",
-		 a_new_source_is_young_once_it_is_seen_again),
+	UNIT_ROW("a new source is on probation once it is seen again",
+		 a_new_source_is_on_probation_once_it_is_seen_again),
 	UNIT_ROW("a touch of another generation does nothing", a_touch_is_of_its_generation_alone),
 	UNIT_ROW("a source settles after its time, however it sends", it_settles_after_its_time),
 	UNIT_ROW("a source does not settle by a clock that is behind",
 		 it_does_not_settle_by_a_clock_that_is_behind),
 	UNIT_ROW("there are never more residents than allowed",
 		 residents_are_never_more_than_may_be),
-	UNIT_ROW("overstayed sources settle once a resident has gone",
-		 the_overstayed_settle_once_one_has_gone),
+	UNIT_ROW("source over quota settle once a resident has gone",
+		 sources_over_quota_settle_once_one_has_gone),
 	UNIT_ROW("a touch that lost all its races leaves nothing behind",
 		 lost_races_leave_nothing_behind),
 	UNIT_ROW("a slot that is claimed meanwhile is left alone",

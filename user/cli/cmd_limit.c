@@ -313,7 +313,7 @@ static json_t *make_offline(const void *of)
 {
 	const struct rf_limit *limit = view_of(of)->limit;
 
-	if (limit->flags & RF_ALONE_FIRST)
+	if (limit->flags & RF_OFFLINE_INITIAL)
 		return make_initial(of);
 	return json_integer(limit->alone ? limit->alone : limit->rate);
 }

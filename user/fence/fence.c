@@ -561,10 +561,10 @@ static unsigned int leases_bits(const struct rf_fence *fence)
 /* ---- slots ---- */
 
 #define TICK_NS_LEAST 500000000ULL /* a slot's tick: the least power of two of jiffies over it */
-#define YOUNG_FOR_NS (10 * RF_NS_PER_S)
-#define YOUNG_IDLE_NS (2 * RF_NS_PER_S)
+#define PROBATION_FOR_NS (10 * RF_NS_PER_S)
+#define PROBATION_IDLE_NS (2 * RF_NS_PER_S)
 #define RESIDENT_IDLE_NS (60 * RF_NS_PER_S)
-#define YOUNG_LEASE_NS RF_NS_PER_S
+#define PROBATION_LEASE_NS RF_NS_PER_S
 #define RESIDENT_LEASE_NS (16 * RF_NS_PER_S)
 #define RESIDENT_TOUCH_NS (8 * RF_NS_PER_S)
 #define RESIDENTS_SHARE 8 /* residents never take this part, 1/8, of the slots */
@@ -581,12 +581,12 @@ static void set_slot_times(struct rf_slot_times *times, uint32_t jiffy_ns, uint3
 	*times = (struct rf_slot_times){.residents_max = slots - slots / RESIDENTS_SHARE};
 	for (; tick_ns < TICK_NS_LEAST; tick_ns *= 2)
 		times->tick_shift++;
-	times->young_for = slot_ticks(YOUNG_FOR_NS, tick_ns);
-	times->young_idle = slot_ticks(YOUNG_IDLE_NS, tick_ns);
+	times->probation_for = slot_ticks(PROBATION_FOR_NS, tick_ns);
+	times->probation_idle = slot_ticks(PROBATION_IDLE_NS, tick_ns);
 	/* How much older than its last packet a resident's last touch can be. */
 	times->resident_touch = slot_ticks(RESIDENT_TOUCH_NS, tick_ns);
 	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns) + times->resident_touch;
-	times->young_lease = slot_ticks(YOUNG_LEASE_NS, tick_ns);
+	times->probation_lease = slot_ticks(PROBATION_LEASE_NS, tick_ns);
 	times->resident_lease = slot_ticks(RESIDENT_LEASE_NS, tick_ns);
 }
 

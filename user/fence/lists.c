@@ -544,7 +544,7 @@ static int put_in_force(struct rf_fence *fence, const struct side *side, struct 
 	for (int list = 0; list < RF_LIST_COUNT; list++)
 		bank->listed[list] = next->listed[list];
 	__atomic_store_n(&bank->flags,
-			 next->flags | RF_BANK_IN_DOUBT | (bank->flags & RF_BANK_CLOSED),
+			 next->flags | RF_BANK_IN_DOUBT | (bank->flags & RF_BANK_DROPS_NEWCOMERS),
 			 __ATOMIC_SEQ_CST);
 	return 0;
 }

@@ -150,9 +150,9 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *bank,
 	const struct rf_newcomers *before = &present->newcomers;
 
 	prepare_aggregates(fence, bank, present);
-	bank->flags &= ~RF_BANK_CLOSED;
-	if (newcomers->then == RF_NEWCOMERS_CLOSED)
-		bank->flags |= RF_BANK_CLOSED;
+	bank->flags &= ~RF_BANK_DROPS_NEWCOMERS;
+	if (newcomers->then == RF_NEWCOMERS_DROP)
+		bank->flags |= RF_BANK_DROPS_NEWCOMERS;
 	if (newcomers->then == RF_NEWCOMERS_OFF) {
 		*newcomers = (struct rf_newcomers){.guard = before->guard};
 		return;
@@ -298,11 +298,11 @@ int rf_newcomers_note_kin(const struct rf_fence *fence, const struct rf_bank *ba
 
 /* ---- for readers ---- */
 
-static struct rf_prefix aggregate_prefix(uint64_t seat)
+static struct rf_prefix aggregate_prefix(uint64_t slot_ref)
 {
-	const bool is_ipv6 = seat & RF_AGGREGATE_IPV6;
+	const bool is_ipv6 = slot_ref & RF_AGGREGATE_IPV6;
 	struct rf_prefix prefix = {.version = is_ipv6 ? 6 : 4, .length = is_ipv6 ? 48 : 24};
-	const uint64_t source = seat & (is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4);
+	const uint64_t source = slot_ref & (is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4);
 
 	prefix.word[0] = (uint32_t)source;
 	prefix.word[1] = source >> 32;
@@ -323,9 +323,9 @@ int rf_fence_each_aggregate(const struct rf_fence *fence, const struct rf_bank *
 		for (int i = 0; policy->id && i < RF_AGGREGATES && !err; i++) {
 			const struct rf_source state =
 				*aggregate_at(fence, set * RF_AGGREGATES + i);
-			const struct rf_prefix prefix = aggregate_prefix(state.seat);
+			const struct rf_prefix prefix = aggregate_prefix(state.slot_ref);
 
-			if (state.seat && rules->limit[slot].match != RF_MATCH_OTHER)
+			if (state.slot_ref && rules->limit[slot].match != RF_MATCH_OTHER)
 				err = visit(&prefix, slot, set * RF_AGGREGATES + i, &state,
 					    context);
 		}

@@ -235,7 +235,7 @@ void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *polic
 	*sight = (struct rf_window_sight){
 		.source = *source,
 		.limit_id = policy->id,
-		.stay = rf_window_stay(state->seat),
+		.stay = rf_window_stay(state->slot_ref),
 		.used = rf_used(&state->window, policy, rf_fence_time(fence, policy)),
 		.passed = state->passed,
 		.dropped = state->dropped,

@@ -329,7 +329,7 @@ static void write_initial(struct rf_writing *to)
 	char text[RF_COUNT_TEXT_SIZE];
 
 	rf_format_count(to->limit->first, text);
-	if (to->limit->flags & RF_FIRST_GIVEN)
+	if (to->limit->flags & RF_INITIAL_GIVEN)
 		write_item(to, text);
 }
 
@@ -341,7 +341,7 @@ static void write_offline(struct rf_writing *to)
 	alone.rate = alone.alone;
 	alone.unit = RF_PACKETS; /* the unit is already written with the rate */
 	rf_format_limit_rate(&alone, text);
-	if (alone.flags & RF_ALONE_FIRST)
+	if (alone.flags & RF_OFFLINE_INITIAL)
 		write_item(to, rf_limit_options[RF_OPT_OFFLINE].words[0].word);
 	else if (alone.alone)
 		write_item(to, text);
@@ -362,12 +362,12 @@ static uint64_t default_cells(const struct rf_limit *limit)
 /* Only a limit of the fleet has these two. */
 static bool has_no_initial(const struct rf_limit *limit)
 {
-	return !(limit->flags & RF_FLEET) || !(limit->flags & RF_FIRST_GIVEN);
+	return !(limit->flags & RF_FLEET) || !(limit->flags & RF_INITIAL_GIVEN);
 }
 
 static bool has_no_offline(const struct rf_limit *limit)
 {
-	return !(limit->flags & RF_FLEET) || !(limit->alone || limit->flags & RF_ALONE_FIRST);
+	return !(limit->flags & RF_FLEET) || !(limit->alone || limit->flags & RF_OFFLINE_INITIAL);
 }
 
 #define AT(member) \

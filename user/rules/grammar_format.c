@@ -42,8 +42,8 @@ const char *rf_newcomers_then_name(enum rf_newcomers_then then)
 {
 	if (then == RF_NEWCOMERS_OFF)
 		return rf_newcomers_options[RF_OPT_NEW_OFF].word;
-	return name_of(then - RF_NEWCOMERS_OPEN, rf_then_words,
-		       RF_NEWCOMERS_AGGREGATE - RF_NEWCOMERS_OPEN);
+	return name_of(then - RF_NEWCOMERS_PASS, rf_then_words,
+		       RF_NEWCOMERS_AGGREGATE - RF_NEWCOMERS_PASS);
 }
 
 bool rf_has_burst(const struct rf_limit *limit)

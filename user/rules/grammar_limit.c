@@ -20,7 +20,7 @@ static void derive(struct rf_draft *draft)
 	limit->window_ns = draft->rate.rate.window_ns;
 	limit->burst = draft->burst.rate.count;
 	limit->first = draft->initial.rate.count;
-	limit->flags |= draft->initial.text ? RF_FIRST_GIVEN : 0;
+	limit->flags |= draft->initial.text ? RF_INITIAL_GIVEN : 0;
 	limit->has_ports = draft->made.ports != NULL;
 	limit->has_sports = draft->made.sports != NULL;
 	limit->has_to = draft->made.to.count != 0;

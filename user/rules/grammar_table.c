@@ -454,7 +454,7 @@ static const struct rf_option count_words[] = {
 };
 
 static const struct rf_option offline_words[] = {
-	{"initial", .summary = "the part that passes by default", NAMES, .bit = RF_ALONE_FIRST,
+	{"initial", .summary = "the part that passes by default", NAMES, .bit = RF_OFFLINE_INITIAL,
 	 INTO(struct rf_draft, made.limit.flags)},
 	{},
 };
@@ -619,7 +619,7 @@ const struct rf_option rf_newcomers_options[] = {
 	[RF_OPT_NEW_THEN] = {"then", RF_KIND_WORD, .words = rf_then_words,
 			     .heading = "What happens to packets of newcomers over the rate:",
 			     .flags = RF_OPTION_MUST, INTO(struct rf_newcomers_text, then),
-			     .min = RF_NEWCOMERS_OPEN},
+			     .min = RF_NEWCOMERS_PASS},
 	[RF_OPT_NEW_OFF] = {"off", .summary = "every newcomer gets a window (default)",
 			    .heading = "Or", .flags = RF_OPTION_INSTEAD},
 	{},

@@ -107,7 +107,7 @@ void rf_policy_join_fleet(struct rf_policy *policy, const struct rf_policy *befo
 
 uint64_t rf_bank_first(const struct rf_bank *bank, const struct rf_limit *limit)
 {
-	if (limit->flags & RF_FIRST_GIVEN)
+	if (limit->flags & RF_INITIAL_GIVEN)
 		return limit->first;
 	return rf_fleet_first(limit->rate, bank->hosts ? bank->hosts : 1);
 }
@@ -126,7 +126,7 @@ static void bank_join_fleet(struct rf_bank *bank, int slot, const struct rf_poli
 		return;
 	}
 	terms.alone = limit->alone ? limit->alone : limit->rate;
-	if (limit->flags & RF_ALONE_FIRST)
+	if (limit->flags & RF_OFFLINE_INITIAL)
 		terms.alone = terms.first;
 	rf_policy_join_fleet(&bank->policy[slot], before, &terms);
 }
@@ -175,7 +175,7 @@ int rf_bank_check_fleet(const struct rf_bank *bank, uint32_t *refused, struct rf
 		if (why)
 			return rf_error_failed(error, -EINVAL, "limit '%s': 'fleet': %s",
 					       limit->name, why);
-		if (bank->hosts && !(limit->flags & RF_FIRST_GIVEN) &&
+		if (bank->hosts && !(limit->flags & RF_INITIAL_GIVEN) &&
 		    rf_fleet_is_loose(limit->rate, bank->hosts, rf_bank_first(bank, limit)))
 			return fail_loose(bank, limit, error);
 	}

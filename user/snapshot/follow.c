@@ -467,8 +467,8 @@ static int read_window(struct rf_follow *follow, const struct rf_fence *fence, i
 		one->stay = 0;
 		return 0;
 	}
-	is_anew = one->next && one->stay != rf_window_stay(state.seat);
-	one->stay = rf_window_stay(state.seat);
+	is_anew = one->next && one->stay != rf_window_stay(state.slot_ref);
+	one->stay = rf_window_stay(state.slot_ref);
 	return take_cells(follow, fence, slot, one, &state, now, is_anew);
 }
 

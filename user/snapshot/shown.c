@@ -82,7 +82,7 @@ static struct verdict judge_new(const struct rf_case *its, const struct rf_answe
 		return (struct verdict){DEPENDS, BY_NEWCOMERS, answer, RF_WAIT_FOREVER};
 	if (its->then == RF_NEWCOMERS_OFF || !its->guard_wait_ms)
 		return (struct verdict){PASSES, BY_NOBODY, answer, 0};
-	if (its->then == RF_NEWCOMERS_OPEN)
+	if (its->then == RF_NEWCOMERS_PASS)
 		return (struct verdict){PASSES, BY_NEWCOMERS, answer, 0};
 	return (struct verdict){DROPPED, BY_NEWCOMERS, answer, its->guard_wait_ms};
 }
