@@ -41,12 +41,18 @@ attach_one() {
 }
 
 # A fence of a fleet with a server, for the examples that need one.
+banning=() # the server and the agent of the last one
 attach_to_fleet() {
 	detach_all
+	for pid in "${banning[@]}"; do
+		stop KILL "$pid"
+	done
 	quietly ringfence attach eth0 fleet
 	inside ip link set lo up
 	start inside redis-server --port 7000 --save '' --dir "$work" >"$work/engine"
+	banning=("$started_pid")
 	start inside build/ringfence-fleet run eth0 redis 127.0.0.1:7000 hosts 3 >"$work/agent" 2>&1
+	banning+=("$started_pid")
 	eventually grep -q 'connected (bans)' "$work/agent"
 	[ "$2" != del ] || quietly ringfence deny add "$3" for 1h fleet
 }

@@ -275,7 +275,7 @@ check 'the address goes with the daemon' test ! -e /run/ringfence-watch/page
 
 for told in prefix none; do
 	daemon sources $told
-	eventually is_seen .told $told
+	eventually is_seen .source_detail $told
 	check "sources $told: a scan is told" eventually is_seen .up true
 	deliver 0 src=192.0.2.66,count=4,proto=udp,dport=53
 	check "sources $told: drops are counted" eventually eval '[ "$(live .dropped.over_limit)" -gt 15 ]'
