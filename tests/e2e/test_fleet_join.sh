@@ -57,7 +57,7 @@ does 'so far no number of hosts is set' \
 # ---- join ----
 
 does 'join says what comes next' \
-	"$settings: written; 'systemctl enable --now ringfence-fleet@eth0' starts the agent, 'systemctl restart ringfence-fleet@eth0' tells it" \
+	"$settings: written; 'systemctl enable --now ringfence-fleet@eth0' starts the agent, 'systemctl restart ringfence-fleet@eth0' makes it reread the settings" \
 	ringfence fleet join eth0 redis 192.0.2.10:6379 hosts 3
 is "$(grep -v '^#' "$settings")" $'redis 192.0.2.10:6379\nhosts 3' 'the settings are in a file'
 is "$(stat -c '%a %U' "$settings")" '644 root' 'which everybody may read'

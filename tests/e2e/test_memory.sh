@@ -72,7 +72,7 @@ takes() {
 
 	line=$(ringfence attach "$dev" "${@:2}" | sed -n 2p)
 	ask_status
-	is "$line" "fence '$dev' takes $(in_words "$(said .bytes)") of memory" "$1: attach prints the memory"
+	is "$line" "fence '$dev' uses $(in_words "$(said .bytes)") of memory" "$1: attach prints the memory"
 	agrees "$1"
 }
 

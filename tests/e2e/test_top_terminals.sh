@@ -246,7 +246,7 @@ for ((i = 0; i < 40; i++)); do press BSpace; done
 press "$scratch/out.json" Enter
 sees "^exported 2 rows to '" 'e writes what is shown'
 is "$(jq -r '[.schema, .fence, (.sources | map(.source) | sort | join(" "))] | join(" ")' "$scratch/out.json")" \
-	"1 $dev 192.0.2.66 192.0.2.67" 'the file has the sources that are shown'
+	"2 $dev 192.0.2.66 192.0.2.67" 'the file has the sources that are shown'
 is "$(stat -c %a "$scratch/out.json")" 600 'the file is for the user alone'
 press e
 for ((i = 0; i < 40; i++)); do press BSpace; done

@@ -302,7 +302,7 @@ static void a_ban_that_is_refused_has_the_reason(void **state)
 	assert_non_null(strstr(reply.text, "as many bans in the fleet as it may"));
 	command(8, "ban 1000 192.0.2.1");
 	take_reply(NO_ANSWER);
-	assert_non_null(strstr(reply.text, "does not answer in time"));
+	assert_non_null(strstr(reply.text, "did not reply in time"));
 	command(9, "ban 1000 192.0.2.1/8"); /* wider than any that hosts take */
 	assert_non_null(strstr(reply.text, "the fleet takes no such ban"));
 	command(9, "ban 1000");
@@ -347,7 +347,7 @@ static void but_not_forever(void **state)
 	refuse();
 	rf_inquiries_turn(UINT64_MAX);
 	assert_int_equal(reply.ticket, 7);
-	assert_non_null(strstr(reply.text, "does not answer in time"));
+	assert_non_null(strstr(reply.text, "did not reply in time"));
 }
 
 static void no_ban_has_a_node_of_the_engine_in_it(void **state)
