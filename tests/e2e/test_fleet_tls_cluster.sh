@@ -105,7 +105,7 @@ said_since() {
 }
 
 says_since() { # TEXT
-	said_since | grep -qE "engine ($1)"
+	said_since | grep -qE "fleet server ($1)"
 }
 
 # leads_wrong NAME TEXT [OF-CONNECTION]: with the present tunnels of host 1, fleet check and the

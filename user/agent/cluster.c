@@ -93,7 +93,7 @@ static void note(struct rf_cluster *cluster, uint32_t node, const char *what)
 {
 	const struct rf_server *server = &cluster->node[node].server;
 
-	snprintf(cluster->why, sizeof(cluster->why), "fleet server %s:%s: %s", server->host,
+	snprintf(cluster->why, sizeof(cluster->why), RF_CLUSTER_WHO "%s:%s: %s", server->host,
 		 server->port, what);
 	if (!strcmp(cluster->why, cluster->trouble))
 		cluster->is_repeated = true;

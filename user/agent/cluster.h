@@ -47,6 +47,8 @@ struct rf_route {
 	uint64_t refused_ns;	 /* since when; 0: not refused */
 };
 
+#define RF_CLUSTER_WHO "fleet server " /* starts each text below */
+
 struct rf_cluster {
 	struct rf_node node[RF_NODES_MOST]; /* the configured ones first */
 	uint32_t named;
@@ -54,7 +56,7 @@ struct rf_cluster {
 	uint32_t ids;
 	struct rf_route route[RF_TAGS];
 	bool is_cluster;		    /* by the settings, or by a node */
-	char why[RF_CLUSTER_TEXT_SIZE];	    /* of the latest refusal */
+	char why[RF_CLUSTER_TEXT_SIZE];	    /* of the latest refusal, after RF_CLUSTER_WHO */
 	char trouble[RF_CLUSTER_TEXT_SIZE]; /* a persistent error; "": none */
 	bool is_repeated;		    /* `trouble`, by a refusal since the last turn */
 	uint64_t repeated_ns;		    /* when it was last repeated */

@@ -498,7 +498,7 @@ static const char *trouble_of(const struct rf_cluster *cluster)
 {
 	for (uint32_t tag = 0; tag < RF_TAGS; tag++)
 		if (cluster->route[tag].refused_ns && *cluster->why)
-			return strchr(cluster->why, ' ') + 1;
+			return cluster->why + strlen(RF_CLUSTER_WHO);
 	return NULL;
 }
 
