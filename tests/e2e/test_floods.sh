@@ -440,7 +440,7 @@ for then in drop aggregate; do
 done
 
 is "$(command jq -cS '[.newcomers, .map_errors, .windows.ipv4] | map(keys)' "$scratch/stats")" \
-	'[["admitted","aggregated","dropped","known","passed","rate","then","shadow_only","window_ms"],'\
+	'[["admitted","aggregated","dropped","known","passed","rate","shadow_only","then","window_ms"],'\
 '["delete_busy","insert_busy","insert_full","insert_nomem","insert_other","no_idle_slot",'\
 '"window_lost"],["evictions","inserts","resident","used"]]' \
 	'stats --json counts each outcome of a newcomer'
