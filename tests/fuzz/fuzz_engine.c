@@ -93,6 +93,12 @@ void rf_warn(const char *format, ...)
 	(void)format;
 }
 
+void rf_say_once(struct rf_said *said, const char *before, const char *error, const char *recovered)
+{
+	(void)before, (void)recovered;
+	snprintf(said->text, sizeof(said->text), "%s", error);
+}
+
 int rf_fleet_bans_write(const struct rf_fleet_bans *bans, struct rf_error *left_out,
 			struct rf_error *error)
 {

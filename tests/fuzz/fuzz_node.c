@@ -30,6 +30,12 @@ void rf_warn(const char *format, ...)
 	(void)format;
 }
 
+void rf_say_once(struct rf_said *said, const char *before, const char *error, const char *recovered)
+{
+	(void)before, (void)recovered;
+	snprintf(said->text, sizeof(said->text), "%s", error);
+}
+
 void rf_say(const char *format, ...)
 {
 	(void)format;
