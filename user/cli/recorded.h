@@ -36,6 +36,15 @@ int rf_top_at(const struct rf_options *options, const struct rf_top *top, struct
 int rf_show_at(const struct rf_options *options, const struct rf_prefix *source, uint64_t at_ns,
 	       struct rf_error *error);
 
+/* ---- of a part of a history ---- */
+
+double rf_recorded_sources_seconds(const struct rf_recorded_sources *sources);
+/* A table of the first `count` sources; per second, if `seconds` is not 0. */
+void rf_recorded_sources_print(const struct rf_recorded_sources *sources, size_t count,
+			       double seconds);
+/* Prints it with date and time, indented. */
+void rf_recorded_event_print(const struct rf_recorded_event *event);
+
 /* Makes a list of the rows of a question, which have these fields. */
 int rf_recorded_list(struct rf_reader *reader, enum rf_question question,
 		     const struct rf_asked *asked, const struct rf_field *fields, json_t **list,
