@@ -15,8 +15,8 @@ terminal() { # WORDS of tmux
 	LC_ALL=C.UTF-8 "${tmux[@]}" "$@"
 }
 
-# The server, and everything that it starts, is in the namespace. Without this session it would exit
-# while the next one is created.
+# The tmux server, and everything that it starts, is in the namespace. It exits with its last
+# terminal: this one keeps it running between two others.
 keep_server() {
 	LC_ALL=C.UTF-8 inside "${tmux[@]}" new-session -d -s keep 'sleep 3600' || bail 'cannot start tmux'
 }
