@@ -68,17 +68,15 @@ static __always_inline struct rf_source *source_in(const struct sources *sources
 
 /* ---- a limit refuses ---- */
 
-__noinline __u64 refused_until(const struct question *question, const struct rf_window *window,
+__noinline __u64 refused_until(struct question *question, const struct rf_window *window,
 			       __u32 slot)
 {
 	const struct rf_policy *policy;
-	struct rf_ask ask;
 
 	if (!question || !window)
 		return 0;
 	policy = &bank_of(question)->policy[slot % RF_LIMITS_MAX];
-	set_ask(&ask, question, policy);
-	return rf_refused_until(window, policy, &ask);
+	return rf_refused_until(window, policy, set_ask(question, policy));
 }
 
 /* The limit in place `i` refuses the packet. */
@@ -108,7 +106,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 {
 	const struct rf_policy *policy;
 	enum rf_reason reason;
-	struct rf_ask ask;
+	struct rf_ask *ask;
 	__u64 until = 0;
 	__u32 slot, i;
 	int is_own;
@@ -121,7 +119,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 	policy = &bank_of(question)->policy[slot];
 	is_own = !(question->aggregated >> i & 1);
 	reason = reason_refused(question);
-	set_ask(&ask, question, policy);
+	ask = set_ask(question, policy);
 	if (question->refusal == REFUSED_BY_PEEK)
 		until = banned_until(question, source, policy, slot);
 	if (until) {
@@ -129,10 +127,10 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 	} else if (question->refusal == REFUSED_BY_PEEK) {
 		/* A peek leaves an old head, by which may_ban() would count nothing. */
 		if (rf_bans_by_sum(policy))
-			ask.cost = NEVER_FITS;
+			ask->cost = NEVER_FITS;
 		/* If room has appeared since the peek, the charge is forfeited. */
 		if (policy->flags & (RF_COUNT_REJECTED | RF_BANS_BY_SUM) &&
-		    take_any(&source->window, policy, &ask) == RF_UNDER)
+		    take_any(&source->window, policy, ask) == RF_UNDER)
 			count_forfeited(policy, question->len_bytes);
 	}
 	if (reason != RF_BANNED)
@@ -146,7 +144,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		   rf_lease_may_follow(policy, RF_OVER)) {
 		question->who.place = take_lease_for(question);
 		if (question->who.place != NO_LEASE)
-			lease_window(question, &source->window, &ask, slot, RF_OVER);
+			lease_window(question, &source->window, ask, slot, RF_OVER);
 	}
 	count_source(source, policy, reason, 1, is_paused(question));
 	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));
@@ -176,7 +174,7 @@ __noinline int peek_refuses(struct question *question, struct rf_source *first,
 			    struct rf_source *fourth)
 {
 	const struct sources sources = {.of = {first, second, third, fourth}};
-	struct rf_ask ask;
+	struct rf_ask *ask;
 
 	if (!question)
 		return 0;
@@ -187,9 +185,9 @@ __noinline int peek_refuses(struct question *question, struct rf_source *first,
 
 		if (i >= question->in_force || !source)
 			continue;
-		set_ask(&ask, question, policy);
+		ask = set_ask(question, policy);
 		if (banned_until(question, source, policy, question->slot[i]) ||
-		    !peek(&source->window, policy, &ask)) {
+		    !peek(&source->window, policy, ask)) {
 			note_refusal(question, i, REFUSED_BY_PEEK);
 			return 1;
 		}
@@ -243,7 +241,7 @@ __noinline int take_refuses(struct question *question, struct rf_source *first,
 			    struct rf_source *fourth)
 {
 	const struct sources sources = {.of = {first, second, third, fourth}};
-	struct rf_ask ask;
+	struct rf_ask *ask;
 
 	if (!question)
 		return 0;
@@ -255,8 +253,8 @@ __noinline int take_refuses(struct question *question, struct rf_source *first,
 
 		if (!source)
 			continue;
-		set_ask(&ask, question, policy);
-		verdict = take_shallow(&source->window, policy, &ask);
+		ask = set_ask(question, policy);
+		verdict = take_shallow(&source->window, policy, ask);
 		if (verdict != RF_UNDER && lose_room(question, source, i, verdict))
 			return 1;
 	}
@@ -319,13 +317,18 @@ static __always_inline struct rf_window *window_in(const struct question *questi
 
 static __always_inline void lease_all(struct question *question, const struct sources *sources)
 {
+	struct rf_window *first = window_in(question, sources, 0);
+	struct rf_window *second = window_in(question, sources, 1);
+	struct rf_window *third = window_in(question, sources, 2);
+	struct rf_window *fourth = window_in(question, sources, 3);
+
 	if (!lease_may_follow_all(question))
 		return;
 	question->who.place = take_lease_for(question);
 	if (question->who.place == NO_LEASE)
 		return;
-	lease_windows(question, window_in(question, sources, 0), window_in(question, sources, 1),
-		      window_in(question, sources, 2), window_in(question, sources, 3));
+	if (HAS_SHARES || !borrow_from_all(question, first, second, third, fourth))
+		lease_windows(question, first, second, third, fourth);
 }
 
 #endif /* RINGFENCE_CHARGE_H */

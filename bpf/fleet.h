@@ -107,7 +107,7 @@ __noinline int ask_for_more(const struct question *question, struct rf_source *s
 __noinline int take_near(struct rf_window *window, const struct rf_policy *policy, __u64 head,
 			 __u64 now, __u32 cost)
 {
-	return window && policy ? rf_take_present(window, policy, head, now, cost) : RF_UNDER;
+	return window && policy ? rf_take_present(window, policy, head, now, cost, 0) : RF_UNDER;
 }
 
 /* Takes from a window whose `head`, as read, is present. `is_near`: it might need more. */
@@ -179,7 +179,7 @@ static __always_inline int take_present(struct rf_window *window, const struct r
 					int *is_near)
 {
 	*is_near = 0;
-	return rf_take_present(window, policy, head, now, ask->cost);
+	return rf_take_present(window, policy, head, now, ask->cost, ask->jiffies);
 }
 
 static __always_inline void start_share(struct rf_window *window, const struct question *question,

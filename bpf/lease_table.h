@@ -106,7 +106,10 @@ static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __
 	lease = lease_at(set, spot.place);
 	if (!rf_lease_is_for(lease, who))
 		lease = find_by_tags(who, set, &spot);
-	if (!lease || !lease_is_live(lease, jiffies))
+	if (!lease)
+		return 0;
+	if (!lease_is_live(lease, jiffies) &&
+	    !(rf_lease_next_frame(lease, jiffies) && lease_is_live(lease, jiffies)))
 		return 0;
 	if (!lease->has_credits && read_pause(jiffies))
 		return 0; /* it might refuse, and refusals are counted as drops */
@@ -325,9 +328,126 @@ __noinline int take_lease_for(const struct question *question)
 
 /* ---- filling a lease from a verdict ---- */
 
+/*
+ * Will the windows outlast a loan? Only residents' do. In a bank that bans all packets of a source,
+ * no lease passes packets for that long.
+ */
+static __always_inline int may_borrow(const struct question *question, const struct rf_bank *bank)
+{
+	return !HAS_SHARES && question->lease_life >= config.times.resident_lease &&
+	       !bank->lease_span &&
+	       !bank->packet_class[rf_rules_packet_class(question->who.rules)].is_mixed;
+}
+
 static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
 {
 	lease->slot0 = lease->slot1 = lease->slot2 = lease->slot3 = slot;
+}
+
+static __always_inline const struct rf_policy *policy_at(const struct question *question,
+							 __u32 place)
+{
+	const __u32 slot = question->slot[place % RF_CHARGED_MAX] % RF_LIMITS_MAX;
+
+	return &bank_of(question)->policy[slot];
+}
+
+static __always_inline void set_no_terms(struct question *question)
+{
+	question->loan = (struct rf_loan_terms){.room = RF_LOAN_MAX, .period = 31, .is_busy = 1};
+}
+
+/* Adds the terms of the window in that place. The verifier checks this separately, once. */
+__noinline int add_terms(struct question *question, const struct rf_window *window, __u32 place)
+{
+	if (question && window)
+		question->loan = rf_loan_terms_join(
+			question->loan, rf_loan_terms(window, policy_at(question, place),
+						      question->jiffies, question->cost));
+	return 0;
+}
+
+__noinline int lend(const struct question *question, struct rf_window *window, __u32 place,
+		    __u32 units)
+{
+	return question && window
+		       ? rf_lend(window, policy_at(question, place), question->jiffies, units)
+		       : 0;
+}
+
+/* The units to borrow for the lease in who.place, by question->loan; 0: none. */
+static __always_inline __u32 wants_loan(const struct question *question)
+{
+	const struct rf_lease *lease = lease_in(question->who.place);
+
+	if (!lease || !may_borrow(question, bank_of(question)))
+		return 0;
+	return rf_lease_wants_loan(lease, question->loan, question->jiffies, question->cost);
+}
+
+__noinline int set_loan(const struct question *question)
+{
+	struct rf_lease *lease;
+
+	if (!question)
+		return 0;
+	lease = lease_in(question->who.place);
+	if (!lease)
+		return 0;
+	rf_lease_set_slots(lease, question->slot, question->count);
+	rf_lease_set_loan(lease, question->loan, question->jiffies);
+	return 1;
+}
+
+static __always_inline int has_loan(const struct question *question)
+{
+	const struct rf_lease *lease = lease_in(question->who.place);
+
+	return lease && rf_lease_has_loan(lease, question->jiffies);
+}
+
+/*
+ * The only limit has passed the packet: can the lease in who.place get a loan by question->loan, a
+ * larger one, or has it one? False: the source gets credits, if it sends enough.
+ */
+__noinline int borrow(const struct question *question, struct rf_window *window)
+{
+	__u32 units;
+
+	if (!question || question->loan.is_busy)
+		return 0;
+	units = wants_loan(question);
+	if (!units)
+		return has_loan(question);
+	return lend(question, window, 0, units) && set_loan(question);
+}
+
+/* The same for several limits. A window is NULL beyond the last limit, and for an exceeded shadow.
+ */
+__noinline int borrow_from_all(struct question *question, struct rf_window *first,
+			       struct rf_window *second, struct rf_window *third,
+			       struct rf_window *fourth)
+{
+	struct rf_window *const window[] = {first, second, third, fourth};
+	__u32 units;
+
+	if (!question)
+		return 0;
+	set_no_terms(question);
+	RF_UNROLL
+	for (int i = 0; i < RF_CHARGED_MAX; i++)
+		if (window[i])
+			add_terms(question, window[i], i);
+	if (question->loan.is_busy || question->over)
+		return 0;
+	units = wants_loan(question);
+	if (!units)
+		return has_loan(question);
+	RF_UNROLL
+	for (int i = 0; i < RF_CHARGED_MAX; i++)
+		if (window[i] && !lend(question, window[i], i, units))
+			return 0;
+	return set_loan(question);
 }
 
 /*
@@ -413,7 +533,7 @@ __noinline int lease_windows(const struct question *question, struct rf_window *
 	rf_lease_set_slots(lease, question->slot, question->count);
 	RF_UNROLL
 	for (int i = 0; i < RF_CHARGED_MAX; i++)
-		charged.policy[i] = &bank->policy[question->slot[i] % RF_LIMITS_MAX];
+		charged.policy[i] = policy_at(question, i);
 	lease->over = question->over;
 	lease->reason = question->over ? RF_SHADOW_OVER : RF_UNDER_LIMIT;
 	if (all_are_over(question))

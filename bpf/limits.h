@@ -31,7 +31,7 @@ static __always_inline enum rf_reason reason_of(const struct rf_policy *policy, 
 }
 
 /* Evaluates the window that a newcomer shares with its prefix. Counts the packet. */
-__noinline int ask_aggregate(const struct question *question, __u32 slot)
+__noinline int ask_aggregate(struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
 	struct rf_source *source;
@@ -74,6 +74,35 @@ static __always_inline __u32 ask_other(const struct rf_bank *bank, __u64 jiffies
 	return found == RF_UNDER_LIMIT ? reason : found;
 }
 
+/* Is a lease worth its cache lines, after the source's only limit has passed a packet? */
+static __always_inline int is_worth_lease(struct question *question, const struct rf_window *window)
+{
+	set_no_terms(question);
+	add_terms(question, window, 0);
+	return question->loan.is_busy ||
+	       (may_borrow(question, bank_of(question)) && question->loan.room >= question->cost);
+}
+
+/*
+ * Takes and fills a lease after the only limit, in `slot`, has returned `verdict` (enum
+ * rf_verdict). Not inlined, because the caller's other calls need the stack.
+ */
+__noinline int lease_one(struct question *question, struct rf_window *window, __u32 slot,
+			 __u32 verdict)
+{
+	if (!question || !window)
+		return 0;
+	question->slot[0] = slot;
+	question->count = 1;
+	if (verdict == RF_UNDER && !is_worth_lease(question, window))
+		return 0;
+	question->who.place = take_lease_for(question);
+	if (question->who.place != NO_LEASE &&
+	    (HAS_SHARES || verdict != RF_UNDER || !borrow(question, window)))
+		lease_window(question, window, &question->ask, slot, verdict);
+	return 0;
+}
+
 /* Evaluates a single limit. Counts the packet for that limit. */
 static __always_inline enum rf_reason ask_limit(struct question *question,
 						const struct rf_bank *bank, __u32 slot,
@@ -83,11 +112,10 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	struct rf_source *source;
 	enum rf_reason reason;
 	int verdict, is_near;
-	struct rf_ask ask;
+	struct rf_ask *ask;
 	__u64 until;
 
-	if (HAS_SHARES)
-		RF_OPAQUE(policy); /* otherwise the compiler recomputes it at each use */
+	RF_OPAQUE(policy); /* otherwise the compiler recomputes it at each use */
 	source = find_known(question, bank, policy, is_ipv6);
 	if (source)
 		touch(question, source, is_ipv6);
@@ -102,18 +130,15 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 		sums->newcomers_aggregated++;
 		return ask_aggregate(question, slot);
 	}
-	set_ask(&ask, question, policy);
-	verdict = take(&source->window, policy, &ask, &is_near);
+	ask = set_ask(question, policy);
+	verdict = take(&source->window, policy, ask, &is_near);
 	reason = reason_of(policy, verdict);
 	if (reason == RF_OVER_LIMIT && policy->ban && may_ban(question, source, policy))
 		until = start_ban(question, source, slot);
 	if (until) {
 		lease_same_answer(question, RF_BANNED, until, slot);
-	} else if (config.lease_shift && rf_lease_may_follow(policy, verdict) &&
-		   (verdict != RF_UNDER || rf_lease_is_worth(&source->window, policy, ask.cost))) {
-		question->who.place = take_lease(question);
-		if (question->who.place != NO_LEASE)
-			lease_window(question, &source->window, &ask, slot, verdict);
+	} else if (config.lease_shift && rf_lease_may_follow(policy, verdict)) {
+		lease_one(question, &source->window, slot, verdict);
 	}
 	/* In this order the frame is one unit of 32 bytes smaller, by newer compilers. */
 	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));

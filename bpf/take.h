@@ -96,6 +96,14 @@ static __always_inline int take(struct rf_window *window, const struct rf_policy
 	return take_any(window, policy, ask);
 }
 
+__noinline int take_at_once(struct rf_window *window, const struct rf_policy *policy, __u64 head,
+			    __u64 now, const struct rf_ask *ask)
+{
+	if (!window || !policy || !ask)
+		return RF_UNDER;
+	return rf_take_present(window, policy, head, now, ask->cost, ask->jiffies);
+}
+
 /* Takes with one call less if a cell must be closed, which saves stack. */
 static __always_inline int take_shallow(struct rf_window *window, const struct rf_policy *policy,
 					const struct rf_ask *ask)
@@ -104,7 +112,7 @@ static __always_inline int take_shallow(struct rf_window *window, const struct r
 
 	/* With shares there is not enough stack here. */
 	if (!HAS_SHARES && rf_is_present_at_once(policy, head, now))
-		return rf_take_present(window, policy, head, now, ask->cost);
+		return take_at_once(window, policy, head, now, ask);
 	return take_by_kind(window, policy, ask);
 }
 
@@ -157,34 +165,37 @@ __noinline int peek_any(const struct rf_window *window, const struct rf_policy *
 static __always_inline int peek(const struct rf_window *window, const struct rf_policy *policy,
 				const struct rf_ask *ask)
 {
+	const __u32 cost = ask->cost + rf_lent(window, policy, ask->jiffies);
+
 	if (rf_is_weighted(policy))
-		return peek_weighted(window, policy, ask->time, ask->cost);
+		return peek_weighted(window, policy, ask->time, cost);
 	/* With shares there is not enough stack to inline this. */
-	if (!HAS_SHARES && rf_has_room_at_once(window, policy, ask->cost))
+	if (!HAS_SHARES && rf_has_room_at_once(window, policy, cost))
 		return 1;
-	return rf_is_log(policy) ? peek_log(window, policy, ask->time, ask->cost)
-				 : peek_any(window, policy, ask->time, ask->cost);
+	return rf_is_log(policy) ? peek_log(window, policy, ask->time, cost)
+				 : peek_any(window, policy, ask->time, cost);
 }
 
-static __always_inline void set_ask(struct rf_ask *ask, const struct question *question,
-				    const struct rf_policy *policy)
+/* The request of the packet to a limit, in the question. */
+static __always_inline struct rf_ask *set_ask(struct question *question,
+					      const struct rf_policy *policy)
 {
+	struct rf_ask *ask = &question->ask;
+
 	ask->time = read_clock(policy, question->jiffies);
 	ask->jiffies = question->jiffies;
 	ask->tick_ns = config.tick_ns;
 	ask->cost = rf_cost(policy, question->len_bytes);
+	return ask;
 }
 
 /* As take_any, for a caller without stack for the request. */
 __noinline int take_for(struct rf_window *window, const struct rf_policy *policy,
-			const struct question *question)
+			struct question *question)
 {
-	struct rf_ask ask;
-
 	if (!window || !policy || !question)
 		return RF_UNDER;
-	set_ask(&ask, question, policy);
-	return take_by_kind(window, policy, &ask);
+	return take_by_kind(window, policy, set_ask(question, policy));
 }
 
 #endif /* RINGFENCE_TAKE_H */

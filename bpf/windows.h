@@ -62,6 +62,8 @@ struct question {
 	__u8 refused_at;	   /* the place of the limit that refused */
 	__u8 refusal;		   /* how: enum refusal */
 	__u8 mode;		   /* {paused:1 | shadows of rate 0:7}; see is_paused(), rate0.h */
+	struct rf_loan_terms loan; /* what the windows can lend, after the packet has passed */
+	struct rf_ask ask;	   /* what a limit is asked; here, for the stack has no room */
 };
 
 #define MODE_PAUSED 0x80

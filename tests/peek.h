@@ -15,6 +15,7 @@ RF_INLINE int rf_peek(const struct rf_window *window, const struct rf_policy *po
 		return rf_peek_bucket(window, policy, time, cost);
 	if (rf_is_weighted(policy))
 		return rf_peek_weighted(window, policy, time, cost);
+	cost += rf_lent(window, policy, time);
 	if (rf_has_room_at_once(window, policy, cost))
 		return 1;
 	return rf_peek_sliding(window, policy, time, cost);

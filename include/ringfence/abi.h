@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0xeaed06cb50b5fb13ULL
+#define RF_ABI_LAYOUT 0x287a82e547c44007ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -45,12 +45,14 @@
 #define RF_JIFFIES_WINDOW_MIN \
 	250		/* unless fractions of ticks count and all cells together last this long */
 #define RF_TIME_SHIFT 8 /* then cells are measured in 1/256 tick */
-#define RF_USED_SHIFT_MAX 16	 /* RF_LIMIT_MAX in 16 bits */
-#define RF_LEASES_DEFAULT 131072 /* of all CPUs together */
-#define RF_KIN_MAX 128		 /* limits whose windows make a source known */
-#define RF_INTERFACE_PLACES 64	 /* interfaces of a fence that are counted separately */
-#define RF_INTERFACE_PROBES 32	 /* candidate places of an interface: this many always find one */
-#define RF_GROUPINGS_MAX 4	 /* ways to group sources that one known filter serves */
+#define RF_USED_SHIFT_MAX 16		/* RF_LIMIT_MAX in 16 bits */
+#define RF_LEASES_DEFAULT 131072	/* of all CPUs together */
+#define RF_LEASE_LIFE_NS 17000000000ULL /* of a resident, since its window was looked up */
+#define RF_LOAN_PERIOD_MAX 24		/* log2 of jiffies: in each of them, 17 s are fewer */
+#define RF_KIN_MAX 128			/* limits whose windows make a source known */
+#define RF_INTERFACE_PLACES 64		/* interfaces of a fence that are counted separately */
+#define RF_INTERFACE_PROBES 32 /* candidate places of an interface: this many always find one */
+#define RF_GROUPINGS_MAX 4     /* ways to group sources that one known filter serves */
 
 /*
  * At offset 0 of the program's read-only data, where readers expect it. The compiled-in values must
@@ -127,7 +129,7 @@ struct rf_lease {
 			__u32 credits : 20; /* left, where has_credits is set */
 			/* The tick from which on its window is to be looked up again. */
 			__u32 ends : 8;
-			/* log2 of what passed in the cell before, see lease.h. */
+			/* log2 of what passed in the cell before, see lease.h; of a loan. */
 			__u32 spent_before : 4;
 		};
 		struct {
@@ -140,7 +142,7 @@ struct rf_lease {
 		struct {
 			__u32 packets : 16; /* pending: not yet in any other counter */
 			__u32 wanted : 1;   /* by another source, since the last packet */
-			/* Its packets spend credits; otherwise it repeats one verdict. */
+			/* Its packets spend credits or a loan; otherwise it repeats one verdict. */
 			__u32 has_credits : 1;
 			__u32 over : 4; /* bit set of the `slot`s that are over: i for slot i */
 			__u32 slot0 : 5;
@@ -155,9 +157,12 @@ struct rf_lease {
 			__u32 slot3 : 5;
 		};
 	};
-	__u64 taken : 20; /* charges of this CPU in the present cell; saturates */
-	__u64 reason : 5; /* of its verdict: enum rf_reason */
-	__u64 until : 39; /* in jiffies; for credits: the end of the first charged cell */
+	/* Charges of this CPU in the present cell; saturates. Of a loan: its frame and period. */
+	__u64 taken : 20;
+	__u64 reason : 5;  /* of its verdict: enum rf_reason */
+	__u64 is_loan : 1; /* its credits are of a loan */
+	/* In jiffies; for credits: the end of the first charged cell; for a loan: of the frame. */
+	__u64 until : 38;
 };
 
 #define RF_LEASE_WAYS 8
@@ -323,6 +328,7 @@ enum rf_clock {
  */
 #define RF_FLEET_CHANGED (1U << 6)
 #define RF_BANS_BY_SUM (1U << 7) /* of a policy with RF_FLEET and a ban, see share_ban.h */
+#define RF_LENDS (1U << 8)	 /* of a policy: its windows grant loans, see loan.h */
 /* Only in a limit, with RF_FLEET: */
 #define RF_INITIAL_GIVEN (1U << 28)   /* `first` was written; else it follows from `hosts` */
 #define RF_OFFLINE_INITIAL (1U << 29) /* an offline host passes `first`; otherwise `alone` */
@@ -395,7 +401,7 @@ struct rf_policy {
 	 * intentionally.
 	 */
 	__u32 clip;
-	__u32 flags; /* RF_SHADOW to RF_FLEET_CHANGED */
+	__u32 flags; /* RF_SHADOW to RF_LENDS */
 	/*
 	 * Length of a cell in 2^-time_shift units of `clock`, at least 1. RF_LOG: W. RF_TOKEN and
 	 * RF_LEAKY: what one unit takes to flow, in 2^-(RF_BUCKET_SHIFT + scale) ns.
@@ -423,7 +429,9 @@ struct rf_policy {
 	__u8 counters;	 /* its index in `limit_counters` */
 	__u8 time_shift; /* of windows of cells; 0 if weighted */
 	__u8 used_shift; /* of windows of cells: log2 of the units in which the ring counts */
-	__u8 reserved[2];
+	/* Log2 of jiffies, see loan.h: a frame of a loan, 0 if there are none; a period. */
+	__u8 loan_frame;
+	__u8 loan_period;
 	__u32 since_generation; /* the generation in which `id` was new, for pending counts of older
 				   windows */
 	__be32 mask4;
@@ -635,10 +643,13 @@ struct rf_config {
 		__u64 residents;
 		__u64 siblings_left_out; /* jiffies when a sibling last found no slot; 0: never */
 	} __attribute__((aligned(64))) room[2];
-	/* Windows of the guard: of newcomers to enforced limits, and to shadow limits only. */
+	/*
+	 * Windows of the guard: of newcomers to enforced limits, and to shadow limits only. The
+	 * alignment makes them as large in a fence with shares as in one without.
+	 */
 	struct {
-		struct rf_window limits __attribute__((aligned(64)));
-		struct rf_window shadows __attribute__((aligned(64)));
+		struct rf_window limits __attribute__((aligned(128)));
+		struct rf_window shadows __attribute__((aligned(128)));
 	} guard[2];
 	/* The lowest bit of `resets`, their number, names the baseline in use. */
 	__u64 resets;

@@ -10,6 +10,10 @@
 #define RF_RETRIES 8 /* lost races before a caller gives up */
 #endif
 
+#ifndef RF_JIFFIES_LAG
+#define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
+#endif
+
 /* The longest time that a CPU may stall within a packet: over two hours. */
 #define RF_STALL_BITS 43
 #define RF_STALL_TICKS_BITS 23 /* also in cells */

@@ -80,10 +80,7 @@
 #define RF_SPENT_LOG_MAX 14		/* plus 1, it fits four bits */
 #define RF_PENDING_MAX (1U << 19)	/* bytes; so `packets`, 14 bytes each, cannot wrap */
 #define RF_LEASE_GRACE 2		/* ticks */
-#define RF_UNTIL_MAX ((1ULL << 39) - 1) /* jiffies: 17 years, if there are 1000 a second */
-#ifndef RF_JIFFIES_LAG
-#define RF_JIFFIES_LAG 5 /* MAX_STALLED_JIFFIES of the kernel's tick */
-#endif
+#define RF_UNTIL_MAX ((1ULL << 38) - 1) /* jiffies: 8 years, if there are 1000 a second */
 
 /* One unit of each field, added to its whole word: the first field has the lowest bits, or the
  * highest. */
@@ -276,7 +273,7 @@ RF_INLINE void rf_lease_end(struct rf_lease *lease)
 {
 	lease->until = 0;
 	lease->credits = lease->taken = lease->spent_before = 0;
-	lease->has_credits = 0;
+	lease->has_credits = lease->is_loan = 0;
 }
 
 RF_INLINE void rf_lease_set_until(struct rf_lease *lease, __u64 jiffies)
@@ -292,7 +289,10 @@ RF_INLINE int rf_lease_may_hold_credits(const struct rf_policy *policy)
 	       !rf_is_bucket(policy);
 }
 
-/* The room of a window for credits, by its `head`. A weighted edge counts in full here. */
+/*
+ * The room of a window for credits, by its `head`. A weighted edge counts in full here, and so does
+ * all that the window could lend while credits are charged.
+ */
 RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_policy *policy,
 			     __u64 head)
 {
@@ -302,7 +302,10 @@ RF_INLINE __u32 rf_head_room(const struct rf_window *window, const struct rf_pol
 	if (rf_is_weighted(policy))
 		used += rf_edge_used(window, policy, rf_word_epoch(head));
 	limit = rf_limit_of(window, policy);
-	return rf_is_near_limit(limit, used) ? 0 : limit - used;
+	if (rf_is_near_limit(limit, used))
+		return 0;
+	used += rf_lent_most(policy);
+	return (limit - used) & -rf_less(used, limit);
 }
 
 /* Units spent in the cell that `until` ends. */
@@ -363,13 +366,15 @@ RF_INLINE __u32 rf_lease_spent_log(const struct rf_lease *lease)
 /* The lease can hold credits from `start` to `end`; credits of any other interval expire. */
 RF_INLINE void rf_lease_enter(struct rf_lease *lease, __u64 start, __u64 end)
 {
-	if (lease->has_credits && lease->until == end)
+	const __u32 has_credits = lease->has_credits & ~(__u32)lease->is_loan;
+
+	if (has_credits && lease->until == end)
 		return;
-	lease->spent_before =
-		lease->has_credits && lease->until == start ? rf_lease_spent_log(lease) : 0;
+	lease->spent_before = has_credits && lease->until == start ? rf_lease_spent_log(lease) : 0;
 	lease->taken = 0;
 	lease->credits = 0;
 	lease->has_credits = 1;
+	lease->is_loan = 0;
 	rf_lease_set_until(lease, end);
 }
 
@@ -481,6 +486,127 @@ RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *
 	}
 }
 
+/* ---- loans ---- */
+
+/* As credits, the units that a loan has left for the present frame. `taken` is {period:5 | frame:5}
+ * of the loan, and `spent_before` log2 of its units. */
+#define RF_LEASE_FRAME_BITS 5
+
+RF_INLINE __u32 rf_lease_frame(const struct rf_lease *lease)
+{
+	return lease->taken & 31;
+}
+
+RF_INLINE __u32 rf_lease_period(const struct rf_lease *lease)
+{
+	return lease->taken >> RF_LEASE_FRAME_BITS & 31;
+}
+
+/* The units of a loan that one frame passes. An interval meets two, unless there is only one. */
+RF_INLINE __u32 rf_loan_in_frame(__u32 log, __u32 frame, __u32 period)
+{
+	return 1U << (log & RF_LOAN_LOG_MAX) >> rf_less(frame, period);
+}
+
+/* Does the lease have a loan that is in force? */
+RF_INLINE int rf_lease_has_loan(const struct rf_lease *lease, __u64 jiffies)
+{
+	/* The frame ends in the period: its last jiffy is of both. */
+	const __u64 last = (lease->until - 1) | ((1ULL << rf_lease_period(lease)) - 1);
+
+	return lease->is_loan && jiffies <= last;
+}
+
+/*
+ * Starts the frame of a loan in which `jiffies` lies, if the one before has ended. False: the lease
+ * has no loan, or it has expired.
+ */
+RF_INLINE int rf_lease_next_frame(struct rf_lease *lease, __u64 jiffies)
+{
+	if (!rf_lease_has_loan(lease, jiffies) || jiffies < lease->until)
+		return 0;
+	lease->until = (jiffies | ((1ULL << rf_lease_frame(lease)) - 1)) + 1;
+	lease->credits = rf_loan_in_frame(lease->spent_before, rf_lease_frame(lease),
+					  rf_lease_period(lease));
+	return 1;
+}
+
+/* Log2 of the largest loan that fits into `room`, which is not 0. */
+RF_INLINE __u32 rf_loan_log(__u32 room)
+{
+	__u32 log = 0;
+
+	for (__u32 step = 8; step; step /= 2)
+		log += step & -rf_less(0, room >> step >> log);
+	return log;
+}
+
+/* What windows can lend to a lease, and for how long; in one word. */
+struct rf_loan_terms {
+	__u32 room;   /* of the window that has the least */
+	__u8 frame;   /* the longest */
+	__u8 period;  /* the shortest */
+	__u8 is_busy; /* the source sends enough for credits, so that it needs no loan */
+	__u8 unused;
+};
+
+RF_INLINE struct rf_loan_terms rf_loan_terms(const struct rf_window *window,
+					     const struct rf_policy *policy, __u64 jiffies,
+					     __u32 cost)
+{
+	return (struct rf_loan_terms){
+		.room = rf_loan_room_of(window, policy, jiffies),
+		.frame = policy->loan_frame,
+		.period = policy->loan_period,
+		.is_busy = rf_lease_is_worth(window, policy, cost),
+	};
+}
+
+/* The terms of several windows. */
+RF_INLINE struct rf_loan_terms rf_loan_terms_join(struct rf_loan_terms one,
+						  struct rf_loan_terms other)
+{
+	return (struct rf_loan_terms){
+		.room = rf_least(one.room, other.room),
+		.frame = rf_most(one.frame, other.frame),
+		.period = rf_least(one.period, other.period),
+		.is_busy = one.is_busy & other.is_busy,
+	};
+}
+
+RF_INLINE __u32 rf_loan_terms_in_frame(struct rf_loan_terms terms)
+{
+	return rf_loan_in_frame(rf_loan_log(terms.room), terms.frame, terms.period);
+}
+
+/*
+ * The units to borrow for a lease, after a packet of `cost`; 0: none. A loan that it has is
+ * replaced by a larger one only; it remains counted until it expires.
+ */
+RF_INLINE __u32 rf_lease_wants_loan(const struct rf_lease *lease, struct rf_loan_terms terms,
+				    __u64 jiffies, __u32 cost)
+{
+	const __u32 log = rf_loan_log(terms.room);
+
+	if (!terms.room || terms.frame > terms.period || rf_loan_terms_in_frame(terms) < cost ||
+	    (rf_lease_has_loan(lease, jiffies) && log <= lease->spent_before))
+		return 0;
+	return 1U << (log & RF_LOAN_LOG_MAX);
+}
+
+/* All windows have lent what rf_lease_wants_loan() returned: starts the first frame. */
+RF_INLINE void rf_lease_set_loan(struct rf_lease *lease, struct rf_loan_terms terms, __u64 jiffies)
+{
+	rf_lease_end(lease);
+	lease->reason = RF_UNDER_LIMIT;
+	lease->over = 0;
+	lease->has_credits = lease->is_loan = 1;
+	lease->credits = rf_loan_terms_in_frame(terms);
+	lease->spent_before = rf_loan_log(terms.room);
+	lease->taken = terms.period << RF_LEASE_FRAME_BITS | terms.frame;
+	rf_lease_set_until(lease, (jiffies | ((1ULL << terms.frame) - 1)) + 1);
+}
+
 /* ---- refusals: until the window could have room ---- */
 
 /*
@@ -538,7 +664,8 @@ RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 /*
  * Renews the lease after the window has returned `verdict`. The lease belongs to this source and to
  * packets to which only this limit applies, and has no pending counts. A lease that passes packets
- * expires at the next multiple of `span` jiffies; 0: no such expiry.
+ * expires at the next multiple of `span` jiffies; 0: no such expiry. Not for a lease with a loan in
+ * force.
  */
 RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 			      const struct rf_policy *policy, const struct rf_ask *ask,

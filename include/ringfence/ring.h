@@ -19,6 +19,7 @@
 #define RINGFENCE_RING_H
 
 #include "algorithm.h"
+#include "loan.h"
 #include "share.h"
 
 #define RF_CELLS_AHEAD 64      /* a tag up to here ahead is ahead, not from before a wrap */
@@ -440,12 +441,14 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 	/* The returned value decides, so no two CPUs share the last room. */
 	__u64 head = rf_fetch_add(&window->head, cost);
 	int past = (__s32)(rf_word_epoch(head) - (__u32)now) < 0;
+	__u64 units = (__u64)rf_word_used(head) + cost;
 
-	(void)jiffies, (void)enough;
+	(void)enough;
+	units += rf_lent(window, policy, jiffies); /* read after the addition, see loan.h */
 	/*
 	 * After an idle lap, a head that read as present might have moved to a cell before `now`.
 	 */
-	return !past && (__u64)rf_word_used(head) + cost <= policy->limit ? RF_UNDER : RF_OVER;
+	return !past && units <= policy->limit ? RF_UNDER : RF_OVER;
 #endif
 }
 
@@ -453,18 +456,19 @@ RF_INLINE enum rf_verdict rf_add(struct rf_window *window, const struct rf_polic
 
 /* Takes from a window whose `head`, as read, is present. */
 RF_INLINE enum rf_verdict rf_take_present(struct rf_window *window, const struct rf_policy *policy,
-					  __u64 head, __u64 now, __u32 cost)
+					  __u64 head, __u64 now, __u32 cost, __u64 jiffies)
 {
 #ifdef RF_WITH_SHARES
 	const __u64 limit = rf_limit_of(window, policy);
 
+	(void)jiffies;
 	if ((__u64)rf_word_used(head) + cost > limit)
 		return rf_refuse(window, policy, head, cost);
 	return rf_added(policy, rf_add_to(window, now, cost) <= limit);
 #else
-	if ((__u64)rf_word_used(head) + cost > policy->limit)
+	if ((__u64)rf_word_used(head) + cost + rf_lent(window, policy, jiffies) > policy->limit)
 		return rf_refuse(window, policy, head, cost);
-	return rf_add(window, policy, now, cost, now, policy->limit);
+	return rf_add(window, policy, now, cost, jiffies, policy->limit);
 #endif
 }
 
@@ -485,6 +489,13 @@ RF_INLINE int rf_may_add(const struct rf_window *window, const struct rf_policy 
 	       rf_fits_at(window, policy, (__u64)rf_word_used(head) + cost, jiffies, enough);
 }
 
+/* Are `units` within the limit, together with what is lent? */
+RF_INLINE int rf_has_room(const struct rf_window *window, const struct rf_policy *policy,
+			  __u64 units, __u64 time)
+{
+	return units + rf_lent(window, policy, time) <= rf_limit_of(window, policy);
+}
+
 /* One attempt, see rf_take(). */
 RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct rf_policy *policy,
 					  __u64 time, __u32 cost)
@@ -495,16 +506,17 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 	int ok;
 
 	if (rf_head_is_present(window, policy, head, now))
-		return rf_take_present(window, policy, head, now, cost);
+		return rf_take_present(window, policy, head, now, cost, time);
 	if (!rf_head_leave(window, policy, head, now, policy->cells, &base))
 		return RF_LOST_RACE;
-	ok = (__u64)base + cost <= rf_limit_of(window, policy);
+	ok = rf_has_room(window, policy, (__u64)base + cost, time);
 	if (ok || rf_counts_rejected(policy))
 		base += cost;
-	if (rf_cas(&window->head, head, rf_word(now, base)) == head)
-		return ok ? RF_UNDER : RF_OVER;
 	/* Lost: never add to the winner's head, which can be older than `now`. */
-	return RF_LOST_RACE;
+	if (rf_cas(&window->head, head, rf_word(now, base)) != head)
+		return RF_LOST_RACE;
+	/* A loan can have been granted since. */
+	return ok && rf_has_room(window, policy, base, time) ? RF_UNDER : RF_OVER;
 }
 
 /* ---- sliding, weighted ---- */

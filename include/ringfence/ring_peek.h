@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Windows of cells: is there room? Charges nothing. */
+/*
+ * Windows of cells: is there room? Charges nothing. `cost` is of the packet and of all that is
+ * lent.
+ */
 #ifndef RINGFENCE_RING_PEEK_H
 #define RINGFENCE_RING_PEEK_H
 
@@ -39,9 +42,9 @@ RF_INLINE int rf_has_room_at_once(const struct rf_window *window, const struct r
 				  __u32 cost)
 {
 	const __u64 rounding = (1U << (policy->used_shift & 31)) - 1;
+	const __u64 used = rf_word_used(rf_load(&window->head)) + rounding;
 
-	return rf_is_ring(policy) &&
-	       rf_fits(window, policy, rf_word_used(rf_load(&window->head)) + rounding + cost);
+	return rf_is_ring(policy) && rf_fits(window, policy, used + cost);
 }
 
 /* Has the head changed since it was read? Then the peek says room, and the take decides. */

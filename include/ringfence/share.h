@@ -24,6 +24,7 @@
 
 #include "algorithm.h"
 #include "fleet.h"
+#include "loan.h"
 #include "siphash.h"
 
 #define RF_ASK_NS 50000000ULL	     /* minimum interval between requests of a source, */
@@ -360,11 +361,9 @@ RF_INLINE int rf_fits_at(const struct rf_window *window, const struct rf_policy 
 		return *enough ||
 		       units <= RF_LIMIT_BY_WORDS(policy, words.whose, words.given, jiffies);
 	}
-#else
-	(void)window, (void)jiffies;
 #endif
 	*enough = policy->limit;
-	return units <= policy->limit;
+	return units + rf_lent(window, policy, jiffies) <= policy->limit;
 }
 
 /* The clip of a closing cell, in place of policy->clip. After its head was read. */

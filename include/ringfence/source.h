@@ -27,6 +27,7 @@ struct rf_share {
 /* The meaning of the words depends on the algorithm, see limiter.h and its includes. */
 struct rf_window {
 	__u64 head;
+	__u64 loans;  /* lent to CPUs, see loan.h */
 	__u64 newest; /* windows of cells: a full epoch, which distinguishes the laps of tags */
 	__u64 cell[RF_CELLS];
 #ifdef RF_WITH_SHARES
@@ -66,7 +67,7 @@ struct rf_source {
 	union {
 		struct rf_window window;
 		struct {
-			__u64 words[2 + RF_CELLS];
+			__u64 words[3 + RF_CELLS];
 			union {
 				__u64 would_drop;
 				__u64 banned_until;
@@ -88,7 +89,7 @@ struct rf_source {
 };
 
 /* The size of such a window in a fence with shares, and without. */
-#define RF_SOURCE_SIZE (8U * (3 + 2 + RF_CELLS + 1))
+#define RF_SOURCE_SIZE (8U * (3 + 3 + RF_CELLS + 1))
 #define RF_SHARED_SOURCE_SIZE (RF_SOURCE_SIZE + sizeof(struct rf_share) + 8U)
 
 /* ---- the fleet, as the program knows it: a part of rf_config ---- */

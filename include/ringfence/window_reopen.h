@@ -13,16 +13,12 @@ struct rf_ask {
 	__u32 cost;
 };
 
-/*
- * When the oldest non-empty cell leaves the window. 0: the window has advanced concurrently, or has
- * room by now.
+/* The age in cells of the oldest cell that counts while the head is in `epoch`; 0: only the head's.
  */
-RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_policy *policy,
-				const struct rf_ask *ask)
+RF_INLINE __u32 rf_oldest_cell(const struct rf_window *window, const struct rf_policy *policy,
+			       __u32 epoch)
 {
-	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
-	const __u32 epoch = rf_word_epoch(head);
-	__u32 oldest = 0; /* its age; 0 is the head's own cell */
+	__u32 oldest = 0;
 
 	for (int i = 0; i < RF_CELLS; i++) {
 		__u64 word = rf_load(&window->cell[i]);
@@ -34,11 +30,29 @@ RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_
 		if (age < policy->cells && age > oldest && rf_half(word, 1))
 			oldest = age;
 	}
+	return oldest;
+}
+
+/*
+ * When the oldest non-empty cell leaves the window, or a loan expires. 0: the window has advanced
+ * concurrently, or has room by now.
+ */
+RF_INLINE __u64 rf_cells_reopen(const struct rf_window *window, const struct rf_policy *policy,
+				const struct rf_ask *ask)
+{
+	const __u64 head = rf_load(&window->head), now = rf_epoch(policy, ask->time);
+	const __u32 epoch = rf_word_epoch(head);
+	const __u32 lent = rf_lent(window, policy, ask->time);
+	__u64 reopens;
+	__u32 oldest;
+
+	if (rf_fits(window, policy, (__u64)rf_word_used(head) + ask->cost + lent))
+		return 0;
+	oldest = rf_oldest_cell(window, policy, epoch);
 	if (epoch - (__u32)now > RF_CELLS_AHEAD || rf_word_epoch(rf_load(&window->head)) != epoch)
 		return 0;
-	if (rf_fits(window, policy, (__u64)rf_word_used(head) + ask->cost))
-		return 0;
-	return rf_epoch_start(policy, now + (epoch - (__u32)now) + policy->cells - oldest);
+	reopens = rf_epoch_start(policy, now + (epoch - (__u32)now) + policy->cells - oldest);
+	return lent ? rf_least(reopens, rf_loans_expire(policy, ask->time)) : reopens;
 }
 
 /*

@@ -32,7 +32,7 @@ static enum rf_verdict take_at_once(struct rf_window *window, const struct rf_po
 		return rf_take(window, in_force, current_time, 1);
 	verdict = rf_take_at_once(window, in_force, now, (__u64)rf_word_used(head) + 1, 1,
 				  current_time);
-	return verdict == RF_LATER ? rf_take_present(window, in_force, head, now, 1) : verdict;
+	return verdict == RF_LATER ? rf_take_present(window, in_force, head, now, 1, 0) : verdict;
 }
 
 static struct rf_ban whom_at_present(void)

@@ -89,6 +89,7 @@ static void weak_form_under_threads(void **state)
 
 	limit.algorithm = RF_FIXED;
 	limit.cells = 1;
+	limit.flags = RF_EXACT;
 	program_set_limit(program, &limit);
 	for (int round = 0; round < ROUNDS; round++) {
 		program_set_time(program, RACE_START_NS + round * NS_PER_S);
@@ -109,6 +110,7 @@ static void sliding_window_under_threads(void **state)
 	uint64_t epoch;
 
 	limit.cells = 4;
+	limit.flags = RF_EXACT;
 	program_set_limit(program, &limit);
 	policy = program_policy(program);
 	epoch = program_epoch_at(policy, RACE_START_NS);

@@ -44,7 +44,7 @@ static void check_at_once(struct run *run, const struct source *source, uint64_t
 
 	if (!rf_is_present_at_once(run->policy, head, now))
 		return;
-	assert_int_equal(rf_take_present(&fast, run->policy, head, now, cost),
+	assert_int_equal(rf_take_present(&fast, run->policy, head, now, cost, time),
 			 rf_take_sliding(&slow, run->policy, time, cost));
 	assert_memory_equal(&fast, &slow, sizeof(fast));
 }

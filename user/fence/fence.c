@@ -565,7 +565,6 @@ static unsigned int leases_bits(const struct rf_fence *fence)
 #define PROBATION_IDLE_NS (2 * RF_NS_PER_S)
 #define RESIDENT_IDLE_NS (60 * RF_NS_PER_S)
 #define PROBATION_LEASE_NS RF_NS_PER_S
-#define RESIDENT_LEASE_NS (16 * RF_NS_PER_S)
 #define RESIDENT_TOUCH_NS (8 * RF_NS_PER_S)
 #define RESIDENTS_SHARE 8 /* residents never take this part, 1/8, of the slots */
 
@@ -587,7 +586,7 @@ static void set_slot_times(struct rf_slot_times *times, uint32_t jiffy_ns, uint3
 	times->resident_touch = slot_ticks(RESIDENT_TOUCH_NS, tick_ns);
 	times->resident_idle = slot_ticks(RESIDENT_IDLE_NS, tick_ns) + times->resident_touch;
 	times->probation_lease = slot_ticks(PROBATION_LEASE_NS, tick_ns);
-	times->resident_lease = slot_ticks(RESIDENT_LEASE_NS, tick_ns);
+	times->resident_lease = slot_ticks(RF_LEASE_LIFE_NS, tick_ns);
 }
 
 /* By the golden ratio: two slots that are examined in turn are far apart. */

@@ -294,6 +294,31 @@ static void set_used_shift(struct rf_policy *policy)
 		policy->used_shift += USED_SHIFT_STEP;
 }
 
+/*
+ * Loans of windows that are counted in jiffies: a frame is longer than W, also if the clock lags,
+ * and a period as long as a lease of a resident can live, see loan.h. W alone determines both,
+ * because a window outlives other changes of its limit, and so do the loans that it has granted.
+ */
+static void set_loans(const struct rf_limit *limit, uint32_t tick_ns, struct rf_policy *policy)
+{
+	const uint64_t ticks = divide_up(limit->window_ns, tick_ns) + 1 + RF_JIFFIES_LAG;
+	const uint32_t not_lending = RF_EXACT | RF_COUNT_REJECTED | RF_FLEET;
+	uint8_t frame = 1, period = 1;
+
+	if (policy->clock != RF_JIFFIES || !rf_is_ring(policy))
+		return;
+	while (1ULL << frame < ticks)
+		frame++;
+	while (period < RF_LOAN_PERIOD_MAX && (2ULL << period) * tick_ns <= RF_LEASE_LIFE_NS)
+		period++;
+	if (frame > period)
+		return;
+	policy->loan_frame = frame;
+	policy->loan_period = period;
+	if (!(limit->flags & not_lending) && !limit->ban_ns)
+		policy->flags |= RF_LENDS;
+}
+
 void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_ns,
 		       struct rf_policy *policy)
 {
@@ -332,6 +357,7 @@ void rf_policy_compile(const struct rf_limit *limit, uint32_t id, uint32_t tick_
 	} else if (limit->algorithm == RF_SLIDING) {
 		compile_sliding(limit, tick_ns, policy);
 	}
+	set_loans(limit, tick_ns, policy);
 }
 
 uint32_t rf_policy_steady(const struct rf_limit *limit, uint32_t tick_ns)

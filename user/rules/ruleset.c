@@ -713,6 +713,8 @@ static const char *find_fault_of_policy(const struct rf_policy *policy)
 		return "the length of a cell";
 	if (policy->scale > 63)
 		return "the scale";
+	if (policy->loan_frame > policy->loan_period || policy->loan_period > RF_LOAN_PERIOD_MAX)
+		return "the period of loans";
 	if (policy->counters >= RF_LIMIT_COUNTERS_MAX)
 		return "the counters";
 	return policy->limit > RF_LIMIT_MAX ? "the rate" : NULL;
