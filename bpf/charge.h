@@ -144,7 +144,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		   rf_lease_may_follow(policy, RF_OVER)) {
 		question->who.place = take_lease_for(question);
 		if (question->who.place != NO_LEASE)
-			lease_window(question, &source->window, ask, slot, RF_OVER);
+			lease_refusal(question, &source->window, slot);
 	}
 	count_source(source, policy, reason, 1, is_paused(question));
 	count_limit(policy, reason, 1, question->len_bytes, is_paused(question));

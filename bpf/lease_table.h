@@ -450,36 +450,57 @@ __noinline int borrow_from_all(struct question *question, struct rf_window *firs
 	return set_loan(question);
 }
 
-/*
- * Fills the lease in who.place from the verdict of one limit: the only one, or the one that
- * refused. `verdict`: enum rf_verdict.
- */
-__noinline int lease_window(const struct question *question, struct rf_window *window,
-			    const struct rf_ask *ask, __u32 slot, __u32 verdict)
+/* The class of a packet that the lease in who.place is for. */
+static __always_inline const struct rf_packet_class *class_asked(const struct question *question)
 {
-	const struct rf_policy *policy;
-	const struct rf_packet_class *class;
-	const struct rf_bank *bank;
+	return &bank_of(question)->packet_class[rf_rules_packet_class(question->who.rules)];
+}
+
+/*
+ * Fills the lease in who.place with credits of the only limit, in `slot`, which has passed the
+ * packet.
+ */
+__noinline int lease_credits(const struct question *question, struct rf_window *window, __u32 slot)
+{
 	struct rf_lease *lease;
 
-	if (!question || !window || !ask)
+	if (!question || !window)
 		return 0;
 	slot %= RF_LIMITS_MAX;
 	lease = lease_in(question->who.place);
 	if (!lease)
 		return 0;
-	if (verdict != RF_UNDER && is_paused(question))
-		return 0; /* after the pause the next packet can start a ban */
-	bank = bank_of(question);
-	policy = &bank->policy[slot];
-	class = &bank->packet_class[rf_rules_packet_class(question->who.rules)];
 	set_slot(lease, slot);
-	if (class->is_mixed && verdict == RF_UNDER) {
+	if (class_asked(question)->is_mixed)
 		rf_lease_end(lease);
+	else
+		rf_lease_renew(lease, window, &bank_of(question)->policy[slot], &question->ask,
+			       RF_UNDER, bank_of(question)->lease_span);
+	return 0;
+}
+
+/*
+ * Lets the lease in who.place repeat the refusal of the limit in `slot`: the only one, or the one
+ * that refused.
+ */
+__noinline int lease_refusal(const struct question *question, struct rf_window *window, __u32 slot)
+{
+	const struct rf_policy *policy;
+	struct rf_lease *lease;
+
+	if (!question || !window)
 		return 0;
-	}
-	rf_lease_renew(lease, window, policy, ask, verdict, bank->lease_span);
-	if (class->is_mixed) /* then costs of leases are in bytes */
+	slot %= RF_LIMITS_MAX;
+	lease = lease_in(question->who.place);
+	if (!lease)
+		return 0;
+	if (is_paused(question))
+		return 0; /* after the pause the next packet can start a ban */
+	policy = &bank_of(question)->policy[slot];
+	set_slot(lease, slot);
+	rf_lease_renew(lease, window, policy, &question->ask, RF_OVER,
+		       bank_of(question)->lease_span);
+	if (class_asked(question)->is_mixed) /* then costs of leases are in bytes */
 		lease->threshold =
 			policy->unit == RF_BYTES ? lease->threshold << policy->unit_shift : 0;
 	return 0;

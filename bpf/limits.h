@@ -97,9 +97,12 @@ __noinline int lease_one(struct question *question, struct rf_window *window, __
 	if (verdict == RF_UNDER && !is_worth_lease(question, window))
 		return 0;
 	question->who.place = take_lease_for(question);
-	if (question->who.place != NO_LEASE &&
-	    (HAS_SHARES || verdict != RF_UNDER || !borrow(question, window)))
-		lease_window(question, window, &question->ask, slot, verdict);
+	if (question->who.place == NO_LEASE)
+		return 0;
+	if (verdict != RF_UNDER)
+		lease_refusal(question, window, slot);
+	else if (HAS_SHARES || !borrow(question, window))
+		lease_credits(question, window, slot);
 	return 0;
 }
 

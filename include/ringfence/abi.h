@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0x287a82e547c44007ULL
+#define RF_ABI_LAYOUT 0xbda44eeb7440f53cULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -152,17 +152,17 @@ struct rf_lease {
 	union {
 		__u32 bytes_word;
 		struct {
-			__u32 bytes : 22; /* pending */
+			__u32 bytes : 21;  /* pending */
+			__u32 is_loan : 1; /* its credits are of a loan */
 			__u32 slot2 : 5;
 			__u32 slot3 : 5;
 		};
 	};
 	/* Charges of this CPU in the present cell; saturates. Of a loan: its frame and period. */
 	__u64 taken : 20;
-	__u64 reason : 5;  /* of its verdict: enum rf_reason */
-	__u64 is_loan : 1; /* its credits are of a loan */
+	__u64 reason : 5; /* of its verdict: enum rf_reason */
 	/* In jiffies; for credits: the end of the first charged cell; for a loan: of the frame. */
-	__u64 until : 38;
+	__u64 until : 39;
 };
 
 #define RF_LEASE_WAYS 8

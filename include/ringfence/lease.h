@@ -80,7 +80,7 @@
 #define RF_SPENT_LOG_MAX 14		/* plus 1, it fits four bits */
 #define RF_PENDING_MAX (1U << 19)	/* bytes; so `packets`, 14 bytes each, cannot wrap */
 #define RF_LEASE_GRACE 2		/* ticks */
-#define RF_UNTIL_MAX ((1ULL << 38) - 1) /* jiffies: 8 years, if there are 1000 a second */
+#define RF_UNTIL_MAX ((1ULL << 39) - 1) /* jiffies: 17 years, if there are 1000 a second */
 
 /* One unit of each field, added to its whole word: the first field has the lowest bits, or the
  * highest. */
@@ -93,7 +93,7 @@
 #define RF_CREDIT_ONE (1U << 12)
 #define RF_PACKET_ONE (1U << 16)
 #define RF_WANTED (1U << 15)
-#define RF_BYTE_ONE (1U << 10)
+#define RF_BYTE_ONE (1U << 11)
 #endif
 
 /* ---- the key and the verdict of a lease ---- */

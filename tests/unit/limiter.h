@@ -32,7 +32,7 @@ static const uint64_t origins[] = {
 	EPOCHS - 60000,
 	EPOCHS - 70000,
 	EPOCHS,
-	3 * EPOCHS + 5,
+	7 * EPOCHS + 5,
 };
 
 static inline uint8_t used_shift_of(uint32_t limit)

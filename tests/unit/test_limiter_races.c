@@ -104,6 +104,7 @@ struct intruder {
 	struct ledger *ledger;
 	const struct race *race;
 	int countdown;
+	uint64_t head; /* before its packets */
 };
 
 static void charge(struct ledger *ledger, uint32_t now, enum rf_verdict verdict)
@@ -127,11 +128,26 @@ static void intrude(void *context)
 
 	if (intruder->countdown-- != 0)
 		return;
+	intruder->head = intruder->ledger->window.head;
 	for (int i = 0; i < VISITS_MAX && intruder->race->visit[i]; i++)
 		charge_packets(intruder->ledger, intruder->race->visit[i], 1);
 	if (intruder->race->closed_epoch)
 		rf_cell_raise(&intruder->ledger->window, intruder->race->closed_epoch,
 			      intruder->race->closed_used);
+}
+
+/* Takes at `now` while the intruder comes between two operations. */
+static void charge_disturbed(struct ledger *ledger, uint32_t now, struct intruder *intruder)
+{
+	const uint64_t head = ledger->window.head;
+	const enum rf_verdict verdict =
+		take_disturbed(&ledger->window, &ledger->policy, now, intrude, intruder);
+
+	/* If this CPU had changed the head before the intruder came, it was charged there. */
+	if (intruder->countdown < 0 && intruder->head != head && verdict == RF_UNDER)
+		ledger->admitted[rf_word_epoch(intruder->head) - LEDGER_START]++;
+	else
+		charge(ledger, now, verdict);
 }
 
 /* The largest of all sums of RF_CELLS consecutive epochs. */
@@ -153,14 +169,13 @@ static uint32_t ledger_peak(const struct ledger *ledger)
 static bool race_at(const struct race *race, int point)
 {
 	struct ledger ledger = {.policy = policy_of(6, CELL)};
-	struct intruder intruder = {&ledger, race, point};
+	struct intruder intruder = {&ledger, race, point, 0};
 	uint32_t late = 0;
 
 	rf_window_open(&ledger.window, 100);
 	charge_packets(&ledger, 100, 2);
 	charge_packets(&ledger, 103, 2);
-	charge(&ledger, race->now,
-	       take_disturbed(&ledger.window, &ledger.policy, race->now, intrude, &intruder));
+	charge_disturbed(&ledger, race->now, &intruder);
 
 	/* If anything was forgotten, it shows when every cell is filled to the brim. */
 	for (uint32_t epoch = 103; epoch < LEDGER_START + LEDGER_SIZE; epoch++)
@@ -190,7 +205,7 @@ static void last_permit(void **state)
 {
 	static const struct race race = {.now = 103, .visit = {103}};
 	struct ledger ledger = {.policy = policy_of(6, CELL)};
-	struct intruder intruder = {&ledger, &race, 1}; /* between the load and the addition */
+	struct intruder intruder = {&ledger, &race, 1, 0}; /* between the load and the addition */
 
 	(void)state;
 	rf_window_open(&ledger.window, 103);
@@ -210,13 +225,12 @@ static bool stall_at(int point)
 {
 	static const struct race race = {.visit = {104, 105, 105, 105}};
 	struct ledger ledger = {.policy = policy_of(8, CELL)};
-	struct intruder intruder = {&ledger, &race, point};
+	struct intruder intruder = {&ledger, &race, point, 0};
 
 	rf_window_open(&ledger.window, 88);
 	charge_packets(&ledger, 88, 4);
 	charge_packets(&ledger, 103, 1);
-	charge(&ledger, 104,
-	       take_disturbed(&ledger.window, &ledger.policy, 104, intrude, &intruder));
+	charge_disturbed(&ledger, 104, &intruder);
 	for (uint32_t epoch = 106; epoch < LEDGER_START + LEDGER_SIZE; epoch++)
 		charge_packets(&ledger, epoch, 9);
 	if (ledger_peak(&ledger) > 8)

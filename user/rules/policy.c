@@ -95,6 +95,7 @@ void rf_policy_join_fleet(struct rf_policy *policy, const struct rf_policy *befo
 			  const struct rf_fleet_terms *terms)
 {
 	policy->flags |= RF_FLEET | (policy->ban ? RF_BANS_BY_SUM | RF_EXACT : 0);
+	policy->flags &= ~RF_LENDS;
 	policy->tag = terms->tag;
 	policy->first = units_up_to(policy, terms->first, policy->limit);
 	policy->alone = units_up_to(policy, terms->alone, policy->limit);
@@ -302,7 +303,7 @@ static void set_used_shift(struct rf_policy *policy)
 static void set_loans(const struct rf_limit *limit, uint32_t tick_ns, struct rf_policy *policy)
 {
 	const uint64_t ticks = divide_up(limit->window_ns, tick_ns) + 1 + RF_JIFFIES_LAG;
-	const uint32_t not_lending = RF_EXACT | RF_COUNT_REJECTED | RF_FLEET;
+	const uint32_t not_lending = RF_EXACT | RF_COUNT_REJECTED;
 	uint8_t frame = 1, period = 1;
 
 	if (policy->clock != RF_JIFFIES || !rf_is_ring(policy))
