@@ -84,6 +84,7 @@ enum beside {
 /* The state of the windows that the packets of a round find. */
 enum meets {
 	MEETS_ANYTHING,
+	MEETS_LEASE,   /* mostly a lease, and no window: the row prints the share */
 	MEETS_PRESENT, /* a head in the same cell */
 	MEETS_OLDER,   /* one of a cell before, in the window */
 	MEETS_PASSED,  /* one older than the window */
@@ -103,9 +104,10 @@ struct row {
 	uint32_t slices;   /* of a round, and of its lead; 0: one */
 	uint32_t pause_ms; /* between them */
 	enum meets meets;
-	bool settles; /* its sources are residents before the first round */
+	uint32_t settle_s; /* before the first round, to let its sources become residents */
 	enum beside beside;
-	int base; /* the row of the group that it is compared with */
+	int base;		  /* the row of the group that it is compared with */
+	uint32_t sampled, leased; /* sources of `meets`; those that a lease answered */
 	double ns[ROUNDS_MAX];
 	struct summary summary;
 };
@@ -129,7 +131,8 @@ struct group {
 	const char *skipped; /* why; NULL: it was not */
 	struct noise noise;  /* of the quietest turn, whose figures are the rows' */
 	int turns;
-	int turns_most;	     /* 0: from the options */
+	int rounds_most; /* 0: from the options, as `turns_most` */
+	int turns_most;
 	char disturbed[192]; /* that turn, in words; empty: the machine was quiet */
 };
 
@@ -218,6 +221,8 @@ struct row *group_add_row(struct group *group, const char *name, const char *say
 struct row *group_add_program(struct group *group, const char *name, const char *says,
 			      const struct bpf_program *program);
 struct row *group_add_floor(struct group *group, enum family family);
+#define SETTLE_S 11 /* sources become residents when they are seen again after ten seconds */
+
 /* How many leases and windows a fence needs for this many sources. */
 uint32_t group_leases(uint32_t sources);
 uint32_t group_room(uint32_t sources);
@@ -230,20 +235,22 @@ void group_end(struct group *group, const struct bench_options *options);
 
 #define SAMPLES 256
 
-/* Some windows of a row, before a round. */
+/* Some windows of a row, before packets of their sources. */
 struct sample {
+	uint32_t count;
 	uint32_t number[SAMPLES];
 	uint64_t head[SAMPLES];
 	uint64_t passed[SAMPLES]; /* packets */
 	char wrong[192];
 };
 
-void habit_begin(struct sample *sample, const struct row *row);
+/* Chooses sources of the next packets. */
+void habit_begin(struct sample *sample, const struct row *row, uint32_t packets);
 /*
- * Were the packets since then in the state that the row describes? If not, records it in the
- * sample: a process that was kept from its CPU can be late.
+ * Were these packets in the state that the row describes? If not, records it in the sample: a
+ * process that was kept from its CPU can be late.
  */
-bool habit_end(struct sample *sample, const struct row *row);
+bool habit_end(struct sample *sample, struct row *row);
 
 /* ---- rows.c, shapes.c, crowd.c, newcomers.c ---- */
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The rows of many sources that pass: each source is under its limit and sends too little for
- * credits, so its window is looked up for each packet. They are compared with the minimum cost: the
- * same look-up in the same map, and the same look-up plus a read of the window's ring.
+ * credits. With `exact`, or a longer TIME, there are no loans either, so the window is looked up
+ * for each packet. They are compared with the minimum cost: the same look-up in the same map, and
+ * the same look-up plus a read of the window's ring.
  *
  * Each round continues the walk over all sources from the end of the previous one. Unmeasured
  * packets come first: each source was seen a known time ago, and the caches hold this row's data.
@@ -20,14 +21,18 @@
 #include "build/tests/crowd.skel.h"
 
 #define BUSY 1024 /* sources */
+#define ROUNDS_OF_1M 7
 
 /*
  * A cell of 4 s is 268 ms long: a source rests for longer than a cell, but not for the whole
  * window.
  */
 #define SPARSE_PASS LIMIT(RF_LIMIT_MAX, 4 * SECOND, STRICT(16))
+#define SPARSE_EXACT LIMIT(RF_LIMIT_MAX, 4 * SECOND, STRICT(16), EXACT)
 #define SPARSE_REST_MS 280
+#define IDLE_EXACT LIMIT(RF_LIMIT_MAX, SECOND, STRICT(16), EXACT)
 #define IDLE_REST_MS 1300
+#define LOANS_S 17 /* every window can have loans this long after it was created */
 #define OUTLASTING LIMIT(RF_LIMIT_MAX, 24 * HOUR, STRICT(16))
 #define SLICES 8 /* of a round with pauses: of 1k busy sources each is there in each */
 
@@ -43,15 +48,29 @@ struct habit {
 static const struct habit habits[] = {
 	{
 		.name = "sparse",
-		.says = "each packet closes a cell",
+		.says = "a packet in every cell, under a limit with loans",
 		.limit = SPARSE_PASS,
+		.meets = MEETS_LEASE,
+		.rest_ms = SPARSE_REST_MS,
+	},
+	{
+		.name = "sparse-exact",
+		.says = "each packet closes a cell",
+		.limit = SPARSE_EXACT,
 		.meets = MEETS_OLDER,
 		.rest_ms = SPARSE_REST_MS,
 	},
 	{
 		.name = "idle",
-		.says = "1.3 s of rest, the whole window has passed",
+		.says = "1.3 s of rest, under a limit with loans",
 		.limit = KNOWN_PASS,
+		.meets = MEETS_LEASE,
+		.rest_ms = IDLE_REST_MS,
+	},
+	{
+		.name = "idle-exact",
+		.says = "1.3 s of rest, the whole window has passed",
+		.limit = IDLE_EXACT,
 		.meets = MEETS_PASSED,
 		.rest_ms = IDLE_REST_MS,
 	},
@@ -65,7 +84,7 @@ static const struct habit habits[] = {
 		.name = "mixed",
 		.says = "as sparse, but every other one of 1k busy sources",
 		.limit = SPARSE_PASS,
-		.meets = MEETS_OLDER,
+		.meets = MEETS_LEASE,
 		.mixed = true,
 	},
 };
@@ -108,7 +127,7 @@ static void add_habit(struct group *group, const struct bench_options *options,
 
 	walk_as(row, options, family, sources, habit->mixed);
 	row->warm = sources;
-	row->settles = true;
+	row->settle_s = LOANS_S;
 	row->meets = habit->meets;
 	row->rest_ms = habit->rest_ms;
 	row->base = base;
@@ -173,6 +192,7 @@ static void measure_crowd(struct report *report, const struct bench_options *opt
 		return;
 	if (group_has_memory(group, HABITS * (uint64_t)group_room(sources)))
 		add_crowd(group, options, family, sources);
+	group->rounds_most = sources < 1 << 20 ? 0 : ROUNDS_OF_1M;
 	group_end(group, options);
 }
 
@@ -180,7 +200,7 @@ void measure_crowds(struct report *report, const struct bench_options *options, 
 {
 	if (!options->quick || family == IPV4)
 		measure_crowd(report, options, family, "sparse-128k", 1 << 17);
-	if (!options->quick && family == IPV4)
+	if (!options->quick)
 		measure_crowd(report, options, family, "sparse-1M", 1 << 20);
 }
 

@@ -34,6 +34,16 @@ struct walk {
 	__u32 missed; /* by a program that should have found every source */
 };
 
+/* Takes the next step, and returns the packet's source. */
+static inline __attribute__((always_inline)) __u32 walk_next(struct walk *walk)
+{
+	const __u32 packets = walk->packets++;
+
+	if (!(packets & walk->hold))
+		walk->x = walk->x * walk->factor + WALK_ADDEND;
+	return walk->first + (walk->x & walk->mask & ~(walk->spare & -(packets & 1)));
+}
+
 union transport {
 	struct udphdr udp;
 	struct tcphdr tcp;

@@ -181,7 +181,8 @@ static void add_path(struct group *group, const struct path *path, enum family f
 	}
 	frame_set(&row->frame, family, 0, sources, 1);
 	row->warm = WARM_FLOODS * sources;
-	row->settles = sources > 1; /* one touches its slot a few times a round at most */
+	/* one touches its slot a few times a round at most */
+	row->settle_s = sources > 1 ? SETTLE_S : 0;
 }
 
 static void measure_known(struct report *report, const struct bench_options *options,

@@ -155,7 +155,7 @@ static double run_alone(struct row *row, double price_ns, int *verdict)
 		if (row->lead)
 			run_packets(row, row->lead, price_ns, verdict);
 		rest(row->rest_ms);
-		habit_begin(&sample, row);
+		habit_begin(&sample, row, row->repeat);
 		ns = run_packets(row, row->repeat, price_ns, verdict);
 		if (habit_end(&sample, row))
 			return ns;
@@ -196,19 +196,17 @@ static void warm_up(struct row *row)
 	run_call(row->target, &frame, row->warm, &verdict);
 }
 
-/* Sources become residents when they are seen again after ten seconds: all rows together. */
+/* All rows together. */
 static void settle(struct group *group)
 {
-	const struct timespec settled = {.tv_sec = 11};
-	bool any = false;
+	uint32_t longest_s = 0;
 
 	for (int i = 0; i < group->rows; i++)
-		any |= group->row[i].settles;
-	if (!any)
-		return;
-	nanosleep(&settled, NULL);
+		if (group->row[i].settle_s > longest_s)
+			longest_s = group->row[i].settle_s;
+	rest(longest_s * 1000);
 	for (int i = 0; i < group->rows; i++)
-		if (group->row[i].settles)
+		if (group->row[i].settle_s)
 			warm_up(&group->row[i]);
 }
 
@@ -216,6 +214,8 @@ static void settle(struct group *group)
 static void take_turn(struct group *group, int rounds, double price_ns)
 {
 	quiet_begin();
+	for (int i = 0; i < group->rows; i++)
+		group->row[i].sampled = group->row[i].leased = 0;
 	for (int round = 0; round < rounds; round++)
 		for (int i = 0; i < group->rows; i++)
 			group->row[i].ns[round] = run_round(&group->row[i], price_ns);
@@ -228,12 +228,15 @@ static void take_turns(struct group *group, const struct bench_options *options,
 {
 	static struct row quietest[ROWS_MAX];
 	const int turns = group->turns_most ? group->turns_most : options->turns;
+	int rounds = options->rounds;
 
+	if (group->rounds_most && group->rounds_most < rounds)
+		rounds = group->rounds_most;
 	while (group->turns < turns) {
 		struct noise noise;
 
-		take_turn(group, options->rounds, price_ns);
-		noise = quiet_end(group, options->rounds);
+		take_turn(group, rounds, price_ns);
+		noise = quiet_end(group, rounds);
 		if (!group->turns++ || quiet_is_better(&noise, &group->noise)) {
 			group->noise = noise;
 			memcpy(quietest, group->row, sizeof(quietest));

@@ -19,21 +19,32 @@ void table_begin(const struct bench_options *options)
 	printf("over, ratio: to the group's floor, or to the row that is named behind\n");
 }
 
+/* The share of the sampled packets that leases answered, in percent. */
+static double leased_percent(const struct row *row)
+{
+	return row->leased * 100.0 / row->sampled;
+}
+
+static void print_row(const struct group *group, const struct row *row)
+{
+	const struct summary *summary = &row->summary;
+
+	printf("  %-32s %7.1f %7.1f %7.1f %7.1f %6.2f  %s%s%s", row->name, summary->median,
+	       summary->min, summary->max, summary->over, summary->ratio, row->says,
+	       row->base ? "; to " : "", row->base ? group->row[row->base].name : "");
+	if (row->sampled)
+		printf("; leases answered %.1f %% of %u", leased_percent(row), row->sampled);
+	putchar('\n');
+}
+
 void table_group(const struct group *group)
 {
 	printf("\n%-34s %7s %7s %7s %7s %6s\n", group->name, "median", "min", "max", "over",
 	       "ratio");
 	if (group->skipped)
 		printf("  skipped: %s\n", group->skipped);
-	for (int i = 0; i < group->rows; i++) {
-		const struct row *row = &group->row[i];
-		const struct summary *summary = &row->summary;
-
-		printf("  %-32s %7.1f %7.1f %7.1f %7.1f %6.2f  %s%s%s\n", row->name,
-		       summary->median, summary->min, summary->max, summary->over, summary->ratio,
-		       row->says, row->base ? "; to " : "",
-		       row->base ? group->row[row->base].name : "");
-	}
+	for (int i = 0; i < group->rows; i++)
+		print_row(group, &group->row[i]);
 	if (group->disturbed[0])
 		printf("  DISTURBED%s: %s\n", group->turns > 1 ? " each time, the least so" : "",
 		       group->disturbed);
@@ -62,6 +73,8 @@ static json_t *row_json(const struct group *group, const struct row *row)
 				   "median_ns", summary->median, "min_ns", summary->min, "max_ns",
 				   summary->max, "over_ns", summary->over, "ratio", summary->ratio);
 
+	if (row->sampled)
+		json_object_set_new(object, "leased_percent", json_real(leased_percent(row)));
 	json_object_set_new(object, "base",
 			    json_sprintf("%s/%s", group->name, group->row[row->base].name));
 	return object;

@@ -172,6 +172,8 @@ void target_open_fence(struct target *target, enum family family, uint32_t sourc
 	if (!fence)
 		die("cannot open the program: %s", strerror(errno));
 	set_sources(fence, sources);
+	check(bpf_map__set_max_entries(fence->maps.known_filter, rf_known_filter_wanted(sources)),
+	      "cannot size the filter");
 	if (load->no_leases)
 		leases = RF_LEASE_WAYS;
 	check(bpf_map__set_max_entries(fence->maps.leases, leases / RF_LEASE_WAYS), "leases");

@@ -20,15 +20,6 @@ struct {
 	__type(value, __u32);
 } measured SEC(".maps");
 
-static __always_inline __be32 next_source(struct walk *walk)
-{
-	const __u32 packets = walk->packets++;
-
-	if (!(packets & walk->hold))
-		walk->x = walk->x * walk->factor + WALK_ADDEND;
-	return bpf_htonl(walk->first + (walk->x & walk->mask & ~(walk->spare & -(packets & 1))));
-}
-
 SEC("xdp")
 int walk4(struct xdp_md *ctx)
 {
@@ -37,7 +28,7 @@ int walk4(struct xdp_md *ctx)
 
 	if ((void *)(walk + 1) > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
-	ip->saddr = next_source(walk);
+	ip->saddr = bpf_htonl(walk_next(walk));
 	bpf_tail_call(ctx, &measured, 0);
 	return XDP_ABORTED;
 }
@@ -51,7 +42,7 @@ int walk6(struct xdp_md *ctx)
 
 	if ((void *)(walk + 1) > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
-	ip->saddr.in6_u.u6_addr32[1] = next_source(walk);
+	ip->saddr.in6_u.u6_addr32[1] = bpf_htonl(walk_next(walk));
 	bpf_tail_call(ctx, &measured, 0);
 	return XDP_ABORTED;
 }

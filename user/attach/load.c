@@ -85,8 +85,7 @@ uint32_t rf_leases_wanted(const struct rf_attach *attach)
 	return each * cpus;
 }
 
-/* The number of lines of the known filter, a power of two. */
-static uint32_t known_filter_wanted(uint32_t sources)
+uint32_t rf_known_filter_wanted(uint32_t sources)
 {
 	uint32_t lines = 2;
 
@@ -115,7 +114,7 @@ static int size_maps(struct bpf_object *object, const struct rf_attach *attach)
 	if (!err)
 		err = size_map(object, RF_MAP_LEASE_TAGS, lease_sets);
 	if (!err)
-		err = size_map(object, RF_MAP_KNOWN_FILTER, known_filter_wanted(sources));
+		err = size_map(object, RF_MAP_KNOWN_FILTER, rf_known_filter_wanted(sources));
 	return err;
 }
 

@@ -62,6 +62,8 @@ int rf_iterators_pin(const struct rf_pin_path *directory, const int map_fd[RF_MA
 
 /* How many leases `attach` requests, over all CPUs: whole sets, and a power of two for each CPU. */
 uint32_t rf_leases_wanted(const struct rf_attach *attach);
+/* The number of lines of the known filter, a power of two. */
+uint32_t rf_known_filter_wanted(uint32_t sources);
 /* The entry that the interface's MTU needs. */
 enum rf_entry rf_entry_for(const char *name, enum rf_mode mode);
 
