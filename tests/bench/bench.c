@@ -18,7 +18,7 @@
 #define ROUNDS_QUICK 5
 
 static const char help[] =
-	"usage: bench [--quick] [--only TEXT] [--rounds N] [--turns N]\n"
+	"usage: bench [--quick] [--only TEXT] [--users] [--rounds N] [--turns N]\n"
 	"             [--json] [--keep FILE] [--budget FILE]\n"
 	"\n"
 	"Measures by BPF_PROG_TEST_RUN what ringfence adds to a packet. Attaches nothing; wants "
@@ -26,6 +26,9 @@ static const char help[] =
 	"\n"
 	"  --quick        fewer rounds and packets, and fewer sets of sources\n"
 	"  --only TEXT    the groups whose name has TEXT in it: ipv4, /1k, new, two-cpus, parts\n"
+	"  --users        in place of users-*: every combination of their limits, rates, numbers "
+	"of\n"
+	"                 sources, guards and list changes; about half an hour\n"
 	"  --rounds N     of each row, up to 15\n"
 	"  --turns N      of all rounds, at most, where others disturb a group: up to 3\n"
 	"  --json         the same figures as JSON\n"
@@ -48,15 +51,11 @@ static int parse_number(const char *option, const char *text, int most)
 static void parse_options(int argc, char **argv, struct bench_options *options)
 {
 	static const struct option known[] = {
-		{"quick", no_argument, NULL, 'q'},
-		{"only", required_argument, NULL, 'o'},
-		{"json", no_argument, NULL, 'j'},
-		{"budget", required_argument, NULL, 'b'},
-		{"turns", required_argument, NULL, 't'},
-		{"keep", required_argument, NULL, 'k'},
-		{"rounds", required_argument, NULL, 'r'},
-		{"help", no_argument, NULL, 'h'},
-		{},
+		{"quick", no_argument, NULL, 'q'},	  {"only", required_argument, NULL, 'o'},
+		{"users", no_argument, NULL, 'u'},	  {"json", no_argument, NULL, 'j'},
+		{"budget", required_argument, NULL, 'b'}, {"turns", required_argument, NULL, 't'},
+		{"keep", required_argument, NULL, 'k'},	  {"rounds", required_argument, NULL, 'r'},
+		{"help", no_argument, NULL, 'h'},	  {},
 	};
 	int option;
 
@@ -68,6 +67,8 @@ static void parse_options(int argc, char **argv, struct bench_options *options)
 			options->repeat = REPEAT_QUICK;
 		} else if (option == 'o') {
 			options->only = optarg;
+		} else if (option == 'u') {
+			options->all_users = true;
 		} else if (option == 'r') {
 			options->rounds = parse_number("--rounds", optarg, ROUNDS_MAX);
 		} else if (option == 't') {

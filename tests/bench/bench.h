@@ -7,7 +7,8 @@
  *   rows.c    the list of rows           target.c     loads the measured programs
  *   shapes.c  … of limits with `sport`, `to`, `length`, `flags`
  *   crowd.c   … of many that pass        group.c      assembles groups
- *   newcomers.c  … of new sources        habit.c      are packets in the expected state?
+ *   users.c   … of many, as users have   habit.c      are packets in the expected state?
+ *   newcomers.c  … of new sources
  *   run.c     measures, in turns         pair.c       while another CPU does the same
  *   table.c   prints                     budget.c     checks against bounds
  *   quiet.c   was the machine quiet?     machine.c    identifies the machine
@@ -28,7 +29,7 @@
 #define NAME_SIZE 48
 #define ROUNDS_MAX 15
 #define ROWS_MAX 12   /* of a group */
-#define GROUPS_MAX 32 /* of a report */
+#define GROUPS_MAX 64 /* of a report */
 
 #define MS 1000000ULL
 #define SECOND (1000 * MS)
@@ -41,6 +42,7 @@
 struct bench_options {
 	bool quick;
 	bool json;
+	bool all_users;	  /* every combination of users.c */
 	const char *only; /* groups that have this in their name; NULL: all */
 	const char *budget;
 	const char *keep; /* a file that gets the report as JSON; NULL: none */
@@ -56,6 +58,7 @@ struct target {
 	int fd[FAMILIES];	     /* of the walk */
 	struct ringfence_bpf *fence; /* NULL: the measured program is no fence */
 	struct rf_fence *view;	     /* of the fence, as the command line has it */
+	bool denies;		     /* the prefix of target_change_list() */
 	struct walk_bpf *walk;
 };
 
@@ -104,6 +107,10 @@ struct row {
 	uint32_t slices;   /* of a round, and of its lead; 0: one */
 	uint32_t pause_ms; /* between them */
 	enum meets meets;
+	uint32_t pace;	   /* packets/s of each source, by the injected clock; 0: as fast as it runs
+			    */
+	uint32_t walks;	   /* of a row with `pace`, until now */
+	bool changes_list; /* once a second of that clock */
 	uint32_t settle_s; /* before the first round, to let its sources become residents */
 	enum beside beside;
 	int base;		  /* the row of the group that it is compared with */
@@ -129,10 +136,11 @@ struct group {
 	struct target target[ROWS_MAX];
 	int targets;
 	const char *skipped; /* why; NULL: it was not */
+	int seconds;	     /* of a round, by the injected clock, in turns; 0: no row has `pace` */
+	int rounds_most;     /* 0: from the options, as `turns_most` */
 	struct noise noise;  /* of the quietest turn, whose figures are the rows' */
 	int turns;
-	int rounds_most; /* 0: from the options, as `turns_most` */
-	int turns_most;
+	int turns_most;	     /* 0: from the options */
 	char disturbed[192]; /* that turn, in words; empty: the machine was quiet */
 };
 
@@ -158,7 +166,9 @@ struct load {
 	uint32_t limits;	     /* that are stacked on every packet; 0: one */
 	uint32_t allowed;	     /* prefixes on the allow list, /24 or /48, of other sources */
 	uint32_t from;		     /* … in the `from` of another limit */
-	enum rf_newcomers_then then; /* a guard of one newcomer an hour; off: none */
+	enum rf_newcomers_then then; /* a guard; off: none */
+	uint64_t newcomers;	     /* of the guard, in a second; 0: one an hour */
+	bool injects_clock;	     /* time comes from target_pass_time() */
 	bool no_leases;		     /* every packet goes to the windows */
 	const char *words;	     /* of a limit, in place of `limit`: "any rate 1/1h"; or NULL */
 };
@@ -173,6 +183,10 @@ void target_open(struct target *target, int fd);
 void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
 		       const struct load *load);
 void target_close(struct target *target);
+/* Advances the injected clock. */
+void target_pass_time(struct target *target, uint64_t ns);
+/* Denies a prefix without sources, or removes it again, as the command line would. */
+void target_change_list(struct target *target, enum family family);
 /* Properties of the first limit of a fence. */
 uint32_t target_limit_id(const struct target *target);
 /* Reads the window of a source of the walk, by its number, from the map; false if not found. */
@@ -210,6 +224,7 @@ double pair_call(struct row *row, int *verdict);
 struct bpf_program;
 
 extern struct floor_bpf *floors;
+extern struct sketch_bpf *sketches;
 
 /* NULL if not requested. */
 struct group *group_begin(struct report *report, const struct bench_options *options,
@@ -221,6 +236,8 @@ struct row *group_add_row(struct group *group, const char *name, const char *say
 struct row *group_add_program(struct group *group, const char *name, const char *says,
 			      const struct bpf_program *program);
 struct row *group_add_floor(struct group *group, enum family family);
+/* Over an array with as many entries as a CPU has leases for these sources. */
+struct row *group_add_sketch(struct group *group, enum family family, uint32_t sources);
 #define SETTLE_S 11 /* sources become residents when they are seen again after ten seconds */
 
 /* How many leases and windows a fence needs for this many sources. */
@@ -252,11 +269,14 @@ void habit_begin(struct sample *sample, const struct row *row, uint32_t packets)
  */
 bool habit_end(struct sample *sample, struct row *row);
 
-/* ---- rows.c, shapes.c, crowd.c, newcomers.c ---- */
+/* ---- rows.c, shapes.c, crowd.c, users.c, newcomers.c ---- */
 
 void measure_all(struct report *report, const struct bench_options *options);
 void measure_shapes(struct report *report, const struct bench_options *options, enum family family);
 void measure_crowds(struct report *report, const struct bench_options *options, enum family family);
+/* Looks up the windows of that fence and reads their rings. */
+struct row *crowd_add_ring(struct group *group, const struct target *fence, enum family family);
+void measure_users(struct report *report, const struct bench_options *options, enum family family);
 /* The program that newcomers are compared with; `fill`: as in a full map of this many windows. */
 struct row *crowd_add_insert(struct group *group, const char *name, enum family family,
 			     uint32_t windows, bool fill);

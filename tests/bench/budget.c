@@ -37,7 +37,7 @@ static const struct row *find_row(const struct report *report, const char *name,
 static bool is_left_out(const struct report *report, const struct bench_options *options,
 			const char *name)
 {
-	if (options->only || options->quick)
+	if (options->only || options->quick || options->all_users)
 		return true;
 	for (int i = 0; i < report->groups; i++)
 		if (report->group[i].skipped &&

@@ -204,6 +204,17 @@ void measure_crowds(struct report *report, const struct bench_options *options, 
 		measure_crowd(report, options, family, "sparse-1M", 1 << 20);
 }
 
+struct row *crowd_add_ring(struct group *group, const struct target *fence, enum family family)
+{
+	struct crowd_bpf *crowd = load_look_ups(fence);
+	struct row *row =
+		group_add_program(group, "ring", "a look-up of such a window, and its ring is read",
+				  family == IPV4 ? crowd->progs.ring4 : crowd->progs.ring6);
+
+	crowd_bpf__destroy(crowd);
+	return row;
+}
+
 /* ---- newcomers ---- */
 
 struct row *crowd_add_insert(struct group *group, const char *name, enum family family,

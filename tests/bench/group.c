@@ -10,10 +10,12 @@
 #include "bench.h"
 
 #include "build/tests/floor.skel.h"
+#include "build/tests/sketch.skel.h"
 
 #define WINDOW_BYTES 256 /* of memory, the larger of the two families */
 
 struct floor_bpf *floors;
+struct sketch_bpf *sketches;
 
 struct group *group_begin(struct report *report, const struct bench_options *options,
 			  enum family family, const char *name)
@@ -64,6 +66,21 @@ struct row *group_add_floor(struct group *group, enum family family)
 	return group_add_program(group, "floor", "bounds, type, source, XDP_DROP",
 				 family == IPV4 ? floors->progs.parse4_drop
 						: floors->progs.parse6_drop);
+}
+
+struct row *group_add_sketch(struct group *group, enum family family, uint32_t sources)
+{
+	const struct bpf_program *program = sketches->progs.sketch_2M;
+	struct row *row;
+
+	if (group_leases(sources) <= 1 << 18)
+		program = sketches->progs.sketch_256k;
+	if (group_leases(sources) <= 1 << 16)
+		program = sketches->progs.sketch_64k;
+	row = group_add_program(group, "one-line", "drops all, touches an entry of an array",
+				program);
+	frame_set(&row->frame, family, 0, sources, 1);
+	return row;
 }
 
 /* Leases of a CPU: twice as many as sources, so few sources remain without one. */

@@ -146,24 +146,7 @@ static const struct path rule_paths[] = {
 
 #define RULE_PATHS (sizeof(rule_paths) / sizeof(rule_paths[0]))
 
-static struct sketch_bpf *sketches;
-
 /* ---- sources that are known ---- */
-
-/* With as many entries as a CPU has leases in the rows below it. */
-static void add_sketch(struct group *group, enum family family, uint32_t sources)
-{
-	const struct bpf_program *program = sketches->progs.sketch_2M;
-	struct row *row;
-
-	if (group_leases(sources) <= 1 << 18)
-		program = sketches->progs.sketch_256k;
-	if (group_leases(sources) <= 1 << 16)
-		program = sketches->progs.sketch_64k;
-	row = group_add_program(group, "one-line", "drops all, touches an entry of an array",
-				program);
-	frame_set(&row->frame, family, 0, sources, 1);
-}
 
 static void add_path(struct group *group, const struct path *path, enum family family,
 		     uint32_t sources)
@@ -197,7 +180,7 @@ static void measure_known(struct report *report, const struct bench_options *opt
 		floor = group_add_floor(group, family);
 		frame_set(&floor->frame, family, 0, sources, 1);
 		if (sources > 1)
-			add_sketch(group, family, sources);
+			group_add_sketch(group, family, sources);
 		for (size_t i = 0; i < PATHS; i++)
 			if (sources == 1 || !paths[i].one_source)
 				add_path(group, &paths[i], family, sources);
@@ -363,6 +346,7 @@ void measure_all(struct report *report, const struct bench_options *options)
 				measure_known(report, options, family, crowds[i].name,
 					      crowds[i].sources);
 		measure_crowds(report, options, family);
+		measure_users(report, options, family);
 		measure_newcomers(report, options, family);
 		measure_rules(report, options, family);
 		measure_cold_rules(report, options, family);

@@ -17,8 +17,11 @@
 
 #include "bench.h"
 
-#define IDLE_CALLS 9 /* whose median is the price of a call */
-#define TRIES 5	     /* of a round whose packets were not in the expected state */
+#define IDLE_CALLS 9   /* whose median is the price of a call */
+#define TRIES 5	       /* of a round whose packets were not in the expected state */
+#define PACE_PARTS 8   /* of the first packets of all sources, */
+#define PACE_MEET_S 2  /* with this time before each */
+#define PACE_WARM_S 24 /* then to the middle of a period of loans, which is 16.4 s long */
 
 bool run_on_cpu(int nth)
 {
@@ -130,6 +133,15 @@ static void rest(uint32_t ms)
 		nanosleep(&time, NULL);
 }
 
+/* Between two slices. Of a row with `pace`, before each: its slices divide a second evenly. */
+static void pause_row(struct row *row, uint32_t slice)
+{
+	if (row->pace)
+		target_pass_time(row->target, SECOND / row->pace / row->slices);
+	else if (slice)
+		rest(row->pause_ms);
+}
+
 /* Runs this many packets of a row, in slices; returns the CPU time. */
 static double run_packets(struct row *row, uint32_t packets, double price_ns, int *verdict)
 {
@@ -137,8 +149,7 @@ static double run_packets(struct row *row, uint32_t packets, double price_ns, in
 	double ns = 0;
 
 	for (uint32_t i = 0; i < slices; i++) {
-		if (i)
-			rest(row->pause_ms);
+		pause_row(row, i);
 		ns += run_call(row->target, &row->frame, packets / slices, verdict) - price_ns;
 	}
 	if (frame_walk(&row->frame)->missed)
@@ -163,6 +174,29 @@ static double run_alone(struct row *row, double price_ns, int *verdict)
 	die("%s: %s; so it measures something else", row->name, sample.wrong);
 }
 
+/*
+ * A second of a row with `pace`: each walk takes the sources in a different order, so the packets
+ * of a source are 0 to 2 / pace seconds apart.
+ */
+static double run_second(struct row *row, double price_ns, int *verdict)
+{
+	static const uint32_t factors[] = {WALK_RANDOM, 22695477, 1103515245, 214013, 134775813};
+	const uint32_t packets = row->repeat / row->pace;
+	struct sample sample;
+	double ns = 0;
+
+	if (row->changes_list)
+		target_change_list(row->target, row->frame.family);
+	for (uint32_t i = 0; i < row->pace; i++) {
+		frame_walk(&row->frame)->factor =
+			factors[row->walks++ % (sizeof(factors) / sizeof(factors[0]))];
+		habit_begin(&sample, row, packets);
+		ns += run_packets(row, packets, price_ns, verdict);
+		habit_end(&sample, row);
+	}
+	return ns;
+}
+
 static double run_round(struct row *row, double price_ns)
 {
 	uint64_t passed_before, dropped_before, passed, dropped;
@@ -170,7 +204,9 @@ static double run_round(struct row *row, double price_ns)
 	double ns;
 	int verdict;
 
-	if (row->beside == ALONE)
+	if (row->pace)
+		ns = run_second(row, price_ns, &verdict);
+	else if (row->beside == ALONE)
 		ns = run_alone(row, price_ns, &verdict);
 	else
 		ns = pair_call(row, &verdict);
@@ -183,9 +219,13 @@ static double run_round(struct row *row, double price_ns)
 	return ns / row->repeat;
 }
 
-/* Every source has sent once when the rounds start, in a different order than in the rounds. */
+/*
+ * Every source has sent once when the rounds start, in a different order than in the rounds. With
+ * `pace`, in parts, since a guard admits at most an eighth of the slots in its TIME of a second.
+ */
 static void warm_up(struct row *row)
 {
+	const uint32_t parts = row->pace ? PACE_PARTS : 1;
 	struct frame frame = row->frame;
 	int verdict;
 
@@ -193,7 +233,11 @@ static void warm_up(struct row *row)
 		return;
 	frame_walk(&frame)->factor = WALK_PLAIN;
 	frame_walk(&frame)->hold = 0;
-	run_call(row->target, &frame, row->warm, &verdict);
+	for (uint32_t i = 0; i < parts; i++) {
+		if (row->pace)
+			target_pass_time(row->target, PACE_MEET_S * SECOND);
+		run_call(row->target, &frame, row->warm / parts, &verdict);
+	}
 }
 
 /* All rows together. */
@@ -210,6 +254,30 @@ static void settle(struct group *group)
 			warm_up(&group->row[i]);
 }
 
+/* In a group with `seconds`, the rows take turns each second of a round. */
+static void run_rows(struct group *group, int round, double price_ns)
+{
+	const int seconds = group->seconds ? group->seconds : 1;
+
+	for (int i = 0; i < group->rows; i++)
+		group->row[i].ns[round] = 0;
+	for (int second = 0; second < seconds; second++)
+		for (int i = 0; i < group->rows; i++)
+			group->row[i].ns[round] += run_round(&group->row[i], price_ns) / seconds;
+}
+
+/*
+ * Before the first round of rows with `pace`: their sources become residents, and have loans for
+ * some seconds.
+ */
+static void begin_pace(struct group *group, double price_ns)
+{
+	for (uint32_t second = 0; second < PACE_WARM_S; second++)
+		for (int i = 0; i < group->rows; i++)
+			if (group->row[i].pace)
+				run_round(&group->row[i], price_ns);
+}
+
 /* All rounds of all rows. */
 static void take_turn(struct group *group, int rounds, double price_ns)
 {
@@ -217,21 +285,24 @@ static void take_turn(struct group *group, int rounds, double price_ns)
 	for (int i = 0; i < group->rows; i++)
 		group->row[i].sampled = group->row[i].leased = 0;
 	for (int round = 0; round < rounds; round++)
-		for (int i = 0; i < group->rows; i++)
-			group->row[i].ns[round] = run_round(&group->row[i], price_ns);
+		run_rows(group, round, price_ns);
 	for (int i = 0; i < group->rows; i++)
 		summarize(&group->row[i], &group->row[group->row[i].base], rounds);
+}
+
+/* `most` 0: no other limit than the option. */
+static int at_most(int option, int most)
+{
+	return most && most < option ? most : option;
 }
 
 /* A disturbed group takes another turn; the quietest turn counts. */
 static void take_turns(struct group *group, const struct bench_options *options, double price_ns)
 {
 	static struct row quietest[ROWS_MAX];
-	const int turns = group->turns_most ? group->turns_most : options->turns;
-	int rounds = options->rounds;
+	const int turns = at_most(options->turns, group->turns_most);
+	const int rounds = at_most(options->rounds, group->rounds_most);
 
-	if (group->rounds_most && group->rounds_most < rounds)
-		rounds = group->rounds_most;
 	while (group->turns < turns) {
 		struct noise noise;
 
@@ -257,5 +328,6 @@ void run_group(struct group *group, const struct bench_options *options)
 		warm_up(&group->row[i]);
 	}
 	settle(group);
+	begin_pace(group, price_ns);
 	take_turns(group, options, price_ns);
 }

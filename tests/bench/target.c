@@ -12,6 +12,7 @@
 #include "attach/load.h"
 #include "bench.h"
 #include "fence/fence.h"
+#include "fence/lists.h"
 #include "rules/list_change.h"
 #include "schema/reasons.h"
 
@@ -20,6 +21,8 @@
 
 #define TICK_NS 4000000 /* HZ 250; with another, windows in jiffies are shorter or longer */
 #define NET6 0x20010db8U
+#define START_NS (64 * 4096ULL * TICK_NS) /* of the injected clock: a period of loans starts */
+#define OTHER_SOURCE 0xcb007107U	  /* of no walk: as an IPv4 address, and in a /64 */
 
 static void check(int err, const char *what)
 {
@@ -125,8 +128,8 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 		allow(rules, &allowed);
 	}
 	rules->bank.newcomers.then = load->then;
-	rules->bank.newcomers.rate = 1;
-	rules->bank.newcomers.window_ns = 3600000000000ULL;
+	rules->bank.newcomers.rate = load->newcomers ? load->newcomers : 1;
+	rules->bank.newcomers.window_ns = load->newcomers ? SECOND : HOUR;
 	rf_prefixes_free(&allowed);
 	rf_definition_free(&definition);
 }
@@ -147,6 +150,7 @@ static void arm(struct target *target, enum family family, const struct load *lo
 	check_error(rf_fence_map_memory(view, &error), &error);
 	check_error(rf_fence_measure_clock(view, &error), &error);
 	view->config->tick_ns = TICK_NS;
+	view->config->injected_ns = START_NS;
 	check_error(rf_fence_make_leases(view, &error), &error);
 	set_rules(&rules, family, load);
 	check_error(rf_fence_commit(view, &rules, NULL, NULL, &error), &error);
@@ -171,6 +175,7 @@ void target_open_fence(struct target *target, enum family family, uint32_t sourc
 
 	if (!fence)
 		die("cannot open the program: %s", strerror(errno));
+	fence->rodata->rf_rodata.injected_clock = load->injects_clock;
 	set_sources(fence, sources);
 	check(bpf_map__set_max_entries(fence->maps.known_filter, rf_known_filter_wanted(sources)),
 	      "cannot size the filter");
@@ -193,6 +198,33 @@ void target_close(struct target *target)
 	free(target->view);
 	ringfence_bpf__destroy(target->fence);
 	*target = (struct target){};
+}
+
+void target_pass_time(struct target *target, uint64_t ns)
+{
+	__atomic_fetch_add(&target->view->config->injected_ns, ns, __ATOMIC_RELAXED);
+}
+
+void target_change_list(struct target *target, enum family family)
+{
+	struct rf_list_change change = {
+		.prefix = {.version = family == IPV4 ? 4 : 6,
+			   .length = family == IPV4 ? 32 : 64,
+			   .word = {htonl(family == IPV4 ? OTHER_SOURCE : NET6)}},
+		.list = RF_DENY,
+		.owner = RF_OWNER_MANUAL,
+		.until = target->denies ? 0 : RF_FOREVER,
+	};
+	struct rf_list_changes changes = {};
+	struct rf_lists_outcome outcome;
+	struct rf_error error = {};
+
+	if (family == IPV6)
+		change.prefix.word[1] = htonl(OTHER_SOURCE);
+	check_error(rf_list_changes_add(&changes, &change, &error), &error);
+	check_error(rf_fence_change_lists(target->view, &changes, NULL, &outcome, &error), &error);
+	rf_list_changes_free(&changes);
+	target->denies = !target->denies;
 }
 
 bool target_count(const struct target *target, uint64_t *passed, uint64_t *dropped)
