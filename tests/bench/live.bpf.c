@@ -18,10 +18,12 @@ char gpl[] SEC("license") = "GPL";
 __u32 to; /* interface */
 __u32 sources;
 __u32 first;	  /* of them, in host order */
-__u32 gap_ns;	  /* between frames, the sources one after the other; 0: flat out, at random */
+__u32 gap_ns;	  /* between frames, every source in turn; 0: flat out, at random */
+__u32 stride;	  /* from one source to the next, in turn; shares no factor with `sources` */
 __u32 header_sum; /* of the IPv4 header's words except for the source; 0: IPv6 has none */
 
 __u64 sent, due_ns, random_state;
+__u64 jiffies; /* of the last frame, of those with a gap */
 
 /* A receiver that falls behind loses frames. The verifier limits the length of a loop. */
 static __always_inline void wait_for_turn(void)
@@ -37,7 +39,8 @@ static __always_inline __u32 next_source(void)
 {
 	if (gap_ns) {
 		wait_for_turn();
-		return first + sent % sources;
+		jiffies = bpf_jiffies64();
+		return first + sent * stride % sources;
 	}
 	/* Knuth's MMIX generator; its upper half is the random one */
 	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;

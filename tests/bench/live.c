@@ -3,8 +3,8 @@
  * The measurement of `live.sh`: floods several wires in turn, and reports the CPU time of their
  * receivers.
  *
- *   live cpu N family 4|6 sources N bytes N frames N rounds N wire NAME DEV PID [wire NAME DEV
- * PID]...
+ *   live cpu N family 4|6 sources N bytes N frames N rounds N [interval N] wire NAME DEV PID [wire
+ * NAME DEV PID]...
  *
  * DEV is the near end of a veth pair; PID is the thread that runs the NAPI of its far end, or
  * PID,PID the threads of its two queues: then a second generator, on CPU `second`, fills the other
@@ -12,6 +12,10 @@
  * few frames into each wire, to be known there; unless there are more than KNOWN_MOST, which are
  * all existing addresses: each is then a newcomer. Then the wires take turns: `frames` each, after
  * at least as many unmeasured ones; every turn prints a JSON object on a separate line.
+ *
+ * With `interval N`, in seconds, there is no flood: in each interval every source sends one frame,
+ * in a single batch. If the wires are fast enough, each of them gets its batch in every interval;
+ * otherwise the wires take turns of several intervals. The batches are paced, to fill no ring.
  *
  * A turn starts and ends at rest: all sent frames were handled, and the thread sleeps. Its CPU time
  * is then up to date, and includes only the counted frames. The kernel's own clock of a flood omits
@@ -54,11 +58,22 @@
 
 #define QUEUES_MOST 2
 
+/* Of sources with an interval: */
+#define PACED_BATCH_FRAMES 128	 /* of what fits into the receiver's ring a half */
+#define PACED_GAP_NS_LEAST 800	 /* a ring must not fill before its thread has woken up */
+#define PACED_FRAME_NS 1000	 /* of a wire, to decide whether all fit into an interval */
+#define PACED_WARM_S 32		 /* sources become residents, and have loans for some seconds */
+#define PACED_LEAD_S 6		 /* of a wire after the turns of others */
+#define PACED_TURN_S 17		 /* includes an expiry of all loans */
+#define PACED_STRIDE 2654435761U /* a prime */
+#define LOAN_TICKS 4096		 /* from one expiry of all loans to the next, at 250 Hz */
+
 struct wire {
 	const char *name, *dev;
 	unsigned int index;
 	int thread[QUEUES_MOST];
 	int threads;
+	uint32_t gap_ns; /* between the frames of a batch */
 };
 
 struct reading {
@@ -74,7 +89,7 @@ struct reading {
 #define KNOWN_MOST (1U << 24)
 
 struct bench {
-	uint64_t cpu, second, family, sources, bytes, frames, rounds;
+	uint64_t cpu, second, family, sources, bytes, frames, rounds, interval;
 	struct wire wire[WIRES_MOST];
 	size_t wires_n;
 	struct live_bpf *object;
@@ -293,6 +308,7 @@ static void warm_up(struct bench *bench, const struct wire *wire)
 {
 	struct reading before, after;
 
+	bench->object->bss->stride = 1;
 	for (uint32_t gap_ns = GAP_NS; gap_ns <= GAP_NS_MOST; gap_ns *= 2) {
 		before = read_all(bench, wire);
 		set_gap(bench, gap_ns);
@@ -302,6 +318,8 @@ static void warm_up(struct bench *bench, const struct wire *wire)
 		if (after.lost - before.lost <= bench->sources / UNHEARD_MOST)
 			break;
 	}
+	if (bench->interval)
+		return;
 	set_gap(bench, 0);
 	before = read_all(bench, wire);
 	send_frames(bench, wire, FLOODS * bench->sources, BATCH_FRAMES);
@@ -320,22 +338,153 @@ static uint32_t lead_frames(const struct bench *bench)
 	return floods > bench->frames ? floods : bench->frames;
 }
 
+/* A part of a turn, or the sum of several. */
+struct turn {
+	uint64_t sent, handled, lost, sunk, cpu_ns, waited_ns, took_ns;
+	uint64_t late;	   /* intervals that were longer */
+	uint64_t expiries; /* of all loans */
+};
+
+static void add_to_turn(struct turn *turn, const struct reading *before,
+			const struct reading *after, uint64_t took_ns)
+{
+	turn->sent += after->sent - before->sent;
+	turn->handled += after->handled - before->handled;
+	turn->lost += after->lost - before->lost;
+	turn->sunk += (uint32_t)(after->sunk - before->sunk);
+	turn->cpu_ns += after->cpu_ns - before->cpu_ns;
+	turn->waited_ns += after->waited_ns - before->waited_ns;
+	turn->took_ns += took_ns;
+}
+
+static void print_turn(const struct wire *wire, uint64_t round, const struct turn *turn)
+{
+	printf("{\"variant\": \"%s\", \"round\": %ju, \"sent\": %ju, \"handled\": %ju, "
+	       "\"lost\": %ju, \"sunk\": %ju, \"cpu_ns\": %ju, \"waited_ns\": %ju, "
+	       "\"took_ns\": %ju, \"late\": %ju, \"expiries\": %ju}\n",
+	       wire->name, (uintmax_t)round, (uintmax_t)turn->sent, (uintmax_t)turn->handled,
+	       (uintmax_t)turn->lost, (uintmax_t)turn->sunk, (uintmax_t)turn->cpu_ns,
+	       (uintmax_t)turn->waited_ns, (uintmax_t)turn->took_ns, (uintmax_t)turn->late,
+	       (uintmax_t)turn->expiries);
+}
+
 static void take_turn(struct bench *bench, const struct wire *wire, uint64_t round)
 {
 	struct reading before = read_all(bench, wire), after;
+	struct turn turn = {};
 	uint64_t took_ns;
 
 	send_frames(bench, wire, lead_frames(bench), BATCH_FRAMES);
 	before = wait_for_rest(bench, wire, &before);
 	took_ns = send_frames(bench, wire, bench->frames, BATCH_FRAMES);
 	after = wait_for_rest(bench, wire, &before);
-	printf("{\"variant\": \"%s\", \"round\": %ju, \"sent\": %ju, \"handled\": %ju, "
-	       "\"sunk\": %ju, \"cpu_ns\": %ju, \"waited_ns\": %ju, \"took_ns\": %ju}\n",
-	       wire->name, (uintmax_t)round, (uintmax_t)(after.sent - before.sent),
-	       (uintmax_t)(after.handled - before.handled),
-	       (uintmax_t)(uint32_t)(after.sunk - before.sunk),
-	       (uintmax_t)(after.cpu_ns - before.cpu_ns),
-	       (uintmax_t)(after.waited_ns - before.waited_ns), (uintmax_t)took_ns);
+	add_to_turn(&turn, &before, &after, took_ns);
+	print_turn(wire, round, &turn);
+}
+
+/* ---- sources with an interval ---- */
+
+/* Slightly more than the receiver needs; more again if it lost frames. */
+static void choose_gap(struct wire *wire, const struct turn *batch)
+{
+	const uint64_t cost_ns = batch->handled ? batch->cpu_ns / batch->handled : 0;
+
+	if (batch->lost > batch->sent / UNHEARD_MOST)
+		wire->gap_ns += wire->gap_ns / 8;
+	else if (wire->gap_ns < cost_ns * 6 / 5 || wire->gap_ns > cost_ns * 3 / 2)
+		wire->gap_ns = cost_ns * 5 / 4;
+	if (wire->gap_ns > GAP_NS_MOST)
+		wire->gap_ns = GAP_NS_MOST;
+	if (wire->gap_ns < PACED_GAP_NS_LEAST)
+		wire->gap_ns = PACED_GAP_NS_LEAST;
+}
+
+/* One frame of every source. */
+static void send_batch(struct bench *bench, struct wire *wire, struct turn *turn)
+{
+	struct reading before = read_all(bench, wire), after;
+	struct turn batch = {};
+	uint64_t took_ns;
+
+	set_gap(bench, wire->gap_ns);
+	took_ns = send_frames(bench, wire, bench->sources, PACED_BATCH_FRAMES);
+	after = wait_for_rest(bench, wire, &before);
+	add_to_turn(&batch, &before, &after, took_ns);
+	add_to_turn(turn, &before, &after, took_ns);
+	choose_gap(wire, &batch);
+}
+
+/* Waits for the next interval; 1: it is late. */
+static uint64_t wait_for_interval(const struct bench *bench, struct timespec *due)
+{
+	struct timespec now;
+
+	due->tv_sec += bench->interval;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec > due->tv_sec || (now.tv_sec == due->tv_sec && now.tv_nsec > due->tv_nsec)) {
+		*due = now;
+		return 1;
+	}
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, due, NULL) == EINTR)
+		;
+	return 0;
+}
+
+/* Intervals of at least that time, for these wires. */
+static void send_intervals(struct bench *bench, struct wire *wire, size_t wires, uint64_t seconds,
+			   struct turn turn[WIRES_MOST])
+{
+	uint64_t since = 0, late = 0;
+	struct timespec due;
+
+	memset(turn, 0, wires * sizeof(*turn));
+	clock_gettime(CLOCK_MONOTONIC, &due);
+	for (uint64_t s = 0; s < seconds; s += bench->interval) {
+		for (size_t i = 0; i < wires; i++)
+			send_batch(bench, &wire[i], &turn[i]);
+		late += wait_for_interval(bench, &due);
+		since = since ? since : bench->object->bss->jiffies;
+	}
+	for (size_t i = 0; i < wires; i++) {
+		turn[i].late = late;
+		turn[i].expiries = bench->object->bss->jiffies / LOAN_TICKS - since / LOAN_TICKS;
+	}
+}
+
+/*
+ * All rounds; `wires` at a time get their batches in the same intervals. If that is not all of
+ * them, each has a pause before its turn, in which its sources become residents, and loans expire.
+ */
+static void take_paced_turns(struct bench *bench, size_t wires)
+{
+	const uint64_t warm_s = wires < bench->wires_n ? PACED_LEAD_S : PACED_WARM_S;
+	struct turn turn[WIRES_MOST];
+
+	bench->object->bss->stride = PACED_STRIDE;
+	for (size_t i = 0; i < bench->wires_n; i += wires)
+		send_intervals(bench, &bench->wire[i], wires, warm_s, turn);
+	for (uint64_t round = 0; round < bench->rounds; round++)
+		for (size_t i = 0; i < bench->wires_n; i += wires) {
+			if (wires < bench->wires_n)
+				send_intervals(bench, &bench->wire[i], wires, PACED_LEAD_S, turn);
+			send_intervals(bench, &bench->wire[i], wires, PACED_TURN_S, turn);
+			for (size_t n = 0; n < wires; n++)
+				print_turn(&bench->wire[i + n], round, &turn[n]);
+		}
+}
+
+static void take_turns(struct bench *bench)
+{
+	const uint64_t batches_ns = bench->wires_n * bench->sources * PACED_FRAME_NS;
+
+	if (bench->interval) {
+		take_paced_turns(bench,
+				 batches_ns < bench->interval * 1000000000 ? bench->wires_n : 1);
+		return;
+	}
+	for (uint64_t round = 0; round < bench->rounds; round++)
+		for (size_t i = 0; i < bench->wires_n; i++)
+			take_turn(bench, &bench->wire[i], round);
 }
 
 /* ---- setting up ---- */
@@ -350,7 +499,10 @@ static uint32_t sum_words(const void *bytes, size_t len)
 	return sum;
 }
 
-/* To a loopback address: IPv4 refuses that on a wire, behind the raw hooks and before a route. */
+/*
+ * To a loopback address: IPv4 refuses that on a wire, behind the raw hooks and before a route. IPv6
+ * refuses it before these hooks, so its frames go to a multicast group without members.
+ */
 static void build_frame(struct bench *bench)
 {
 	struct ethhdr *eth = (void *)bench->frame;
@@ -366,6 +518,7 @@ static void build_frame(struct bench *bench)
 		ip6->nexthdr = IPPROTO_UDP;
 		ip6->hop_limit = 64;
 		ip6->saddr.s6_addr32[0] = htonl(0x20010db8);
+		ip6->daddr.s6_addr32[0] = htonl(0xff0e0000);
 		ip6->daddr.s6_addr32[3] = htonl(1);
 		return;
 	}
@@ -401,6 +554,7 @@ static void add_wire(struct bench *bench, char **words)
 		die("wire: needs NAME DEV PID, %d times at most", WIRES_MOST);
 	wire->name = words[0];
 	wire->dev = words[1];
+	wire->gap_ns = GAP_NS_MOST;
 	wire->index = if_nametoindex(wire->dev);
 	wire->threads = sscanf(words[2], "%d,%d", &wire->thread[0], &wire->thread[1]);
 	if (wire->threads < 1)
@@ -418,7 +572,7 @@ static uint64_t *find_number(struct bench *bench, const char *key)
 		{"cpu", &bench->cpu},	    {"second", &bench->second},
 		{"family", &bench->family}, {"sources", &bench->sources},
 		{"frames", &bench->frames}, {"rounds", &bench->rounds},
-		{"bytes", &bench->bytes},
+		{"bytes", &bench->bytes},   {"interval", &bench->interval},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -462,9 +616,7 @@ int main(int argc, char **argv)
 		bench.beside = load_generator(&bench, 1);
 	for (size_t i = 0; i < bench.wires_n && bench.sources <= KNOWN_MOST; i++)
 		warm_up(&bench, &bench.wire[i]);
-	for (uint64_t round = 0; round < bench.rounds; round++)
-		for (size_t i = 0; i < bench.wires_n; i++)
-			take_turn(&bench, &bench.wire[i], round);
+	take_turns(&bench);
 	live_bpf__destroy(bench.beside);
 	live_bpf__destroy(bench.object);
 	return 0;

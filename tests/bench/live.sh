@@ -11,10 +11,17 @@
 # The generator sends more than the receiver can process, from random sources that are known before
 # the flood. The result is the CPU time of the receiver's thread, divided by the frames that it
 # processed. The variants take turns, because a change of the machine's speed then affects all; each
-# turn is divided by the turn of a bare XDP_DROP in the same round.
+# turn is divided by the turn of a bare XDP_DROP in the same round. If packets pass, the turn without
+# a limiter is also subtracted: the rest is the time that the limiter adds.
 #
-#   tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg]
-#   QUICK=1             fewer rounds, rows and numbers of sources: a minute, and not ten
+# In "paced" runs, there is no flood: every source sends one packet a second, under a limit of 1000
+# in 10 s. A second's packets are sent in one batch. A receiver that cannot process 1,000,000 packets
+# a second gets them in 2 s.
+#
+#   tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg] [--only PATTERN]
+#   --only PATTERN      the runs whose KIND/FAMILY/SOURCES/BYTES match: 'paced/*', 'under/6/*'
+#   QUICK=1             fewer rounds, rows and numbers of sources: two minutes, and not fifty
+#   ROUNDS=5            of 1,000,000 paced sources at most 3
 #   GENERATOR_CPU=0 RECEIVER_CPU=1
 #
 # This is a tool, not a test: it fails only if a result is not valid.
@@ -27,21 +34,24 @@ source tests/bench/wires.sh
 # gojq, which lib.sh prefers, does not pass --arg variables to the functions of a module.
 jq() { command jq "$@"; }
 
-rounds=5 frames=1000000 # measured in a turn; about 0.1 s
+rounds=${ROUNDS:-5} frames=1000000 # measured in a turn; about 0.1 s
 turns=3			# of all rounds, at most, where others disturb them
 everyone=4294967295	# sources: all addresses, of IPv6 as many /64
 
 # Over the limit: one packet per hour, which never passes packets of known sources. Under the limit:
-# the highest limit that each variant accepts.
-declare -A ringfence_rate=([over]=1/1h [under]=1000M/1s [new]=1000M/1s)
+# the highest limit that each variant accepts. Paced: the same average and burst.
+declare -A ringfence_rate=([over]=1/1h [under]=1000M/1s [new]=1000M/1s [paced]=1000/10s)
 declare -A nftables_rate=([over]='1/hour burst 1 packets' [under]='100000000/second burst 1000000 packets'
-	[new]='100000000/second burst 1000000 packets')
-declare -A hashlimit_rate=([over]='1/hour 1' [under]='1000000/second 1000000' [new]='1000000/second 1000000')
+	[new]='100000000/second burst 1000000 packets' [paced]='100/second burst 1000 packets')
+declare -A hashlimit_rate=([over]='1/hour 1' [under]='1000000/second 1000000' [new]='1000000/second 1000000'
+	[paced]='100/second 1000')
 declare -A police_rate=([over]=1 [under]=100000000)
 
 variants_over='bare_drop sketch ringfence nftables_netdev nftables_raw hashlimit police xdp_filter'
 variants_new='bare_drop ringfence nftables_netdev nftables_raw hashlimit'
 variants_under='bare_drop bare_pass nothing ringfence nftables_netdev nftables_raw hashlimit police'
+variants_passing='bare_drop nothing ringfence nftables_netdev nftables_raw hashlimit' # of both families
+variants_fewer='bare_drop nothing ringfence nftables_netdev hashlimit'
 declare -A absent device # of the run's variants: the reason why one was not measured; its interface
 filter_pid=''
 
@@ -75,17 +85,19 @@ attach_ringfence() {
 }
 
 nftables_table() { # FAMILY HOOK
+	local -A key=([4]='ip saddr' [6]='ip6 saddr and ffff:ffff:ffff:ffff::')
+
 	cat <<-END
 		table $1 bench {
 			set sources {
-				type ipv4_addr
+				type ipv${family}_addr
 				size $room
 				flags dynamic, timeout
 				timeout 1h
 			}
 			chain ingress {
 				type filter hook $2;
-				add @sources { ip saddr limit rate over ${nftables_rate[$kind]} } drop
+				add @sources { ${key[$family]} limit rate over ${nftables_rate[$kind]} } drop
 			}
 		}
 	END
@@ -101,11 +113,12 @@ attach_nftables_raw() {
 
 # Its worker visits each entry, once a second by default.
 attach_hashlimit() {
+	local -A command=([4]=iptables [6]=ip6tables) mask=([4]=32 [6]=64)
 	local rate burst
 
 	read -r rate burst <<<"${hashlimit_rate[$kind]}"
-	within hashlimit iptables -w -t raw -A PREROUTING -m hashlimit --hashlimit-name "$run" \
-		--hashlimit-mode srcip --hashlimit-above "$rate" --hashlimit-burst "$burst" \
+	within hashlimit "${command[$family]}" -w -t raw -A PREROUTING -m hashlimit --hashlimit-name "$run" \
+		--hashlimit-mode srcip --hashlimit-srcmask "${mask[$family]}" --hashlimit-above "$rate" --hashlimit-burst "$burst" \
 		--hashlimit-htable-size "$room" --hashlimit-htable-max "$room" \
 		--hashlimit-htable-expire 3600000 --hashlimit-htable-gcinterval 60000 -j DROP
 }
@@ -174,24 +187,33 @@ attach_variants() { # VARIANT…
 	done
 }
 
-# The share in percent by ringfence's own counters, without the first packet of each source. No
-# other counter exists if its frames do not reach IPv4 routing.
-dropped_by_ringfence() {
-	within ringfence build/ringfence stats --json dev "${device[ringfence]}" | jq --argjson sources "$sources" \
-		'(.packets.passed + .packets.dropped) as $all | (if $sources < $all then $sources else 0 end) as $known
-		| [.packets.dropped * 1000 / ($all - $known), 1000] | min | round / 10'
+# What each variant received and let pass until now, as JSON: IPv6 counts frames to groups without
+# members.
+count_ipv6() {
+	local i received passed
+
+	for ((i = 0; i < ${#words[@]}; i += 4)); do
+		received=$(outside cat /proc/net/dev | awk -v dev="${words[i + 2]}:" '$1 == dev { print $11 }')
+		passed=$(within "${words[i + 1]}" cat /proc/net/snmp6 | awk '$1 == "Ip6InMcastPkts" { print $2 }')
+		echo "{\"${words[i + 1]}\": {\"received\": $received, \"passed\": $passed}}"
+	done | jq -s add
 }
 
 # Floods the wires in $words; the results go to $scratch/run.
 take_turn() {
-	local variant counted=null
+	local variant counted=null interval=0 most=$rounds
 
+	if [ "$kind" = paced ] && [ "$sources" -ge 1000000 ]; then
+		interval=2 most=$((rounds < 3 ? rounds : 3))
+	elif [ "$kind" = paced ]; then
+		interval=1
+	fi
 	# in the background: in the foreground it would delay signals to the script
 	start outside build/tests/live cpu "$generator_cpu" second "$receiver_cpu" family "$family" sources "$sources" \
-		bytes "$bytes" frames "$frames" rounds "$rounds" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
+		bytes "$bytes" frames "$frames" rounds "$most" interval "$interval" "${words[@]}" >"$scratch/turns" 2>"$scratch/log"
 	wait "$started_pid" || bail "$(<"$scratch/log")"
 	unset "started[$started_pid]"
-	[ "$family" = 4 ] || [ -n "${absent[ringfence]-}" ] || counted=$(dropped_by_ringfence)
+	[ "$family" = 4 ] || counted=$(count_ipv6)
 	for variant in "${!absent[@]}"; do
 		jq -n --arg variant "$variant" --arg why "${absent[$variant]}" \
 			'{$variant, absent: $why}' >>"$scratch/turns"
@@ -205,12 +227,13 @@ disturbed_rows() { # RUN
 	jq '[.variants[].doubt | select(. and startswith("disturbed"))] | length' "$1"
 }
 
-# A disturbed run is measured again; the quietest one counts.
+# A disturbed run is measured again, unless it takes minutes; the quietest one counts.
 take_turns() {
-	local turn
+	local turn most=$turns
 
+	[ "$kind" != paced ] || most=1
 	rm -f "$scratch/quietest"
-	for ((turn = 1; turn <= turns; turn++)); do
+	for ((turn = 1; turn <= most; turn++)); do
 		take_turn
 		if [ ! -e "$scratch/quietest" ] ||
 			[ "$(disturbed_rows "$scratch/run")" -lt "$(disturbed_rows "$scratch/quietest")" ]; then
@@ -225,6 +248,8 @@ take_turns() {
 measure() {
 	local kind=$1 family=$2 sources=$3 bytes=$4 variant
 
+	# shellcheck disable=SC2053 # a pattern
+	[[ $kind/$family/$sources/$bytes == $only ]] || return 0
 	shift 4
 	room=$((sources * 2 < 65536 || sources == everyone ? 65536 : sources * 2))
 	attach_variants "$@"
@@ -252,11 +277,11 @@ describe_run() {
 }
 
 usage() {
-	echo 'usage: tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg]' >&2
+	echo 'usage: tests/bench/live.sh [--json] [--keep FILE.json] [--plot FILE.svg] [--only PATTERN]' >&2
 	exit 2
 }
 
-json='' keep='' plot=''
+json='' keep='' plot='' only='*'
 while [ $# -gt 0 ]; do
 	case $1 in
 	--json) json=1 ;;
@@ -268,6 +293,11 @@ while [ $# -gt 0 ]; do
 	--plot)
 		plot=${2-}
 		[ -n "$plot" ] || usage
+		shift
+		;;
+	--only)
+		only=${2-}
+		[ -n "$only" ] || usage
 		shift
 		;;
 	*) usage ;;
@@ -288,8 +318,10 @@ draw() { # FILE
 [ "$(nproc)" -ge 2 ] || bail 'it needs two CPUs: one sends, one receives'
 [ -z "$plot" ] || command -v gnuplot >/dev/null || bail 'gnuplot is not installed'
 numbers='1 8 1000 100000 1000000' lengths='512 1500' numbers_under=$numbers numbers_ipv6='1 100000'
+numbers_paced='1000 100000' numbers_paced_ipv6=100000 numbers_slow=1000000
 if [ -n "${QUICK-}" ]; then
 	rounds=3 frames=300000 turns=1 numbers='1 100000' numbers_under=1 numbers_ipv6='' lengths=1500
+	numbers_paced='' numbers_paced_ipv6='' numbers_slow=''
 fi
 describe_run >"$scratch/head"
 [ -n "$json" ] || jq -r -L tests/bench 'include "live"; head' "$scratch/head"
@@ -304,6 +336,22 @@ done
 # shellcheck disable=SC2086 # words
 for number in $numbers_under; do
 	measure under 4 "$number" 64 $variants_under
+done
+# shellcheck disable=SC2086 # words
+for number in $numbers_ipv6; do
+	measure under 6 "$number" 64 $variants_passing
+done
+# shellcheck disable=SC2086 # words
+for number in $numbers_paced; do
+	measure paced 4 "$number" 64 $variants_passing
+done
+# shellcheck disable=SC2086 # words
+for number in $numbers_slow; do
+	measure paced 4 "$number" 64 $variants_fewer
+done
+# shellcheck disable=SC2086 # words
+for number in $numbers_paced_ipv6 $numbers_slow; do
+	measure paced 6 "$number" 64 $variants_fewer
 done
 for length in $lengths; do
 	measure over 4 1000 "$length" bare_drop sketch ringfence nftables_netdev

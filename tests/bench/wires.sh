@@ -26,6 +26,12 @@ attach_bare_drop() {
 	attach_floor bare_drop floor bare_drop
 }
 
+# lib.sh disables it in each namespace.
+enable_ipv6() { # NAMESPACE
+	within "$1" sh -c "cd /proc/sys/net/ipv6/conf && echo 0 >all/disable_ipv6 && echo 0 >$dev/disable_ipv6" ||
+		bail 'cannot enable IPv6'
+}
+
 # The receiving side of the wire has a separate NAPI instance, with or without a program, run by a
 # thread.
 add_wire_to() { # NAMESPACE
@@ -36,6 +42,7 @@ add_wire_to() { # NAMESPACE
 		numtxqueues "$queues" numrxqueues "$queues" type veth \
 		peer name "$dev" netns "rf-test-$$-$1" address "$mac:02" \
 		numtxqueues "$queues" numrxqueues "$queues" || bail "cannot make wire $wires"
+	[ "${family:-4}" = 4 ] || enable_ipv6 "$1"
 	outside ip link set "out$wires" up
 	within "$1" ip link set "$dev" up
 	within "$1" ethtool -K "$dev" gro on
