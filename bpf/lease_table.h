@@ -61,9 +61,12 @@ static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jif
 
 #define NO_WAY RF_LEASE_WAYS
 
-/* The way of the set that holds the source's lease; NO_WAY: no lease. */
+/*
+ * The way of the set that holds the source's lease, or one that it got under other rules, if
+ * `any_rules`; NO_WAY: no lease.
+ */
 static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_set *set,
-				      const struct spot *spot)
+				      const struct spot *spot, int any_rules)
 {
 	const __u64 *tags = tags_at(spot->place);
 	__u64 places = tags ? rf_tags_find(*tags, spot->tag) : 0;
@@ -71,7 +74,9 @@ static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_
 	for (int i = 0; places && i < RF_LEASE_WAYS; i++) {
 		const __u32 way = rf_tags_first(places);
 
-		if (rf_lease_is_for(lease_at(set, way), who))
+		const struct rf_lease *lease = lease_at(set, way);
+
+		if (any_rules ? rf_lease_is_of(lease, who) : rf_lease_is_for(lease, who))
 			return way;
 		places &= places - 1;
 	}
@@ -82,7 +87,7 @@ static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_
 static __always_inline struct rf_lease *
 find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct spot *spot)
 {
-	const __u32 way = find_way(who, set, spot);
+	const __u32 way = find_way(who, set, spot, 0);
 
 	return way == NO_WAY ? NULL : lease_at(set, way);
 }
@@ -208,11 +213,29 @@ __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 	return 0;
 }
 
-/* Has the lease expired for good? */
-static __always_inline int lease_is_over(const struct rf_lease *lease, __u32 generation,
-					 __u64 jiffies)
+/*
+ * Has the lease a loan that is still in force? A loan outlasts changes of the lists: until the bank
+ * gets other limits, the windows count it.
+ */
+static __always_inline int lease_keeps_loan(const struct rf_lease *lease,
+					    const struct question *question)
 {
-	return !rf_rules_are_of(lease->rules, generation) || !lease_is_live(lease, jiffies);
+	const __u32 rules = question->who.rules;
+
+	return rf_lease_has_loan(lease, question->jiffies) &&
+	       (__s8)(lease->ends - tick_of(question->jiffies)) > 0 &&
+	       (lease->rules == rules ||
+		(rf_rules_bank(lease->rules) == rf_rules_bank(rules) &&
+		 rf_rules_are_since(lease->rules, bank_of(question)->since_generation)));
+}
+
+/* Has the lease expired for good? */
+static __always_inline int lease_is_over(const struct rf_lease *lease,
+					 const struct question *question)
+{
+	return !lease_keeps_loan(lease, question) &&
+	       (!rf_rules_are_of(lease->rules, rf_rules_generation(question->who.rules)) ||
+		!lease_is_live(lease, question->jiffies));
 }
 
 #define NO_LEASE (~0U)
@@ -259,13 +282,12 @@ __noinline __u32 choose_lease(const struct question *question)
 	set = set_at(spot.place);
 	if (!set)
 		return NO_LEASE;
-	way = find_way(&question->who, set, &spot);
+	way = find_way(&question->who, set, &spot, 1);
 	if (way != NO_WAY)
 		return place_of_way(&spot, way);
 	for (int i = 0; i < RF_LEASE_WAYS; i++) {
 		lease = lease_at(set, spot.place ^ i);
-		if (lease_is_over(lease, rf_rules_generation(question->who.rules),
-				  question->jiffies))
+		if (lease_is_over(lease, question))
 			return spot.place ^ i;
 	}
 	return take_turns(set, spot.place);
@@ -310,7 +332,9 @@ static __always_inline __u32 take_lease(const struct question *question)
 		return NO_LEASE;
 	if (lease->packets)
 		flush_lease(lease, rf_rules_generation(who->rules));
-	if (!rf_lease_is_for(lease, who) || !rf_lease_is_fresh(lease, tick)) {
+	if (rf_lease_is_of(lease, who) && lease_keeps_loan(lease, question)) {
+		lease->rules = who->rules;
+	} else if (!rf_lease_is_for(lease, who) || !rf_lease_is_fresh(lease, tick)) {
 		lease->until = 0;
 		barrier(); /* no source may use the verdict of another source */
 		*lease = (struct rf_lease){.source = who->source[0], .rules = who->rules};
@@ -324,6 +348,51 @@ static __always_inline __u32 take_lease(const struct question *question)
 __noinline int take_lease_for(const struct question *question)
 {
 	return question ? take_lease(question) : NO_LEASE;
+}
+
+/* ---- a loan after a change of the lists ---- */
+
+/* Is the lease for exactly these limits, a bit set of slots? */
+static __always_inline int lease_has_limits(const struct rf_lease *lease, __u32 limits)
+{
+	return (1U << lease->slot0 | 1U << lease->slot1 | 1U << lease->slot2 |
+		1U << lease->slot3) == limits;
+}
+
+/*
+ * The lists have decided nothing about the packet, and question->limits apply. Does a loan from
+ * before a change of the lists answer it? Then the lease has counted the packet, and is for the
+ * active rules again. Otherwise each ban would end all loans.
+ */
+__noinline int loan_answers(const struct question *question)
+{
+	struct rf_lease_set *set;
+	struct rf_lease *lease;
+	struct spot spot;
+	__u32 way;
+
+	if (!question || !find_spot(&question->who, bpf_get_smp_processor_id(), &spot))
+		return 0;
+	set = set_at(spot.place);
+	if (!set)
+		return 0;
+	way = find_way(&question->who, set, &spot, 1);
+	if (way == NO_WAY)
+		return 0;
+	lease = lease_at(set, way);
+	if (!lease_keeps_loan(lease, question) || !lease_has_limits(lease, question->limits))
+		return 0;
+	lease->rules = question->who.rules;
+	rf_lease_next_frame(lease, question->jiffies);
+	return rf_lease_answers(lease, question->cost, question->len_bytes);
+}
+
+/* The same, if the lists have changed since the bank got its limits. */
+static __always_inline int loan_continues(const struct question *question)
+{
+	return config.lease_shift && !HAS_SHARES &&
+	       !rf_rules_are_of(question->who.rules, bank_of(question)->since_generation) &&
+	       loan_answers(question);
 }
 
 /* ---- filling a lease from a verdict ---- */

@@ -128,6 +128,17 @@ static __always_inline int place_is_known(__u64 place)
 	return place >> 4 & 1;
 }
 
+/*
+ * Can a loan of the window in that slot be in force? Only residents' windows lend. The slot was
+ * touched at most `resident_touch` before the loan, which lasts no longer than a lease.
+ */
+static __always_inline int may_have_lent(__u64 word, __u32 tick)
+{
+	return rf_slot_state(word) == RF_SLOT_RESIDENT &&
+	       rf_slot_idle(word, tick) <=
+		       config.times.resident_touch + 2 * config.times.resident_lease;
+}
+
 /* Should the window be created without the guard, because another window makes the source known? */
 static __always_inline int is_sibling(__u64 kin)
 {
@@ -160,6 +171,9 @@ static __always_inline __u64 claim_slot(__u32 index, __u64 kin, __u32 tick, __u3
 		return 0;
 	if (!rf_slot_claim(word, old, tick))
 		return 0;
+	/* Before the window is gone: who finds none must find this. */
+	if (may_have_lent(old, tick))
+		rf_store(&config.room[is_ipv6].lenders_evicted, read_jiffies());
 	if (state != RF_SLOT_FREE && !evict(index, old, sums, is_ipv6))
 		return 0;
 	if (is_own)
@@ -283,6 +297,11 @@ static __always_inline struct rf_source *start_window(const struct question *que
 	rf_window_start(&fresh->window, policy, read_clock(policy, question->jiffies));
 	if (may_have_shared(question, slot, place_is_known(place), is_ipv6))
 		start_from_aggregate(fresh, question, policy, slot, is_ipv6);
+	/* Leases of a window that the source had before can have loans, which are all counted. */
+	if (!HAS_SHARES &&
+	    rf_loans_may_outlast(policy, rf_load(&config.room[is_ipv6].lenders_evicted),
+				 question->jiffies))
+		fresh->window.loans = rf_loans_all(policy, question->jiffies);
 	start_share(&fresh->window, question, policy, is_ipv6);
 	return fresh;
 }

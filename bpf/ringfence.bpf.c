@@ -87,6 +87,8 @@ static __always_inline int ask(struct question *question, int is_ipv6)
 		lease_same_answer(question, RF_NO_LIMIT, until, 0);
 		return RF_NO_LIMIT;
 	}
+	if (loan_continues(question))
+		return STEP_LEASED;
 	if (limits & (limits - 1))
 		return STEP_SEVERAL;
 	return ask_limit(question, bank, first_slot(limits), sums, is_ipv6);
@@ -162,6 +164,10 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 
 	if (!is_for_several(question, is_ipv6))
 		reason = is_ipv6 ? ask6(question) : ask4(question);
+	else if (loan_continues(question))
+		reason = STEP_LEASED;
+	if (reason == STEP_LEASED)
+		return RF_UNDER_LIMIT;
 	if (reason == STEP_SEVERAL)
 		reason = ask_several(question, is_ipv6);
 	if (question->mode & MODE_RATE0)

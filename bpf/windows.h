@@ -31,6 +31,7 @@ enum step {
 	STEP_MISSING = -2, /* not all limits have a window of the source: question->missing */
 	STEP_REFUSED = -3, /* a limit refuses the packet: question->refusal */
 	STEP_COUNT = -4,   /* instead of a verdict: the packet has a reason, and is not counted */
+	STEP_LEASED = -5,  /* a lease has passed and counted the packet */
 };
 
 /* How a limit refused a packet that several limits apply to. */

@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0xbda44eeb7440f53cULL
+#define RF_ABI_LAYOUT 0xc24b4e66320020c0ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -642,6 +642,8 @@ struct rf_config {
 		__u64 hand; /* where the next slot is looked for */
 		__u64 residents;
 		__u64 siblings_left_out; /* jiffies when a sibling last found no slot; 0: never */
+		/* When a window that might have lent was last evicted, in jiffies; 0: never. */
+		__u64 lenders_evicted;
 	} __attribute__((aligned(64))) room[2];
 	/*
 	 * Windows of the guard: of newcomers to enforced limits, and to shadow limits only. The

@@ -187,6 +187,12 @@ RF_INLINE enum rf_reason rf_lease_reason(const struct rf_lease *lease, int i)
 	return lease->reason >= RF_FIRST_DROP ? lease->reason : RF_SHADOW_OVER;
 }
 
+/* Is it of that source and packet class, under any rules? */
+RF_INLINE int rf_lease_is_of(const struct rf_lease *lease, const struct rf_who *who)
+{
+	return lease->source == who->source[0] && !((lease->rules ^ who->rules) & 511);
+}
+
 /* Compares the whole key: no source may use the verdict of another source. */
 RF_INLINE int rf_lease_is_for(const struct rf_lease *lease, const struct rf_who *who)
 {

@@ -162,6 +162,15 @@ RF_INLINE __u64 rf_loans_all(const struct rf_policy *policy, __u64 jiffies)
 	return rf_loans(jiffies >> (policy->loan_period & 31), 0, rf_loans_most(policy));
 }
 
+/* Can a loan of a window that was evicted at `evicted` be in force? 0: none was. */
+RF_INLINE int rf_loans_may_outlast(const struct rf_policy *policy, __u64 evicted, __u64 jiffies)
+{
+	const __u32 period = policy->loan_period & 31;
+
+	/* One period more: the CPU that evicted it might have stalled in between. */
+	return evicted && (jiffies >> period) <= (evicted >> period) + 1;
+}
+
 /* What a window with that word, and `used` in its head, may lend. 0: nothing. */
 RF_INLINE __u32 rf_loan_room(const struct rf_policy *policy, __u64 word, __u32 used, __u64 jiffies)
 {
