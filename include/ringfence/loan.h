@@ -33,7 +33,7 @@
  * packets are of loans of one period, granted before the interval: at most L/16.
  *
  * A window lends while it uses at most half of L, and at most L/16 in a period; a loan is at most
- * four times what the window has in use, so a frame passes twice that. A source that turns busy can
+ * four times what is in use, so a frame passes twice that. A source that turns busy can
  * therefore miss up to L/16 until its loans expire, and L/8 in the first frame of a period; a
  * source that was idle misses a few packets.
  *
@@ -53,7 +53,7 @@
 #ifndef RF_LOAN_SHARE	 /* tests have smaller limits */
 #define RF_LOAN_SHARE 16 /* of L, lent in a period at most */
 #define RF_LOAN_ROOM 2	 /* of L, in use with the loan at most when it is granted */
-#define RF_LOAN_BY_USE 4 /* times what the window has in use, at most */
+#define RF_LOAN_BY_USE 4 /* times what is in use, loans included, at most */
 #endif
 #define RF_LOAN_BITS 20
 #define RF_LOAN_MAX ((1U << RF_LOAN_BITS) - 1)
@@ -180,7 +180,7 @@ RF_INLINE __u32 rf_loan_room(const struct rf_policy *policy, __u64 word, __u32 u
 	const __u32 lent = rf_loans_now(word) & -rf_less(age, 1);
 	const __u32 lends = (policy->flags / RF_LENDS & 1) & ~rf_loans_are_ahead(age);
 	const __u64 left = (most - lent) & -rf_less(lent, most);
-	const __u64 by_use = rf_least(left, (__u64)used * RF_LOAN_BY_USE);
+	const __u64 by_use = rf_least(left, in_use * RF_LOAN_BY_USE);
 
 	return rf_least(by_use, (half - in_use) & -rf_less(in_use, half)) & -lends;
 }
