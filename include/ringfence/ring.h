@@ -502,7 +502,7 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 {
 	const __u64 now = rf_epoch(policy, time);
 	const __u64 head = rf_load(&window->head);
-	__u32 base;
+	__u32 base, lent;
 	int ok;
 
 	if (rf_head_is_present(window, policy, head, now))
@@ -515,8 +515,8 @@ RF_INLINE enum rf_verdict rf_take_sliding(struct rf_window *window, const struct
 	/* Lost: never add to the winner's head, which can be older than `now`. */
 	if (rf_cas(&window->head, head, rf_word(now, base)) != head)
 		return RF_LOST_RACE;
-	/* A loan can have been granted since. */
-	return ok && rf_has_room(window, policy, base, time) ? RF_UNDER : RF_OVER;
+	lent = rf_lent(window, policy, time); /* read after the head has moved, see loan.h */
+	return ok && (!lent || base + lent <= policy->limit) ? RF_UNDER : RF_OVER;
 }
 
 /* ---- sliding, weighted ---- */

@@ -16,7 +16,7 @@ mutants_of_sliding() {
 	try_mutant sliding uncounted "the last sum wins over a larger one" rf_cell_holds \
 		's/rf_half\(word, epoch\) >= half/rf_half(word, epoch) == half/'
 	try_mutant sliding loose "an addition to the head after a lost race" rf_take_sliding \
-		's/\/\* Lost: .*/return rf_word_used(rf_fetch_add(\&window->head, cost)) + cost <= policy->limit ? RF_UNDER : RF_OVER;/'
+		'/rf_cas\(/ { n; s/RF_LOST_RACE/rf_word_used(rf_fetch_add(\&window->head, cost)) + cost <= policy->limit ? RF_UNDER : RF_OVER/ }'
 	try_mutant sliding loose "a head only N cells ahead counts as the past" rf_head_is_present \
 		's/return \(__s64\).*/return 0;/; s/<= RF_CELLS_AHEAD/< 3/'
 	try_mutant sliding loose "a load and a store in place of the addition" rf_add \
@@ -24,11 +24,11 @@ mutants_of_sliding() {
 	try_mutant sliding loose "the load decides, not what the addition returned" rf_add \
 		's/return !past \&\& .* <= policy->limit/return !past/'
 	try_mutant sliding loose "a lost race for the head counts as won" rf_take_sliding \
-		's/if \((rf_cas\(.*\)) == head\)/\1;/'
+		's/if \((rf_cas\(.*\)) != head\)/\1;\nif (0)/'
 	try_mutant sliding loose "a lost race for a cell counts as won" rf_cell_raise \
 		's/return found == old \|\| .*/return 1 || found;/'
 	try_mutant sliding loose "the head is stored, whoever won" rf_take_sliding \
-		's/if \(rf_cas\(&window->head, head, (.*)\) == head\)/plain_store(\&window->head, \1);/'
+		's/if \(rf_cas\(&window->head, head, (.*)\) != head\)/plain_store(\&window->head, \1);\nif (0)/'
 	try_mutant sliding loose "the sum of the window is a cell too short" rf_window_sums \
 		's/rf_map_before\(now, count\)/rf_map_before(now, count - !!count)/'
 	try_mutant sliding strict "the sum of cells before the head is a cell too short" rf_window_sums \
@@ -100,7 +100,7 @@ mutants_of_sliding() {
 	try_mutant sliding strict "refused packets count until the word is full" rf_refuse \
 		's/ \&\& rf_word_used\(head\) < RF_USED_MAX//'
 	try_mutant sliding strict "a packet short of L" "rf_take_(sliding|present)" \
-		's/\+ cost > policy->limit/+ cost >= policy->limit/; s/base \+ cost <= rf_limit_of/base + cost < rf_limit_of/'
+		's/ > policy->limit/ >= policy->limit/; s/\(__u64\)base \+ cost/base + cost + 1/'
 	try_mutant sliding endless "retries without end" RF_TAKE_BY \
 		's/i < RF_RETRIES/1 || i/'
 }
@@ -267,7 +267,7 @@ mutants_of_leases() {
 		's/\} else if \(cost <= lease->threshold\)/} else if (0)/'
 	try_mutant leases strict "a refusal for a cell too long" rf_cells_reopen \
 		's/policy->cells - oldest\)/policy->cells - oldest + 1)/'
-	try_mutant leases strict "a refusal until the head's own cell ends" rf_cells_reopen \
+	try_mutant leases strict "a refusal until the head's own cell ends" rf_oldest_cell \
 		's/oldest = age;/oldest = 0;/'
 	try_mutant leases strict "a lease refuses although the window has moved on" rf_cells_reopen \
 		's/if \(rf_fits\(.*/if (0)/'

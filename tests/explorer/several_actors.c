@@ -5,6 +5,13 @@
  */
 #include "several.h"
 
+static const struct memory *running; /* the memory of the call */
+
+bool is_of_loans(const __u64 *word)
+{
+	return running && (word == &running->window[0].loans || word == &running->window[1].loans);
+}
+
 /* As bpf/limits_known.h: from all heads, read once, it follows that nothing needs a peek. */
 static bool all_have_room(const struct memory *memory, __u64 time, __u32 enough[LIMITS])
 {
@@ -22,9 +29,11 @@ void run_call(struct memory *memory, struct local *local, int index)
 	struct rf_charged charged = {0};
 	const __u64 time = ORIGIN + local->time;
 	__u32 enough[LIMITS];
-	const bool at_once = all_have_room(memory, time, enough);
+	bool at_once;
 
 	(void)index;
+	running = memory;
+	at_once = all_have_room(memory, time, enough);
 	for (int i = 0; !at_once && i < LIMITS; i++) {
 		local->refused = i;
 		if (!rf_peek(&memory->window[i], &policy[i], time, 1))

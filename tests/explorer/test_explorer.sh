@@ -18,7 +18,7 @@ cached include/ringfence/*.h tests/explorer/*.[ch] tests/explorer/*.sh tests/exp
 # The explored sources, which mutants can change; slots_actors.c has the order in which the program
 # uses slots and filter.
 CORE=(include/ringfence/{algorithm,share,ring,log,bucket,limiter,window_read,window_reopen,lease}.h
-	include/ringfence/{ring_peek,share_ban,share_write}.h
+	include/ringfence/{ring_peek,share_ban,share_write,loan}.h
 	include/ringfence/{slot,known_filter,ban_table}.h tests/{peek.h,explorer/{slots,shares}_actors.c})
 BUILD=build/explorer
 # The longest first; slots, shares, several and bans are separate programs.

@@ -5,6 +5,10 @@
 
 #include "bounds.h"
 
+#define HEAD ((long)(offsetof(struct rf_window, head) / sizeof(__u64)))
+#define NEWEST ((long)(offsetof(struct rf_window, newest) / sizeof(__u64)))
+#define CELL ((long)(offsetof(struct rf_window, cell) / sizeof(__u64)))
+
 /* Prints a word of the window, by the algorithm. */
 static void print_word(__u64 word)
 {
@@ -36,17 +40,19 @@ void print_path(void)
 			continue;
 		}
 		printf("%s", calls[step->call]);
-		if (step->word < 2)
-			printf("%s ", step->word ? "newest" : "head");
+		if (step->word == HEAD)
+			printf("head ");
+		else if (step->word == NEWEST)
+			printf("newest ");
 		else
-			printf("cell[%ld] ", step->word - 2);
-		if (step->word == 1)
+			printf("cell[%ld] ", step->word - CELL);
+		if (step->word == NEWEST)
 			printf("%llu", step->before);
 		else
 			print_word(step->before);
 		if (step->before != step->after) {
 			printf(" -> ");
-			if (step->word == 1)
+			if (step->word == NEWEST)
 				printf("%llu", step->after);
 			else
 				print_word(step->after);
