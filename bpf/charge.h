@@ -324,10 +324,7 @@ static __always_inline void lease_all(struct question *question, const struct so
 
 	if (!lease_may_follow_all(question))
 		return;
-	question->who.place = take_lease_for(question);
-	if (question->who.place == NO_LEASE)
-		return;
-	if (HAS_SHARES || !borrow_from_all(question, first, second, third, fourth))
+	if (lease_passed(question, first, second, third, fourth))
 		lease_windows(question, first, second, third, fourth);
 }
 

@@ -398,19 +398,13 @@ static __always_inline int loan_continues(const struct question *question)
 /* ---- filling a lease from a verdict ---- */
 
 /*
- * Will the windows outlast a loan? Only residents' do. In a bank that bans all packets of a source,
- * no lease passes packets for that long.
+ * Will the windows outlast a loan, and all have let the packet pass? Only residents' windows do. In
+ * a bank that bans all packets of a source, no lease passes packets for that long.
  */
-static __always_inline int may_borrow(const struct question *question, const struct rf_bank *bank)
+static __always_inline int may_borrow(const struct question *question)
 {
 	return !HAS_SHARES && question->lease_life >= config.times.resident_lease &&
-	       !bank->lease_span &&
-	       !bank->packet_class[rf_rules_packet_class(question->who.rules)].is_mixed;
-}
-
-static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
-{
-	lease->slot0 = lease->slot1 = lease->slot2 = lease->slot3 = slot;
+	       !bank_of(question)->lease_span && !question->over;
 }
 
 static __always_inline const struct rf_policy *policy_at(const struct question *question,
@@ -419,11 +413,6 @@ static __always_inline const struct rf_policy *policy_at(const struct question *
 	const __u32 slot = question->slot[place % RF_CHARGED_MAX] % RF_LIMITS_MAX;
 
 	return &bank_of(question)->policy[slot];
-}
-
-static __always_inline void set_no_terms(struct question *question)
-{
-	question->loan = (struct rf_loan_terms){.room = RF_LOAN_MAX, .period = 31, .is_busy = 1};
 }
 
 /* Adds the terms of the window in that place. The verifier checks this separately, once. */
@@ -449,7 +438,7 @@ static __always_inline __u32 wants_loan(const struct question *question)
 {
 	const struct rf_lease *lease = lease_in(question->who.place);
 
-	if (!lease || !may_borrow(question, bank_of(question)))
+	if (!lease)
 		return 0;
 	return rf_lease_wants_loan(lease, question->loan, question->jiffies, question->cost);
 }
@@ -468,50 +457,14 @@ __noinline int set_loan(const struct question *question)
 	return 1;
 }
 
-static __always_inline int has_loan(const struct question *question)
+/* Borrows from the windows that were charged. False: no new loan. */
+static __always_inline int borrow(const struct question *question,
+				  struct rf_window *const window[RF_CHARGED_MAX])
 {
-	const struct rf_lease *lease = lease_in(question->who.place);
+	const __u32 units = wants_loan(question);
 
-	return lease && rf_lease_has_loan(lease, question->jiffies);
-}
-
-/*
- * The only limit has passed the packet: can the lease in who.place get a loan by question->loan, a
- * larger one, or has it one? False: the source gets credits, if it sends enough.
- */
-__noinline int borrow(const struct question *question, struct rf_window *window)
-{
-	__u32 units;
-
-	if (!question || question->loan.is_busy)
-		return 0;
-	units = wants_loan(question);
 	if (!units)
-		return has_loan(question);
-	return lend(question, window, 0, units) && set_loan(question);
-}
-
-/* The same for several limits. A window is NULL beyond the last limit, and for an exceeded shadow.
- */
-__noinline int borrow_from_all(struct question *question, struct rf_window *first,
-			       struct rf_window *second, struct rf_window *third,
-			       struct rf_window *fourth)
-{
-	struct rf_window *const window[] = {first, second, third, fourth};
-	__u32 units;
-
-	if (!question)
 		return 0;
-	set_no_terms(question);
-	RF_UNROLL
-	for (int i = 0; i < RF_CHARGED_MAX; i++)
-		if (window[i])
-			add_terms(question, window[i], i);
-	if (question->loan.is_busy || question->over)
-		return 0;
-	units = wants_loan(question);
-	if (!units)
-		return has_loan(question);
 	RF_UNROLL
 	for (int i = 0; i < RF_CHARGED_MAX; i++)
 		if (window[i] && !lend(question, window[i], i, units))
@@ -519,33 +472,44 @@ __noinline int borrow_from_all(struct question *question, struct rf_window *firs
 	return set_loan(question);
 }
 
-/* The class of a packet that the lease in who.place is for. */
+/*
+ * The limits in question->slot have passed the packet. Takes a lease, if it is worth its cache
+ * lines, and borrows for it, unless it has a loan as large. A window is NULL beyond the last limit,
+ * and for an exceeded shadow. True: the source sends enough for credits, which lease_windows takes.
+ */
+__noinline int lease_passed(struct question *question, struct rf_window *first,
+			    struct rf_window *second, struct rf_window *third,
+			    struct rf_window *fourth)
+{
+	struct rf_window *const window[] = {first, second, third, fourth};
+
+	if (!question)
+		return 0;
+	question->loan = (struct rf_loan_terms){.room = RF_LOAN_MAX, .period = 31, .is_busy = 1};
+	RF_UNROLL
+	for (int i = 0; i < RF_CHARGED_MAX; i++)
+		if (window[i])
+			add_terms(question, window[i], i);
+	if (!question->loan.is_busy &&
+	    (question->loan.room < question->cost || !may_borrow(question)))
+		return 0;
+	question->who.place = take_lease_for(question);
+	if (question->who.place == NO_LEASE)
+		return 0;
+	if (!question->loan.is_busy)
+		borrow(question, window);
+	return question->loan.is_busy;
+}
+
+static __always_inline void set_slot(struct rf_lease *lease, __u32 slot)
+{
+	lease->slot0 = lease->slot1 = lease->slot2 = lease->slot3 = slot;
+}
+
+/* The class of the packet. */
 static __always_inline const struct rf_packet_class *class_asked(const struct question *question)
 {
 	return &bank_of(question)->packet_class[rf_rules_packet_class(question->who.rules)];
-}
-
-/*
- * Fills the lease in who.place with credits of the only limit, in `slot`, which has passed the
- * packet.
- */
-__noinline int lease_credits(const struct question *question, struct rf_window *window, __u32 slot)
-{
-	struct rf_lease *lease;
-
-	if (!question || !window)
-		return 0;
-	slot %= RF_LIMITS_MAX;
-	lease = lease_in(question->who.place);
-	if (!lease)
-		return 0;
-	set_slot(lease, slot);
-	if (class_asked(question)->is_mixed)
-		rf_lease_end(lease);
-	else
-		rf_lease_renew(lease, window, &bank_of(question)->policy[slot], &question->ask,
-			       RF_UNDER, bank_of(question)->lease_span);
-	return 0;
 }
 
 /*

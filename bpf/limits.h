@@ -74,36 +74,22 @@ static __always_inline __u32 ask_other(const struct rf_bank *bank, __u64 jiffies
 	return found == RF_UNDER_LIMIT ? reason : found;
 }
 
-/* Is a lease worth its cache lines, after the source's only limit has passed a packet? */
-static __always_inline int is_worth_lease(struct question *question, const struct rf_window *window)
-{
-	set_no_terms(question);
-	add_terms(question, window, 0);
-	return question->loan.is_busy ||
-	       (may_borrow(question, bank_of(question)) && question->loan.room >= question->cost);
-}
-
-/*
- * Takes and fills a lease after the only limit, in `slot`, has returned `verdict` (enum
- * rf_verdict). Not inlined, because the caller's other calls need the stack.
+/* The only limit, in `slot`, has returned `verdict`: takes and fills a lease, if it is worth one.
  */
-__noinline int lease_one(struct question *question, struct rf_window *window, __u32 slot,
-			 __u32 verdict)
+static __always_inline void lease_one(struct question *question, struct rf_window *window,
+				      __u32 slot, int verdict)
 {
-	if (!question || !window)
-		return 0;
-	question->slot[0] = slot;
-	question->count = 1;
-	if (verdict == RF_UNDER && !is_worth_lease(question, window))
-		return 0;
-	question->who.place = take_lease_for(question);
-	if (question->who.place == NO_LEASE)
-		return 0;
-	if (verdict != RF_UNDER)
-		lease_refusal(question, window, slot);
-	else if (HAS_SHARES || !borrow(question, window))
-		lease_credits(question, window, slot);
-	return 0;
+	if (verdict != RF_UNDER) {
+		question->who.place = take_lease_for(question);
+		if (question->who.place != NO_LEASE)
+			lease_refusal(question, window, slot);
+	} else if (!class_asked(question)->is_mixed) {
+		question->slot[0] = slot;
+		question->count = 1;
+		question->until = rf_lease_end_by(question->jiffies, bank_of(question)->lease_span);
+		if (lease_passed(question, window, NULL, NULL, NULL))
+			lease_windows(question, window, NULL, NULL, NULL);
+	}
 }
 
 /* Evaluates a single limit. Counts the packet for that limit. */
