@@ -318,10 +318,10 @@ enum rf_clock {
 
 #define RF_SHADOW (1U << 0)	    /* count what would be dropped, pass it */
 #define RF_COUNT_REJECTED (1U << 1) /* refused packets use up the window as well */
-#define RF_EXACT (1U << 2)     /* no credits: each packet that passes is charged individually */
-#define RF_OTHER_SET (1U << 3) /* of a policy: its slot's second set in `aggregates` */
-#define RF_BAN_ALL (1U << 4)   /* all packets of a banned source are dropped */
-#define RF_FLEET (1U << 5)     /* one limit over many hosts, see share.h */
+#define RF_EXACT (1U << 2)	    /* no credits, no loans: each packet that passes is charged */
+#define RF_OTHER_SET (1U << 3)	    /* of a policy: its slot's second set in `aggregates` */
+#define RF_BAN_ALL (1U << 4)	    /* all packets of a banned source are dropped */
+#define RF_FLEET (1U << 5)	    /* one limit over many hosts, see share.h */
 /*
  * For a policy with RF_FLEET: windows of its id might have admitted under a different definition. A
  * closing cell is therefore clipped by the largest L, and not by the limit of this definition.

@@ -5,10 +5,11 @@
  * accesses to a window are atomic.
  *
  * Over the limit, a lease refuses packets that cost more than `threshold`, until the window could
- * have room. Under the limit, a lease spends credits: units that it charged to the window in
- * advance, and that expire with the cell in which they were charged. The window has therefore
- * counted a packet before the packet passes, and the bounds of limiter.h hold. An example with N =
- * 4 and L = 100:
+ * have room. Under the limit, the lease of a busy source spends credits: units that it charged to
+ * the window in advance, and that expire with the cell in which they were charged. The window has
+ * therefore counted a packet before the packet passes, and the bounds of limiter.h hold. The lease
+ * of a source that sends too little for credits spends a loan, which its window counts as used for
+ * several seconds; see loan.h. An example of credits with N = 4 and L = 100:
  *
  *                           cells                   sum   room
  *                           20    30    10    25     85     15
