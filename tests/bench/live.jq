@@ -55,7 +55,7 @@ def doubt($kind):
 	| if $kind == "over" and .dropped_percent < 95 then "dropped too few"
 	elif ($kind == "under" or $kind == "paced") and .variant != "bare_drop" and .dropped_percent > 0.1 then
 		"dropped some"
-	elif $kind == "paced" and .lost_percent > 1 then "lost \(.lost_percent) % in its ring"
+	elif $kind == "paced" and .lost_percent > 10 then "lost \(.lost_percent) % in its ring"
 	elif $kind == "paced" and .late > 0 then "late by \(.late) times"
 	elif $queues == 1 and .waited_percent > 5 then
 		"disturbed: others had its CPU for \(.waited_percent) % of the time"

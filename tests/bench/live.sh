@@ -51,6 +51,7 @@ variants_over='bare_drop sketch ringfence nftables_netdev nftables_raw hashlimit
 variants_new='bare_drop ringfence nftables_netdev nftables_raw hashlimit'
 variants_under='bare_drop bare_pass nothing ringfence nftables_netdev nftables_raw hashlimit police'
 variants_passing='bare_drop nothing ringfence nftables_netdev nftables_raw hashlimit' # of both families
+# … which process the packets of 100,000 sources within a second:
 variants_fewer='bare_drop nothing ringfence nftables_netdev hashlimit'
 declare -A absent device # of the run's variants: the reason why one was not measured; its interface
 filter_pid=''
@@ -246,11 +247,12 @@ take_turns() {
 
 # measure KIND FAMILY SOURCES BYTES VARIANT…
 measure() {
-	local kind=$1 family=$2 sources=$3 bytes=$4 variant
+	local kind=$1 family=$2 sources=$3 bytes=$4 variant real_time=''
 
 	# shellcheck disable=SC2053 # a pattern
 	[[ $kind/$family/$sources/$bytes == $only ]] || return 0
 	shift 4
+	[ "$kind" != paced ] || real_time=1
 	room=$((sources * 2 < 65536 || sources == everyone ? 65536 : sources * 2))
 	attach_variants "$@"
 	[ -z "${absent[bare_drop]-}" ] || bail "cannot attach a floor: ${absent[bare_drop]}"
@@ -318,10 +320,10 @@ draw() { # FILE
 [ "$(nproc)" -ge 2 ] || bail 'it needs two CPUs: one sends, one receives'
 [ -z "$plot" ] || command -v gnuplot >/dev/null || bail 'gnuplot is not installed'
 numbers='1 8 1000 100000 1000000' lengths='512 1500' numbers_under=$numbers numbers_ipv6='1 100000'
-numbers_paced='1000 100000' numbers_paced_ipv6=100000 numbers_slow=1000000
+numbers_paced=1000 numbers_crowd='100000 1000000' # of both families
 if [ -n "${QUICK-}" ]; then
 	rounds=3 frames=300000 turns=1 numbers='1 100000' numbers_under=1 numbers_ipv6='' lengths=1500
-	numbers_paced='' numbers_paced_ipv6='' numbers_slow=''
+	numbers_paced='' numbers_crowd=''
 fi
 describe_run >"$scratch/head"
 [ -n "$json" ] || jq -r -L tests/bench 'include "live"; head' "$scratch/head"
@@ -346,11 +348,8 @@ for number in $numbers_paced; do
 	measure paced 4 "$number" 64 $variants_passing
 done
 # shellcheck disable=SC2086 # words
-for number in $numbers_slow; do
+for number in $numbers_crowd; do
 	measure paced 4 "$number" 64 $variants_fewer
-done
-# shellcheck disable=SC2086 # words
-for number in $numbers_paced_ipv6 $numbers_slow; do
 	measure paced 6 "$number" 64 $variants_fewer
 done
 for length in $lengths; do

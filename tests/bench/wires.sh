@@ -51,8 +51,9 @@ add_wire_to() { # NAMESPACE
 		bail 'NAPI cannot run as a thread, which needs Linux 5.12'
 }
 
-# Puts the threads on their CPUs, with priority over other processes. Frames that a CPU sends enter
-# the queue of its number; the other CPU receives them.
+# Puts the threads on their CPUs, with priority over other processes. In $real_time they also do not
+# wait for the end of a tick, in which a ring fills: the sender is as fast as they are. Frames that a
+# CPU sends enter the queue of its number; the other CPU receives them.
 pin_threads() {
 	local one cpu=$receiver_cpu
 
@@ -60,6 +61,7 @@ pin_threads() {
 	while read -r one; do
 		{ taskset -pc "$cpu" "$one" && renice -n -20 -p "$one"; } >"$scratch/log" 2>&1 ||
 			bail "$dev: cannot pin its thread: $(<"$scratch/log")"
+		[ -z "${real_time-}" ] || chrt -f -p 1 "$one" || bail "$dev: its thread cannot run in real time"
 		threads=${threads:+$threads,}$one
 		cpu=$generator_cpu
 	done < <(grep -sHx "napi/$dev-.*" /proc/[0-9]*/comm | sort -t- -k2n | cut -d/ -f3)
