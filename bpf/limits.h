@@ -105,7 +105,9 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	__u64 until;
 
 	RF_OPAQUE(policy); /* otherwise the compiler recomputes it at each use */
-	source = find_known(question, bank, policy, is_ipv6);
+	question->is_exhausted =
+		guard_is_exhausted(bank, question->jiffies, policy->flags & RF_SHADOW);
+	source = find_known(question, policy, is_ipv6);
 	if (source)
 		touch(question, source, is_ipv6);
 	until = banned_until(question, source, policy, slot);

@@ -53,7 +53,7 @@ static __always_inline int group_alike(const struct rf_policy *a, const struct r
 static __always_inline int is_absent_at(const struct question *question, __u32 i, int before,
 					int is_ipv6)
 {
-	if (bank_of(question)->newcomers.then == RF_NEWCOMERS_OFF)
+	if (!question->is_exhausted)
 		return 0;
 	if (i && group_alike(policy_of(question, i), policy_of(question, i - 1), is_ipv6))
 		return before;
@@ -246,6 +246,8 @@ static __always_inline int ask_known(struct question *question, int is_ipv6)
 
 	set_slots(question);
 	question->until = rf_lease_end_by(question->jiffies, bank_of(question)->lease_span);
+	question->is_exhausted =
+		guard_is_exhausted(bank_of(question), question->jiffies, !question->in_force);
 	missing = find_all(question, &sources, &wants_ns, &is_absent, is_ipv6);
 	if (missing != RF_CHARGED_MAX) {
 		touch_all(question, &sources, is_ipv6);

@@ -16,35 +16,20 @@
 
 /* ---- the guard ---- */
 
-/* Fast path of a flood: is the guard used up in this cell? No call, and no write. */
-static __always_inline int guard_is_exhausted(const struct rf_window *window,
-					      const struct rf_policy *policy, __u64 time)
-{
-	const __u64 head = rf_load(&window->head);
-
-	return rf_word_epoch(head) == (__u32)rf_epoch(policy, time) &&
-	       rf_word_used(head) >= policy->limit;
-}
-
 /*
- * Does the guard admit this newcomer? `is_shadow`: only shadow limits need a window. Such newcomers
- * have a separate guard, so they neither use up the other guard nor evict the sources that it
- * protects.
+ * Does the guard admit this newcomer? `is_shadow`: only shadow limits need a window.
+ * `is_exhausted`: the guard is already known to be used up.
  */
 static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffies, int is_shadow,
-					struct rf_counters *sums)
+					int is_exhausted, struct rf_counters *sums)
 {
 	const struct rf_policy *policy = &bank->newcomers.policy;
 	struct rf_ask ask = {.jiffies = jiffies, .tick_ns = config.tick_ns, .cost = 1};
-	struct rf_window *window;
 
 	if (bank->newcomers.then == RF_NEWCOMERS_OFF)
 		return 1;
-	window = is_shadow ? &config.guard[bank->newcomers.guard & 1].shadows
-			   : &config.guard[bank->newcomers.guard & 1].limits;
 	ask.time = read_clock(policy, jiffies);
-	if (guard_is_exhausted(window, policy, ask.time) ||
-	    take_any(window, policy, &ask) != RF_UNDER) {
+	if (is_exhausted || take_any(guard_window(bank, is_shadow), policy, &ask) != RF_UNDER) {
 		sums->shadow_newcomers += is_shadow;
 		return 0;
 	}
@@ -60,16 +45,13 @@ static __always_inline int is_dropped_newcomer(const struct question *question,
 					       const struct rf_bank *bank, __u32 limits,
 					       int is_ipv6)
 {
-	const struct rf_newcomers *newcomers = &bank->newcomers;
 	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
 	__u32 in_force;
 
 	if ((bank->flags & (RF_BANK_DROPS_NEWCOMERS | listed)) != RF_BANK_DROPS_NEWCOMERS)
 		return 0;
 	in_force = limits & bank->prefix_class[0] & ~bank->shadows;
-	if (!in_force || in_force & bank->rate0 ||
-	    !guard_is_exhausted(&config.guard[newcomers->guard & 1].limits, &newcomers->policy,
-				read_clock(&newcomers->policy, question->jiffies)))
+	if (!in_force || in_force & bank->rate0 || !guard_is_exhausted(bank, question->jiffies, 0))
 		return 0;
 	return is_stranger_at_once(question, &bank->policy[first_slot(in_force)], is_ipv6);
 }
@@ -126,7 +108,8 @@ static __always_inline struct rf_source *meet_one(struct question *question,
 	const __u64 kin = kin_under(question, bank, slot, 0, sums);
 	struct rf_source *source;
 
-	if (!kin && !guard_admits(bank, question->jiffies, bank->shadows >> slot & 1, sums))
+	if (!kin && !guard_admits(bank, question->jiffies, bank->shadows >> slot & 1,
+				  question->is_exhausted, sums))
 		return NULL;
 	if (!rf_slot_ref_is_resident(kin))
 		question->lease_life = config.times.probation_lease;
@@ -166,12 +149,16 @@ enum guard {
  */
 __noinline int ask_guard(struct question *question, struct rf_counters *sums)
 {
+	int is_shadow, is_exhausted;
+
 	if (!question || !sums)
 		return 0;
-	question->guard = guard_admits(bank_of(question), question->jiffies,
-				       !is_missing_in_force(question), sums)
-				  ? GUARD_ADMITS
-				  : GUARD_REFUSES;
+	is_shadow = !is_missing_in_force(question);
+	is_exhausted = question->is_exhausted && is_shadow == !question->in_force;
+	question->guard =
+		guard_admits(bank_of(question), question->jiffies, is_shadow, is_exhausted, sums)
+			? GUARD_ADMITS
+			: GUARD_REFUSES;
 	return 0;
 }
 

@@ -60,6 +60,7 @@ struct question {
 	__u8 lease_life;	   /* ticks: how long a lease can hide its windows from the slots */
 	__u8 met;		   /* the result of meet_newcomer */
 	__u8 guard;		   /* the guard's result for this packet: enum guard */
+	__u8 is_exhausted;	   /* the guard is used up: see guard_is_exhausted */
 	__u8 refused_at;	   /* the place of the limit that refused */
 	__u8 refusal;		   /* how: enum refusal */
 	__u8 mode;		   /* {paused:1 | shadows of rate 0:7}; see is_paused(), rate0.h */
@@ -243,12 +244,39 @@ static __always_inline int is_absent(__u64 hash, int is_ipv6)
 	return line && !rf_known_filter_has(line, hash);
 }
 
-/* The source's window under that limit, after checking the filter; NULL if not found. */
+/*
+ * The window of the guard. Newcomers that only shadow limits need a window for have a separate one,
+ * so they neither use up the other guard nor evict the sources that it protects.
+ */
+static __always_inline struct rf_window *guard_window(const struct rf_bank *bank, int is_shadow)
+{
+	return is_shadow ? &config.guard[bank->newcomers.guard & 1].shadows
+			 : &config.guard[bank->newcomers.guard & 1].limits;
+}
+
+/*
+ * Is there a guard that is used up in this cell? Only then is the known filter read before a window
+ * is looked up: it saves each newcomer of a flood the look-up, but costs each known source a cache
+ * miss. While the guard still admits newcomers, they are few, and the look-up is a small part of
+ * their insert.
+ *
+ * No call, and no write; no division either, unless the guard was used up in its last cell.
+ */
+static __always_inline int guard_is_exhausted(const struct rf_bank *bank, __u64 jiffies,
+					      int is_shadow)
+{
+	const struct rf_policy *policy = &bank->newcomers.policy;
+	const __u64 head = rf_load(&guard_window(bank, is_shadow)->head);
+
+	return bank->newcomers.then != RF_NEWCOMERS_OFF && rf_word_used(head) >= policy->limit &&
+	       rf_word_epoch(head) == (__u32)rf_epoch(policy, read_clock(policy, jiffies));
+}
+
+/* The source's window under that limit; NULL if not found. */
 static __always_inline struct rf_source *find_known(const struct question *question,
-						    const struct rf_bank *bank,
 						    const struct rf_policy *policy, int is_ipv6)
 {
-	if (bank->newcomers.then != RF_NEWCOMERS_OFF &&
+	if (question->is_exhausted &&
 	    is_absent(known_filter_hash(question->source, policy, is_ipv6), is_ipv6))
 		return NULL;
 	return find_source(question->source, policy, is_ipv6);
