@@ -59,7 +59,6 @@
 #define QUEUES_MOST 2
 
 /* Of sources with an interval: */
-#define PACED_BATCH_FRAMES 128	 /* of what fits into the receiver's ring a half */
 #define PACED_GAP_NS_LEAST 800	 /* a ring must not fill before its thread has woken up */
 #define PACED_FRAME_NS 1000	 /* of a wire, to decide whether all fit into an interval */
 #define PACED_WARM_S 32		 /* sources become residents, and have loans for some seconds */
@@ -385,10 +384,10 @@ static void take_turn(struct bench *bench, const struct wire *wire, uint64_t rou
 
 /* ---- sources with an interval ---- */
 
-/* With it, the frames of a wire take nearly an interval. */
+/* With it, the frames of a wire take an interval, less the time to set up the batch. */
 static uint32_t longest_gap(const struct bench *bench)
 {
-	const uint64_t gap_ns = bench->interval * 1000000000 / bench->sources * 15 / 16;
+	const uint64_t gap_ns = bench->interval * 1000000000 / bench->sources * 7 / 8;
 
 	return gap_ns < GAP_NS_MOST ? gap_ns : GAP_NS_MOST;
 }
@@ -433,7 +432,7 @@ static void send_batch(struct bench *bench, struct wire *wire, struct turn *turn
 	uint64_t took_ns;
 
 	set_gap(bench, wire->gap_ns);
-	took_ns = send_frames(bench, wire, bench->sources, PACED_BATCH_FRAMES);
+	took_ns = send_frames(bench, wire, bench->sources, WARM_BATCH_FRAMES);
 	after = wait_for_rest(bench, wire, &before);
 	add_to_turn(&batch, &before, &after, took_ns);
 	add_batch(turn, &batch);
