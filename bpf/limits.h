@@ -35,10 +35,14 @@ __noinline int ask_aggregate(struct question *question, __u32 slot)
 {
 	const struct rf_policy *policy;
 	struct rf_source *source;
+	struct rf_counters *sums;
 	enum rf_reason reason;
+	__u32 first = 0;
 
-	if (!question)
+	sums = bpf_map_lookup_elem(&counters, &first);
+	if (!question || !sums)
 		return RF_MAP_ERROR;
+	sums->newcomers_aggregated++;
 	slot %= RF_LIMITS_MAX;
 	policy = &bank_of(question)->policy[slot];
 	source = charge_aggregate(question, policy, slot, rf_rules_are_ipv6(question->who.rules));
@@ -114,11 +118,10 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	if (until)
 		return refuse_banned(question, source, slot, until);
 	if (!source)
-		source = meet_one(question, bank, slot, sums, is_ipv6);
+		source = meet_one(question, bank_of(question), slot, sums, is_ipv6);
 	if (!source) {
-		if (!question->aggregated && !charges_prefix(bank, slot))
-			return refuse_newcomer(bank, slot);
-		sums->newcomers_aggregated++;
+		if (!question->aggregated && !charges_prefix(bank_of(question), slot))
+			return refuse_newcomer(bank_of(question), slot);
 		return ask_aggregate(question, slot);
 	}
 	ask = set_ask(question, policy);

@@ -297,11 +297,14 @@ static __always_inline struct rf_source *start_window(const struct question *que
 	rf_window_start(&fresh->window, policy, read_clock(policy, question->jiffies));
 	if (may_have_shared(question, slot, place_is_known(place), is_ipv6))
 		start_from_aggregate(fresh, question, policy, slot, is_ipv6);
-	/* Leases of a window that the source had before can have loans, which are all counted. */
+	/*
+	 * Leases of a window that the source had before can have loans, which are all counted. By
+	 * the present time: packet times can be of an earlier period.
+	 */
 	if (!HAS_SHARES &&
 	    rf_loans_may_outlast(policy, rf_load(&config.room[is_ipv6].lenders_evicted),
-				 question->jiffies))
-		fresh->window.loans = rf_loans_all(policy, question->jiffies);
+				 read_jiffies()))
+		fresh->window.loans = rf_loans_all(policy, read_jiffies());
 	start_share(&fresh->window, question, policy, is_ipv6);
 	return fresh;
 }

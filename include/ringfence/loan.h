@@ -23,8 +23,9 @@
  * A grant raises `now`, then reads `head` again; if both together exceed L, the CPU does not use
  * the loan, which remains counted until it expires. An admission raises `head`, then reads the word
  * again. Both raises are full barriers, so of a grant and an admission that race at least one sees
- * the other. Only a grant writes the word. A CPU whose reading of the clock is older than the word
- * counts everything in it, and grants nothing.
+ * the other. Only a grant writes the word. A CPU whose reading of the clock is of an earlier period
+ * than the word grants nothing, and counts all that can be lent: it might have stalled between its
+ * two steps, and the word no longer has the loans of that time.
  *
  * Why at most L pass in any interval of TIME: let T be the last time in it when the window admitted
  * a packet or granted a loan. At T, head and loans were at most L together. The head counted all
@@ -84,29 +85,31 @@ RF_INLINE __u32 rf_loans_age(__u64 word, const struct rf_policy *policy, __u64 j
 	       RF_LOAN_PERIODS;
 }
 
-/* Has another CPU a newer clock? 1 or 0. */
-RF_INLINE __u32 rf_loans_are_ahead(__u32 age)
+/* 1 or 0, without a branch. */
+RF_INLINE __u64 rf_is_negative(__u64 difference)
 {
-	return rf_less(RF_LOAN_PERIODS - 1 - RF_LOAN_AHEAD, age);
+	RF_OPAQUE(difference); /* otherwise some compilers turn the shift into a branch */
+	return difference >> 63;
 }
 
 /*
  * The units of that word that count as used: `now` until the first frame after its period has
- * ended, `before` until the first frame of its period has. Without a branch, as other sums of a
- * window.
+ * ended, `before` until the first frame of its period has; all that can be lent, if the word is of
+ * a later period. Without a branch, as other sums of a window.
  */
 RF_INLINE __u32 rf_loans_count(__u64 word, const struct rf_policy *policy, __u64 jiffies)
 {
-	const __u32 frame = policy->loan_frame & 31,
-		    frames_log = (policy->loan_period - frame) & 31;
-	const __u64 ahead = (__u64)RF_LOAN_AHEAD << frames_log;
-	const __u64 first = word >> (2 * RF_LOAN_BITS) << frames_log;
-	const __u64 frames =
-		((jiffies >> frame) - first + ahead) & (((__u64)RF_LOAN_PERIODS << frames_log) - 1);
-	const __u32 now = rf_less(frames, ahead + (1ULL << frames_log) + 1);
-	const __u32 before = rf_less(frames, ahead + 1);
+	const __u32 frame = policy->loan_frame & 31, log = (policy->loan_period - frame) & 31;
+	const __u64 ahead = (__u64)RF_LOAN_AHEAD << log;
+	const __u64 first = word >> (2 * RF_LOAN_BITS) << log;
+	/* Frames since the period of the word began; less than 0 if it is ahead. */
+	const __u64 since =
+		(((jiffies >> frame) - first + ahead) & (((__u64)RF_LOAN_PERIODS << log) - 1)) -
+		ahead;
+	const __u64 now = rf_is_negative(since - (1ULL << log) - 1);
+	const __u64 before = rf_is_negative(since - 1), all = rf_is_negative(since);
 
-	return (rf_loans_now(word) & -now) + (rf_loans_before(word) & -before);
+	return ((rf_loans_now(word) & -now) + (rf_loans_before(word) & -before)) | -all;
 }
 
 /* The most that a window of that limit counts as lent, also after the limit was lowered. */
@@ -178,7 +181,7 @@ RF_INLINE __u32 rf_loan_room(const struct rf_policy *policy, __u64 word, __u32 u
 	const __u64 in_use = (__u64)used + rf_loans_count(word, policy, jiffies);
 	const __u32 half = policy->limit / RF_LOAN_ROOM;
 	const __u32 lent = rf_loans_now(word) & -rf_less(age, 1);
-	const __u32 lends = (policy->flags / RF_LENDS & 1) & ~rf_loans_are_ahead(age);
+	const __u32 lends = policy->flags / RF_LENDS & 1;
 	const __u64 left = (most - lent) & -rf_less(lent, most);
 	const __u64 by_use = rf_least(left, in_use * RF_LOAN_BY_USE);
 
