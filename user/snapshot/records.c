@@ -575,8 +575,9 @@ static const struct rf_field over_fields[] = {
 };
 
 static const struct rf_field charged_fields[] = {
-	RF_FIELD("passed", struct rf_answer, recent.passed, "packets passed in the same time"),
-	RF_FIELD("dropped", struct rf_answer, recent.dropped,
+	RF_FIELD("passed", struct rf_limit_answer, recent.passed,
+		 "packets passed in the same time"),
+	RF_FIELD("dropped", struct rf_limit_answer, recent.dropped,
 		 "packets dropped in the last interval_ms"),
 	{},
 };

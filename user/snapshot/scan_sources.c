@@ -108,7 +108,7 @@ void rf_known_free(struct rf_known_list *list)
 	free(list->of);
 	free(list->place);
 	free(list->touched);
-	free(list->lent);
+	free(list->held);
 	*list = (struct rf_known_list){};
 }
 
@@ -213,7 +213,7 @@ static int known_see(struct rf_known_list *list, const struct rf_window_sight *s
 }
 
 /* Adds the pending counts of its lease. */
-static int known_lend(struct rf_known_list *list, struct rf_known *known, enum rf_told_kind kind,
+static int known_hold(struct rf_known_list *list, struct rf_known *known, enum rf_told_kind kind,
 		      uint32_t packets)
 {
 	if (touch(list, known))
@@ -223,14 +223,14 @@ static int known_lend(struct rf_known_list *list, struct rf_known *known, enum r
 }
 
 /* Did leases hand over something of that window since the scan before, that was not read yet? */
-static bool known_must_be_read(const struct rf_known_list *list, const struct rf_known_lent *lent)
+static bool known_must_be_read(const struct rf_known_list *list, const struct rf_known_held *held)
 {
-	const struct rf_known *known = &list->of[lent->at];
+	const struct rf_known *known = &list->of[held->at];
 
 	if (known->read == list->scan)
 		return false;
 	for (int i = 0; i < RF_KINDS; i++)
-		if ((known->touched == list->scan ? known->pending[i] : 0) < lent->pending[i])
+		if ((known->touched == list->scan ? known->pending[i] : 0) < held->pending[i])
 			return true;
 	return false;
 }
@@ -257,27 +257,27 @@ static void tell_one(struct rf_known *known, uint64_t now_ns)
 /* All data of this scan was taken: computes the new counts. */
 static int known_tell(struct rf_known_list *list, uint64_t now_ns)
 {
-	struct rf_known_lent *lent;
+	struct rf_known_held *held;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->touched_count; i++) {
 		tell_one(&list->of[list->touched[i]], now_ns);
 		count += has_pending(&list->of[list->touched[i]]);
 	}
-	lent = reallocarray(list->lent, count + 1, sizeof(*lent));
-	if (!lent)
+	held = reallocarray(list->held, count + 1, sizeof(*held));
+	if (!held)
 		return -ENOMEM;
-	list->lent = lent;
-	list->lent_count = 0;
+	list->held = held;
+	list->held_count = 0;
 	for (uint32_t i = 0; i < list->touched_count; i++) {
 		const struct rf_known *known = &list->of[list->touched[i]];
-		struct rf_known_lent *one = &lent[list->lent_count];
+		struct rf_known_held *one = &held[list->held_count];
 
 		if (!has_pending(known))
 			continue;
 		one->at = list->touched[i];
 		memcpy(one->pending, known->pending, sizeof(one->pending));
-		list->lent_count++;
+		list->held_count++;
 	}
 	return 0;
 }
@@ -285,27 +285,27 @@ static int known_tell(struct rf_known_list *list, uint64_t now_ns)
 /* Forgets the windows that two readings of all windows did not find. Places change. */
 static void known_sweep(struct rf_known_list *list)
 {
-	uint32_t kept = 0, lent = 0;
+	uint32_t kept = 0, held = 0;
 
-	for (uint32_t i = 0; i < list->lent_count; i++)
-		list->of[list->lent[i].at].lent = i + 1;
+	for (uint32_t i = 0; i < list->held_count; i++)
+		list->of[list->held[i].at].held = i + 1;
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct rf_known *known = &list->of[i];
 		const bool was_missed = known->was_missed;
 
 		known->was_missed = known->read != list->scan;
-		if (known->lent)
-			list->lent[known->lent - 1].at =
+		if (known->held)
+			list->held[known->held - 1].at =
 				was_missed && known->was_missed ? UINT32_MAX : kept;
-		known->lent = 0;
+		known->held = 0;
 		if (!was_missed || !known->was_missed)
 			list->of[kept++] = *known;
 	}
-	for (uint32_t i = 0; i < list->lent_count; i++)
-		if (list->lent[i].at != UINT32_MAX)
-			list->lent[lent++] = list->lent[i];
+	for (uint32_t i = 0; i < list->held_count; i++)
+		if (list->held[i].at != UINT32_MAX)
+			list->held[held++] = list->held[i];
 	list->count = kept;
-	list->lent_count = lent;
+	list->held_count = held;
 	list->touched_count = 0;
 	put_all_known(list);
 }
@@ -408,7 +408,7 @@ static int take_lease(struct rf_scanner *scanner, const struct rf_bank *rules,
 		if (!known)
 			return err;
 	}
-	return known_lend(&scanner->known, known, kind, row->packets);
+	return known_hold(&scanner->known, known, kind, row->packets);
 }
 
 /* Windows that a lease handed packets over to, and that no packet has touched since. */
@@ -417,11 +417,11 @@ static int read_handed_over(struct rf_scanner *scanner, const struct rf_bank *ru
 	struct rf_known_list *list = &scanner->known;
 	int err = 0;
 
-	for (uint32_t i = 0; i < list->lent_count && !err; i++) {
-		const struct rf_known *known = &list->of[list->lent[i].at];
+	for (uint32_t i = 0; i < list->held_count && !err; i++) {
+		const struct rf_known *known = &list->of[list->held[i].at];
 		const struct rf_address source = known->source;
 
-		if (known_must_be_read(list, &list->lent[i]))
+		if (known_must_be_read(list, &list->held[i]))
 			err = read_one(scanner, rules, &source, known->limit_id);
 	}
 	return err;

@@ -35,13 +35,13 @@ struct rf_known {
 	uint64_t told[RF_KINDS];    /* with what leases held */
 	uint64_t fresh[RF_KINDS];   /* first reported by the scan that touched it */
 	uint64_t grew_ns;	    /* when a scan last found something new */
-	uint32_t lent;		    /* used while sweeping */
+	uint32_t held;		    /* used while sweeping */
 	bool was_missed;	    /* by the last reading of all windows */
 	bool is_shown;		    /* the scan has a row of it */
 };
 
 /* What leases held of a window. */
-struct rf_known_lent {
+struct rf_known_held {
 	uint32_t at; /* its place in `of` */
 	uint32_t pending[RF_KINDS];
 };
@@ -58,8 +58,8 @@ struct rf_known_list {
 	uint32_t *touched; /* by this scan */
 	uint32_t touched_count;
 	size_t touched_capacity;
-	struct rf_known_lent *lent; /* at the scan before */
-	uint32_t lent_count;
+	struct rf_known_held *held; /* at the scan before */
+	uint32_t held_count;
 };
 
 void rf_known_free(struct rf_known_list *list);

@@ -35,19 +35,19 @@ enum decider {
 struct verdict {
 	enum outcome outcome;
 	enum decider by;
-	const struct rf_answer *answer; /* of BY_BAN, BY_LIMIT and BY_NEWCOMERS */
+	const struct rf_limit_answer *answer; /* of BY_BAN, BY_LIMIT and BY_NEWCOMERS */
 	int64_t wait_ms;
 };
 
 /* ---- the verdict: what decides ---- */
 
-static bool is_shadow(const struct rf_answer *answer)
+static bool is_shadow(const struct rf_limit_answer *answer)
 {
 	return answer->limit->flags & RF_SHADOW;
 }
 
 /* Does the limit's verdict hold for every packet of the source? */
-static bool is_for_all(const struct rf_answer *answer)
+static bool is_for_all(const struct rf_limit_answer *answer)
 {
 	const struct rf_limit *limit = answer->limit;
 
@@ -76,7 +76,7 @@ static int64_t ms_of(uint64_t time_ns)
  * The effect of the newcomers rate on a source without a window. With `aggregate`, its window
  * starts with the network's use, or it shares the network's.
  */
-static struct verdict judge_new(const struct rf_case *its, const struct rf_answer *answer)
+static struct verdict judge_new(const struct rf_case *its, const struct rf_limit_answer *answer)
 {
 	if (its->then == RF_NEWCOMERS_AGGREGATE)
 		return (struct verdict){DEPENDS, BY_NEWCOMERS, answer, RF_WAIT_FOREVER};
@@ -88,7 +88,7 @@ static struct verdict judge_new(const struct rf_case *its, const struct rf_answe
 }
 
 /* The effect of this limit on the next packet that it matches. */
-static struct verdict judge(const struct rf_case *its, const struct rf_answer *answer)
+static struct verdict judge(const struct rf_case *its, const struct rf_limit_answer *answer)
 {
 	const int64_t ban_ms = ms_of(answer->banned_ns);
 
@@ -117,7 +117,7 @@ static bool judge_early(const struct rf_case *its, struct verdict *verdict)
 		*verdict =
 			(struct verdict){DROPPED, BY_DENY, NULL, ms_of(its->list[RF_DENY].left_ns)};
 	for (int i = 0; i < its->answers && verdict->by == BY_NOBODY; i++) {
-		const struct rf_answer *answer = &its->answer[i];
+		const struct rf_limit_answer *answer = &its->answer[i];
 
 		if (answer->banned_ns && answer->limit->flags & RF_BAN_ALL && !is_shadow(answer))
 			*verdict =
@@ -186,7 +186,7 @@ static struct verdict judge_whole(const struct rf_case *its)
 /*
  * When a packet passes that only this limit applies to, in ms: its lists, bans and window together.
  */
-static int64_t verdict_wait_ms(const struct rf_case *its, const struct rf_answer *answer)
+static int64_t verdict_wait_ms(const struct rf_case *its, const struct rf_limit_answer *answer)
 {
 	struct verdict verdict;
 
@@ -202,7 +202,7 @@ bool rf_verdict_is_early(const struct rf_case *its)
 	return judge_early(its, &verdict);
 }
 
-bool rf_answer_has_dropped(const struct rf_answer *answer)
+bool rf_answer_has_dropped(const struct rf_limit_answer *answer)
 {
 	return !is_shadow(answer) && answer->all.dropped;
 }
@@ -247,7 +247,7 @@ static void print_fleet_ban(FILE *out, const struct rf_limit *limit, const char 
 }
 
 /* "; the next packet passes in 620ms", and on which condition. */
-static void print_next(FILE *out, const struct rf_answer *answer, bool of_all)
+static void print_next(FILE *out, const struct rf_limit_answer *answer, bool of_all)
 {
 	const struct rf_limit *limit = answer->limit;
 	char wait[RF_DURATION_TEXT_SIZE], frame[48], ban[RF_DURATION_TEXT_SIZE];
@@ -300,7 +300,7 @@ static void print_subject(FILE *out, const struct rf_case *its, const struct ver
 
 static void print_drop(FILE *out, const struct rf_case *its, const struct verdict *verdict)
 {
-	const struct rf_answer *answer = verdict->answer;
+	const struct rf_limit_answer *answer = verdict->answer;
 	const bool of_all =
 		is_for_all(answer) || (verdict->by == BY_BAN && answer->limit->flags & RF_BAN_ALL);
 	char left[RF_DURATION_TEXT_SIZE];
@@ -340,7 +340,7 @@ static bool print_recent(FILE *out, const struct rf_case *its)
 	bool printed = false;
 
 	for (int i = 0; i < its->answers; i++) {
-		const struct rf_answer *answer = &its->answer[i];
+		const struct rf_limit_answer *answer = &its->answer[i];
 		const struct rf_charged *recent = &answer->recent;
 
 		if (is_shadow(answer) || !recent->dropped)
@@ -363,7 +363,7 @@ static void print_dropped_before(FILE *out, const struct rf_case *its)
 
 	rf_format_ms((its->recent_ms + 50) / 100 * 100, time);
 	for (int i = 0; i < its->answers; i++) {
-		const struct rf_answer *answer = &its->answer[i];
+		const struct rf_limit_answer *answer = &its->answer[i];
 
 		if (!rf_answer_has_dropped(answer) || answer->recent.dropped)
 			continue;
@@ -403,7 +403,7 @@ static void print_passes(FILE *out, const struct rf_case *its, const struct verd
 		rf_put(out, "; no limit applies");
 	print_dropped_before(out, its);
 	for (int i = 0; i < its->answers; i++) {
-		const struct rf_answer *answer = &its->answer[i];
+		const struct rf_limit_answer *answer = &its->answer[i];
 
 		if (!is_shadow(answer) || !answer->wait_ms)
 			continue;
@@ -611,10 +611,12 @@ static int read_list(const struct rf_fence *fence, const struct rf_prefix *sourc
 	return 0;
 }
 
-static struct rf_answer answer_of(const struct rf_fence *fence, const struct rf_policy *policy,
-				  const struct rf_address *source, const struct rf_shown_limit *one)
+static struct rf_limit_answer answer_of(const struct rf_fence *fence,
+					const struct rf_policy *policy,
+					const struct rf_address *source,
+					const struct rf_shown_limit *one)
 {
-	return (struct rf_answer){
+	return (struct rf_limit_answer){
 		.limit = one->limit,
 		.is_new = one->newcomer && !rf_fence_is_known(fence, policy, source),
 		.wait_ms = one->passes_again_ms,
@@ -731,10 +733,10 @@ void rf_shown_since(struct rf_shown *shown, const struct rf_shown *before, uint6
 
 	its->recent_ms = ms;
 	for (int i = 0; i < its->answers; i++) {
-		struct rf_answer *answer = &its->answer[i];
+		struct rf_limit_answer *answer = &its->answer[i];
 
 		for (int j = 0; j < before->its.answers; j++) {
-			const struct rf_answer *was = &before->its.answer[j];
+			const struct rf_limit_answer *was = &before->its.answer[j];
 
 			if (!strcmp(was->limit->name, answer->limit->name))
 				answer->recent = (struct rf_charged){

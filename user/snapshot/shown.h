@@ -24,7 +24,7 @@ struct rf_charged {
 };
 
 /* The result of one limit for the next packet that it applies to. */
-struct rf_answer {
+struct rf_limit_answer {
 	const struct rf_limit *limit;
 	bool is_new;		  /* to get a window, the source must pass the guard */
 	int64_t wait_ms;	  /* until a frame of RF_FRAME_BYTES has room; 0: now */
@@ -47,7 +47,7 @@ struct rf_case {
 	bool is_unconfirmed; /* the attach was not confirmed in time: everything passes */
 	uint64_t paused_ns;  /* how long a pause passes everything; 0: the fence is not paused */
 	struct rf_list_answer list[RF_LIST_COUNT];
-	struct rf_answer answer[RF_LIMITS_MAX];
+	struct rf_limit_answer answer[RF_LIMITS_MAX];
 	int answers;
 	enum rf_newcomers_then then;
 	int64_t guard_wait_ms;	      /* until the guard admits a newcomer; 0: now */
@@ -63,7 +63,7 @@ char *rf_verdict_text(const struct rf_case *its);
 /* Does the next packet pass, though an enforced limit has dropped some? Then `recent` matters. */
 bool rf_verdict_wants_recent(const struct rf_case *its);
 /* Did this limit? */
-bool rf_answer_has_dropped(const struct rf_answer *answer);
+bool rf_answer_has_dropped(const struct rf_limit_answer *answer);
 /*
  * Is the decision made before any limit is evaluated: by a list, a ban of all packets, an attach
  * that was not confirmed?
@@ -95,8 +95,8 @@ struct rf_shown_limit {
 	int64_t passes_again_ms;     /* a frame of RF_FRAME_BYTES; or RF_WAIT_FOREVER */
 	uint64_t banned_ns;	     /* remaining time; 0: not banned */
 	const struct rf_case *its;
-	const struct rf_answer *answer; /* of `its` */
-	int64_t wait_ms;		/* until a packet passes that only this limit applies to */
+	const struct rf_limit_answer *answer; /* of `its` */
+	int64_t wait_ms; /* until a packet passes that only this limit applies to */
 };
 
 struct rf_shown {
