@@ -47,7 +47,17 @@ RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct 
 	return used + rf_edge_part(&copy, policy, now, time);
 }
 
-/* The use at `time`, in units of L; for a bucket, the used part of its burst. */
+/*
+ * The use of a window of cells that has also lent units to CPUs: these count as used, see loan.h.
+ * After a lost race, or a lower COUNT, both together can exceed L. A window that only its loans
+ * fill is at its limit, never over it.
+ */
+RF_INLINE __u64 rf_used_with_lent(const struct rf_policy *policy, __u64 used, __u32 lent)
+{
+	return rf_most(used, rf_least(used + lent, policy->limit));
+}
+
+/* The use at `time`, in units of L, with lent units; for a bucket, the used part of its burst. */
 RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *policy, __u64 time)
 {
 	__u64 level;
@@ -57,18 +67,33 @@ RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *
 	if (rf_is_weighted(policy))
 		return rf_window_estimate(window, policy, time);
 	if (!rf_is_bucket(policy))
-		return rf_window_used(window, policy, rf_epoch(policy, time));
+		return rf_used_with_lent(policy,
+					 rf_window_used(window, policy, rf_epoch(policy, time)),
+					 rf_lent(window, policy, time));
 	level = rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(time));
 	return rf_bucket_units(policy, policy->depth - level);
 }
 
-/* Would `cost` pass at `time`? The limiter's own verdict, from a copy of the window. */
+/*
+ * Would `cost` pass at `time`? The limiter's own verdict, from a copy of the window. A CPU with a
+ * loan can pass more.
+ */
 RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_policy *policy,
 			    __u64 time, __u32 cost)
 {
 	struct rf_window copy = *window;
 
 	return rf_take(&copy, policy, time, cost) == RF_UNDER;
+}
+
+/* Would it if nothing were lent? */
+RF_INLINE int rf_would_pass_unlent(const struct rf_window *window, const struct rf_policy *policy,
+				   __u64 time, __u32 cost)
+{
+	struct rf_window copy = *window;
+
+	copy.loans = 0;
+	return rf_would_pass(&copy, policy, time, cost);
 }
 
 /*

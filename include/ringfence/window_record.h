@@ -15,11 +15,12 @@ struct rf_window_record {
 	__be32 source[4]; /* masked by the limit's grouping; IPv4: only the first */
 	__u32 limit_id;	  /* of an active limit */
 	__u32 stay;	  /* changes if the window was evicted and created again */
-	__u32 used;	  /* in the policy's units */
+	__u32 used;	  /* in the policy's units, with what is lent to CPUs */
 	/* Packets, modulo 2^32, without the pending counts of leases. */
 	__u32 passed;
 	__u32 dropped;
 	__u32 would_drop; /* 0 for a limit with a ban */
+	__u32 lent;	  /* of `used` */
 };
 
 /* From a slot reference, see ringfence/slot.h: generation of the slot, and the low bits of its

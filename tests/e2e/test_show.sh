@@ -303,7 +303,7 @@ is "$(ringfence show 192.0.2.128/25 --json | command jq -c '.bans[].left_ms |= (
 	'show --json of a network has lists, bans and windows'
 is "$(ringfence show 192.0.2.128/25 --json | command jq -c '(.bans[0], .windows[0]) | keys_unsorted')" \
 	'["source","limit","all","left_ms","since_ms"]
-["source","limit","rate","window_ms","unit","burst","shadow","passed","dropped","would_drop","used","used_per_s","banned_ms","aggregate"]' \
+["source","limit","rate","window_ms","unit","burst","shadow","passed","dropped","would_drop","used","lent","used_per_s","banned_ms","aggregate"]' \
 	'they have the keys of bans and of top, and no others'
 
 rules <<-'END'

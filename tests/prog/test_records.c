@@ -72,6 +72,7 @@ static void assert_as_looked_up(const struct program *program, const struct seen
 		rf_window_sight(&program->fence, policy, &sight->source, &state, &found);
 		assert_int_equal(sight->stay, found.stay);
 		assert_int_equal(sight->used, found.used);
+		assert_int_equal(sight->lent, found.lent);
 		assert_int_equal(sight->passed, found.passed);
 		assert_int_equal(sight->dropped, found.dropped);
 		assert_int_equal(sight->would_drop, found.would_drop);
@@ -294,13 +295,14 @@ static void the_names_stand_for_this_layout(void **state)
 	assert_string_equal(rf_iterator_pins[RF_SHOW_ACTIVE4], "active");
 	assert_string_equal(rf_iterator_pins[RF_SHOW_ACTIVE64_6], "active64_v6");
 	assert_string_equal(rf_iterator_pins[RF_SHOW_WINDOWS6], "windows_v6");
-	assert_int_equal(sizeof(struct rf_window_record), 40);
+	assert_int_equal(sizeof(struct rf_window_record), 44);
 	assert_int_equal(offsetof(struct rf_window_record, limit_id), 16);
 	assert_int_equal(offsetof(struct rf_window_record, stay), 20);
 	assert_int_equal(offsetof(struct rf_window_record, used), 24);
 	assert_int_equal(offsetof(struct rf_window_record, passed), 28);
 	assert_int_equal(offsetof(struct rf_window_record, dropped), 32);
 	assert_int_equal(offsetof(struct rf_window_record, would_drop), 36);
+	assert_int_equal(offsetof(struct rf_window_record, lent), 40);
 	assert_string_equal(rf_iterator_pins[RF_SHOW_PENDING], "pending");
 	assert_int_equal(sizeof(struct rf_lease), 32);
 }

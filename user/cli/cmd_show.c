@@ -50,6 +50,8 @@ static void format_of(const struct rf_source_row *row, char text[RF_CELL_SIZE])
 		snprintf(more, sizeof(more), ", banned %.20s", ban);
 	else if (row->is_aggregate)
 		snprintf(more, sizeof(more), ", shared");
+	else if (row->lent)
+		snprintf(more, sizeof(more), ", lent %" PRIu64, row->lent);
 	snprintf(text, RF_CELL_SIZE, "%s%.20s%s%.30s%s", has_burst ? "burst " : "",
 		 has_burst ? count : "", has_burst ? ", " : "", rate, more);
 }
@@ -328,9 +330,12 @@ static void print_used(const struct rf_shown_limit *one)
 	const struct rf_limit *limit = one->limit;
 	bool bucket = rf_has_burst(limit);
 
-	rf_out_text("  used          %" PRIu64 " of %s%" PRIu64 "%s\n", one->used,
+	rf_out_text("  used          %" PRIu64 " of %s%" PRIu64 "%s", one->used,
 		    bucket ? "burst " : "", (uint64_t)(bucket ? limit->burst : limit->rate),
 		    limit->unit == RF_BYTES ? " bytes" : "");
+	if (one->lent)
+		rf_out_text(", lent to CPUs: %" PRIu64, one->lent);
+	rf_out_text("\n");
 }
 
 static void print_cells(const struct rf_shown_limit *one)

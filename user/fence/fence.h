@@ -276,7 +276,8 @@ struct rf_window_sight {
 	struct rf_address source;
 	uint32_t limit_id;
 	uint32_t stay; /* changes if it was evicted and created again */
-	uint64_t used; /* in the policy's units */
+	uint64_t used; /* in the policy's units, with what is lent to CPUs */
+	uint64_t lent; /* of `used` */
 	uint64_t passed, dropped, would_drop;
 	bool is_short; /* the counters are modulo 2^32 */
 };

@@ -200,6 +200,7 @@ static int visit_record(const void *printed, void *context)
 		.limit_id = record->limit_id,
 		.stay = record->stay,
 		.used = record->used,
+		.lent = record->lent,
 		.passed = record->passed,
 		.dropped = record->dropped,
 		.would_drop = record->would_drop,
@@ -232,11 +233,14 @@ void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *polic
 		     const struct rf_address *source, const struct rf_source *state,
 		     struct rf_window_sight *sight)
 {
+	const uint64_t time = rf_fence_time(fence, policy);
+
 	*sight = (struct rf_window_sight){
 		.source = *source,
 		.limit_id = policy->id,
 		.stay = rf_window_stay(state->slot_ref),
-		.used = rf_used(&state->window, policy, rf_fence_time(fence, policy)),
+		.used = rf_used(&state->window, policy, time),
+		.lent = rf_lent(&state->window, policy, time),
 		.passed = state->passed,
 		.dropped = state->dropped,
 		.would_drop = policy->ban ? 0 : state->would_drop,

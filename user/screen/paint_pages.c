@@ -116,11 +116,14 @@ static int put_use(struct rf_canvas *canvas, int row, const struct rf_shown_limi
 		return row + 1;
 	}
 	column = column + 2 > 22 ? column + 2 : 22;
-	rf_put_bar(canvas, row, column, BAR_WIDTH, share >= 0.995 ? RF_RED : RF_NORMAL, share);
+	rf_put_bar(canvas, row, column, BAR_WIDTH,
+		   share >= 0.995 && !one->is_full_by_loans ? RF_RED : RF_NORMAL, share);
 	at = (struct place){row, column + BAR_WIDTH + 1, 2};
 	put_part(canvas, &at, RF_NORMAL, "%3.0f%%", share * 100);
 	put_part(canvas, &at, RF_NORMAL, "  %" PRIu64 " of %.0f%s", one->used, count,
 		 limit->unit == RF_BYTES ? " bytes" : "");
+	if (one->lent)
+		put_part(canvas, &at, RF_DIM, "  lent to CPUs: %" PRIu64, one->lent);
 	return at.row + 1;
 }
 

@@ -17,8 +17,9 @@
 enum outcome {
 	PASSES,
 	DROPPED,
-	PARTLY,	 /* packets that some limit matches are dropped */
-	DEPENDS, /* on windows that we do not read: of the source's network, or of parts of it */
+	PARTLY, /* packets that some limit matches are dropped */
+	/* On the CPU, or on windows that we do not read: of its network, or of parts of it. */
+	DEPENDS,
 };
 
 enum decider {
@@ -96,6 +97,8 @@ static struct verdict judge(const struct rf_case *its, const struct rf_limit_ans
 		return (struct verdict){PASSES, BY_NOBODY, answer, 0};
 	if (answer->banned_ns)
 		return (struct verdict){DROPPED, BY_BAN, answer, longer(ban_ms, answer->wait_ms)};
+	if (answer->lent)
+		return (struct verdict){DEPENDS, BY_LIMIT, answer, answer->wait_ms};
 	if (answer->wait_ms)
 		return (struct verdict){DROPPED, BY_LIMIT, answer, answer->wait_ms};
 	if (answer->is_new)
@@ -126,6 +129,14 @@ static bool judge_early(const struct rf_case *its, struct verdict *verdict)
 	return verdict->by != BY_NOBODY;
 }
 
+/* Does it say more about the next packet? A drop does, the longest one most. */
+static bool is_worse(const struct verdict *one, const struct verdict *other)
+{
+	if (one->outcome == DROPPED)
+		return other->outcome != DROPPED || is_longer(one->wait_ms, other->wait_ms);
+	return one->outcome == DEPENDS && other->outcome == PASSES;
+}
+
 /* The limit that drops longest, of those that match all packets or of the others. */
 static struct verdict judge_limits(const struct rf_case *its, bool of_all)
 {
@@ -136,9 +147,7 @@ static struct verdict judge_limits(const struct rf_case *its, bool of_all)
 
 		if (is_for_all(&its->answer[i]) != of_all || verdict.by == BY_NOBODY)
 			continue;
-		if (worst.by == BY_NOBODY ||
-		    (verdict.outcome == DROPPED &&
-		     (worst.outcome != DROPPED || is_longer(verdict.wait_ms, worst.wait_ms))))
+		if (worst.by == BY_NOBODY || is_worse(&verdict, &worst))
 			worst = verdict;
 	}
 	return worst;
@@ -375,6 +384,18 @@ static void print_dropped_before(FILE *out, const struct rf_case *its)
 	}
 }
 
+/* "passes on CPUs that have borrowed from limit 'web' (lent to CPUs: 6), on others in 3s" */
+static void print_lent(FILE *out, const struct rf_limit_answer *answer)
+{
+	char wait[RF_DURATION_TEXT_SIZE];
+
+	rf_format_ms(answer->wait_ms, wait);
+	rf_put(out,
+	       "passes on CPUs that have borrowed from limit '%s' (lent to CPUs: %" PRIu64
+	       "), on others in %s",
+	       answer->limit->name, answer->lent, wait);
+}
+
 /* No enforced limit drops the next packet. */
 static void print_passes(FILE *out, const struct rf_case *its, const struct verdict *verdict)
 {
@@ -391,6 +412,8 @@ static void print_passes(FILE *out, const struct rf_case *its, const struct verd
 		       "whether a packet passes depends on its address: limit '%s' counts "
 		       "parts of this network",
 		       its->finer->name);
+	else if (verdict->outcome == DEPENDS && verdict->by == BY_LIMIT)
+		print_lent(out, verdict->answer);
 	else if (verdict->outcome == DEPENDS)
 		rf_put(out,
 		       "whether it passes depends on what new sources of its network have used");
@@ -405,7 +428,7 @@ static void print_passes(FILE *out, const struct rf_case *its, const struct verd
 	for (int i = 0; i < its->answers; i++) {
 		const struct rf_limit_answer *answer = &its->answer[i];
 
-		if (!is_shadow(answer) || !answer->wait_ms)
+		if (!is_shadow(answer) || !answer->wait_ms || answer->lent)
 			continue;
 		rf_format_ms(answer->wait_ms, wait);
 		rf_put(out, "; limit '%s' (shadow) would drop %s%s%s", answer->limit->name,
@@ -561,6 +584,7 @@ static int read_limit(const struct rf_fence *fence, const struct rf_bans *bans, 
 	one->room = (uint64_t)here.limit << policy->unit_shift;
 	now = rf_epoch(policy, time);
 	one->used = rf_used(&one->state.window, policy, time) << policy->unit_shift;
+	one->lent = (uint64_t)rf_lent(&one->state.window, policy, time) << policy->unit_shift;
 	for (int i = 0; i < one->cells; i++)
 		one->cell[i] = (uint64_t)rf_window_cell(&one->state.window, policy,
 							now - (one->cells - 1 - i))
@@ -570,6 +594,8 @@ static int read_limit(const struct rf_fence *fence, const struct rf_bans *bans, 
 		rf_would_pass(&one->state.window, &here, time, rf_cost(policy, SHORTEST_BYTES));
 	wait = rf_window_passes_again(&one->state.window, &here, time,
 				      rf_cost(policy, RF_FRAME_BYTES));
+	one->is_full_by_loans = wait && rf_would_pass_unlent(&one->state.window, &here, time,
+							     rf_cost(policy, RF_FRAME_BYTES));
 	one->passes_again_ms =
 		wait == ~0ULL
 			? RF_WAIT_FOREVER
@@ -620,6 +646,7 @@ static struct rf_limit_answer answer_of(const struct rf_fence *fence,
 		.limit = one->limit,
 		.is_new = one->newcomer && !rf_fence_is_known(fence, policy, source),
 		.wait_ms = one->passes_again_ms,
+		.lent = one->is_full_by_loans ? one->lent : 0,
 		.shorter_pass = one->passes_again_ms && one->shorter_pass,
 		.banned_ns = one->banned_ns,
 		.network = one->is_shared && one->limit->rate ? one->source : NULL,

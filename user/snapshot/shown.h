@@ -28,6 +28,7 @@ struct rf_limit_answer {
 	const struct rf_limit *limit;
 	bool is_new;		  /* to get a window, the source must pass the guard */
 	int64_t wait_ms;	  /* until a frame of RF_FRAME_BYTES has room; 0: now */
+	uint64_t lent;		  /* to CPUs, where only that leaves it no room; else 0 */
 	bool shorter_pass;	  /* of bytes: such a frame has no room, but the shortest one has */
 	uint64_t banned_ns;	  /* until its ban expires; 0: not banned */
 	const char *network;	  /* of the sources that share the window; NULL: no other does */
@@ -88,11 +89,13 @@ struct rf_shown_limit {
 	bool is_shared;			  /* with other sources */
 	struct rf_source state;
 	uint64_t used;		     /* in the limit's unit, as the cells are */
+	uint64_t lent;		     /* of `used`, to CPUs: in no cell */
 	int cells;		     /* 0: the algorithm has none */
 	uint64_t cell[RF_CELLS_MAX]; /* the oldest first, the present one last */
 	uint64_t room;		     /* its maximum on this host, if the fleet sets it */
 	bool shorter_pass;	     /* of bytes: the shortest frame has room now */
 	int64_t passes_again_ms;     /* a frame of RF_FRAME_BYTES; or RF_WAIT_FOREVER */
+	bool is_full_by_loans;	     /* such a frame has no room, but would if nothing were lent */
 	uint64_t banned_ns;	     /* remaining time; 0: not banned */
 	const struct rf_case *its;
 	const struct rf_limit_answer *answer; /* of `its` */

@@ -193,14 +193,15 @@ static int append_window(const struct reading *reading, struct rf_source_row *ro
 			 const struct rf_source *state)
 {
 	const struct rf_policy *policy = &reading->bans->rules.policy[slot];
+	const uint64_t time = rf_fence_time(reading->fence, policy);
 
 	row->limit = &reading->bans->rules.limit[slot];
 	row->limit_id = policy->id;
 	row->passed = state->passed;
 	row->dropped = state->dropped;
 	row->would_drop = policy->ban ? 0 : state->would_drop;
-	row->used = rf_used(&state->window, policy, rf_fence_time(reading->fence, policy))
-		    << policy->unit_shift;
+	row->used = rf_used(&state->window, policy, time) << policy->unit_shift;
+	row->lent = (uint64_t)rf_lent(&state->window, policy, time) << policy->unit_shift;
 	return rf_source_rows_append(reading->rows, row);
 }
 

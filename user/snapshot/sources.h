@@ -11,7 +11,8 @@ struct rf_source_row {
 	struct rf_prefix source;
 	const struct rf_limit *limit;
 	uint64_t passed, dropped, would_drop;
-	uint64_t used;	    /* in the limit's unit */
+	uint64_t used;	    /* in the limit's unit, with what is lent to CPUs */
+	uint64_t lent;	    /* of `used`; 0 in a scan */
 	uint64_t banned_ns; /* remaining time; 0: not banned */
 	bool is_aggregate;  /* of the newcomers in this network, over the newcomers rate */
 	uint32_t limit_id;

@@ -70,8 +70,9 @@ function again(limit) {
 function limitElement(limit) {
 	const count = limit.burst === null ? limit.rate : limit.burst;
 	const ban = limit.banned_ms ? `, banned for another ${duration(limit.banned_ms)}` : '';
+	const lent = limit.lent ? ` (lent to CPUs: ${short(limit.lent)})` : '';
 	const all = `${limit.limit}: ${limit.shadow ? 'would drop' : 'drops'} all that it matches`;
-	const head = !limit.rate ? all : `${limit.limit}: ${short(limit.used)} of ${short(count)} used, ${again(limit)}${ban}; ${short(limit.dropped)} dropped, ${short(limit.passed)} passed`;
+	const head = !limit.rate ? all : `${limit.limit}: ${short(limit.used)} of ${short(count)} used${lent}, ${again(limit)}${ban}; ${short(limit.dropped)} dropped, ${short(limit.passed)} passed`;
 
 	return make('div', {}, make('h3', {}, head), ...(limit.cells.length ? [cellBars({limit: limit.limit, cells: limit.cells, count})] : []));
 }
