@@ -27,6 +27,17 @@ static void default_is_enough(void **state)
 		assert_true(rf_sources_wanted(0, cpus) >= rf_sources_least(cpus));
 }
 
+/* The CPUs together have two for each source of a family, however many CPUs there are. */
+static void size_leases(void **state)
+{
+	(void)state;
+	assert_int_equal(rf_leases_default(RF_SOURCES_DEFAULT, 2), 65536);
+	assert_int_equal(rf_leases_default(1000000, 64), 31250);
+	assert_int_equal(rf_leases_default(1U << 26, 1), 1U << 27);
+	for (int cpus = 1; cpus <= 8192; cpus++)
+		assert_true((uint64_t)rf_leases_default(1000000, cpus) * cpus >= 2000000);
+}
+
 /* On two CPUs, Linux 6.18 reports at least the computed size, and less than a page more. */
 static void size_hash(void **state)
 {
@@ -89,6 +100,7 @@ static const struct CMUnitTest tests[] = {
 	UNIT_ROW("the size of a hash map is what the kernel counts", size_hash),
 	UNIT_ROW("the size of a trie is what it takes, not what the kernel counts", size_trie),
 	UNIT_ROW("the default size is enough for every number of CPUs", default_is_enough),
+	UNIT_ROW("leases follow the number of sources", size_leases),
 };
 
 int main(void)

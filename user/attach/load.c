@@ -75,12 +75,13 @@ struct bpf_object *rf_load_open(const int map_fd[RF_MAP_COUNT])
 uint32_t rf_leases_wanted(const struct rf_attach *attach)
 {
 	uint64_t cpus = libbpf_num_possible_cpus(), each = RF_LEASES_LEAST;
+	uint32_t wanted = attach->leases;
 
-	if (attach->leases == RF_LEASES_NOT_GIVEN)
-		return RF_LEASES_DEFAULT;
-	if (!attach->leases)
+	if (wanted == RF_LEASES_NOT_GIVEN)
+		wanted = rf_leases_default(rf_sources_wanted(attach->sources, cpus), cpus);
+	if (!wanted)
 		return RF_LEASE_WAYS; /* no map is smaller; these are not used */
-	while (each < attach->leases && 2 * each * cpus <= LEASES_MAX)
+	while (each < wanted && 2 * each * cpus <= LEASES_MAX)
 		each *= 2;
 	return each * cpus;
 }

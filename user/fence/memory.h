@@ -13,6 +13,11 @@ uint32_t rf_sources_least(int cpus);
 /* The number of windows of each address family. `given` is the user's number; 0: none. */
 uint32_t rf_sources_wanted(uint32_t given, int cpus);
 /*
+ * The number of leases of each CPU for that many windows of a family, if the user gives none. Each
+ * source has its lease on the CPU that receives its packets, so the CPUs share the sources.
+ */
+uint32_t rf_leases_default(uint32_t sources, int cpus);
+/*
  * The bytes of a hash whose elements are allocated in advance, as in every hash of a fence. Memory
  * that the kernel allocates once for a hash, or once for each CPU, is not included.
  */

@@ -560,8 +560,8 @@ static const struct rf_option attach_options[] = {
 	 .summary = "windows for each address family (default: 65536)",
 	 INTO(struct rf_attach, sources), WITHIN(1, 1U << 26), .what = "number of sources"},
 	{"leases", RF_KIND_NUMBER, "N",
-	 .summary = "verdicts that each CPU can cache, 32 bytes each; 0: none. By default the CPUs "
-		    "share 131072; twice the number of sources that a CPU sees at a time is enough",
+	 .summary = "sources whose packets each CPU can decide on without their windows, 32 bytes "
+		    "each; 0: none (default: of all CPUs together, twice the number of sources)",
 	 INTO(struct rf_attach, leases), .max = 1U << 24, .initial = RF_LEASES_NOT_GIVEN,
 	 .what = "number of leases"},
 	{"fleet",
