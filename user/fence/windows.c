@@ -112,8 +112,11 @@ union window {
 	struct {
 		unsigned char before[RF_SOURCE_SIZE];
 		struct rf_share share;
+		uint64_t received;
 	};
 };
+
+_Static_assert(sizeof(union window) == RF_SHARED_SOURCE_SIZE, "the kernel copies a whole window");
 
 /* Reads the window of a source, which is masked, under a limit. -ENOENT if not found. */
 static int read_window(const struct rf_fence *fence, const struct rf_policy *policy,
