@@ -5,6 +5,8 @@
  */
 #include "pinned.h"
 
+#include "base/time.h"
+#include "snapshot/scanner.h"
 #include "snapshot/shown.h"
 #include "snapshot/sources.h"
 
@@ -106,10 +108,45 @@ static void lent_units_count_as_used(void **state)
 	}
 }
 
+/* Packets by loans are in no window: a scan counts of the lent units what the counters show. */
+static void a_scan_counts_what_was_used(void **state)
+{
+	struct program *program = *state;
+	struct rf_scanner scanner = {.fence = program->fence};
+	uint64_t used[2] = {};
+
+	program_apply(program, "limit add any rate 1k/10s\n");
+	for (int i = 0; i < 2; i++) {
+		struct rf_snapshot snapshot = {
+			.awake_ns = rf_time_awake(),
+			.time_ns = rf_time_wall(),
+		};
+		struct rf_error error = {};
+
+		assert_done(rf_fence_bans(&scanner.fence, &snapshot.bans, &error), &error);
+		assert_done(rf_scan_sources(&scanner, &snapshot, &error), &error);
+		scanner.scanned_ns = snapshot.awake_ns;
+		if (snapshot.sources.count)
+			used[i] = snapshot.sources.row[0].used;
+		rf_snapshot_free(&snapshot);
+		if (!i) {
+			pinned_send4(program, "192.0.2.1", 10);
+			lend_units(program, 60);
+		}
+	}
+	assert_int_equal(used[0], 0);
+	assert_int_equal(used[1], 10);
+	assert_int_equal(read_row(program).used, 70);
+	rf_known_free(&scanner.known);
+	free(scanner.aggregate);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(lent_units_count_as_used, setup, pinned_teardown),
+		cmocka_unit_test_setup_teardown(a_scan_counts_what_was_used, setup,
+						pinned_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

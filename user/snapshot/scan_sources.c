@@ -208,6 +208,7 @@ static int known_see(struct rf_known_list *list, const struct rf_window_sight *s
 	known->stay = sight->stay;
 	known->read = list->scan;
 	known->used = sight->used < UINT32_MAX ? sight->used : UINT32_MAX;
+	known->lent = sight->lent;
 	known->was_missed = false;
 	return 0;
 }
@@ -441,6 +442,40 @@ static int take_leases(struct rf_scanner *scanner, const struct rf_bank *rules,
 
 /* ---- rows ---- */
 
+/* The packets that passed in about the last TIME: counts of earlier scans fade within TIME. */
+static uint32_t recent_of(const struct rf_scanner *scanner, const struct rf_snapshot *snapshot,
+			  const struct rf_known *known, const struct rf_limit *limit)
+{
+	const uint32_t ms = (uint32_t)(snapshot->awake_ns / RF_NS_PER_MS) - known->recent_ms;
+	const double window_ns = limit->window_ns, since_ns = snapshot->since_ns;
+	const double fading = 1 - ms * (double)RF_NS_PER_MS / window_ns;
+	double recent = fading > 0 ? known->recent * fading : 0;
+
+	if (since_ns && known->touched == scanner->known.scan)
+		recent +=
+			known->fresh[RF_PASSED] * (since_ns > window_ns ? window_ns / since_ns : 1);
+	return recent < UINT32_MAX ? recent : UINT32_MAX;
+}
+
+/*
+ * The use of a window, in the policy's units. Packets that CPUs pass by loans are in no window, so
+ * the counters decide how much of the lent units was used.
+ */
+static uint64_t use_of(const struct rf_scanner *scanner, const struct rf_snapshot *snapshot,
+		       struct rf_known *known, int slot)
+{
+	const struct rf_limit *limit = &snapshot->bans.rules.limit[slot];
+	const uint32_t own = known->used - known->lent;
+
+	if (!known->lent || limit->unit == RF_BYTES)
+		return known->used;
+	known->recent = recent_of(scanner, snapshot, known, limit);
+	known->recent_ms = snapshot->awake_ns / RF_NS_PER_MS;
+	if (known->recent >= known->used)
+		return known->used;
+	return known->recent > own ? known->recent : own;
+}
+
 static int show(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct rf_known *known,
 		const struct rf_ban_row *ban)
 {
@@ -457,7 +492,8 @@ static int show(struct rf_scanner *scanner, struct rf_snapshot *snapshot, struct
 		.passed = known->told[RF_PASSED],
 		.dropped = known->told[RF_DROPPED],
 		.would_drop = known->told[RF_WOULD_DROP],
-		.used = (uint64_t)known->used << bans->rules.policy[slot].unit_shift,
+		.used = use_of(scanner, snapshot, known, slot)
+			<< bans->rules.policy[slot].unit_shift,
 	};
 	if (ban)
 		row.banned_ns = rf_fence_left_ns(&scanner->fence, bans->now, ban->until);

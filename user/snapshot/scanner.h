@@ -29,7 +29,9 @@ struct rf_known {
 	uint32_t hash;		    /* keyed, of the source and the limit */
 	uint32_t made;		    /* the number of the scan that knew it first */
 	uint32_t touched, read;	    /* numbers of the last scans that did */
-	uint32_t used;		    /* in the policy's units */
+	uint32_t used, lent;	    /* as in struct rf_window_sight */
+	uint32_t recent;	    /* packets that passed in about the last TIME, see use_of() */
+	uint32_t recent_ms;	    /* when that was computed, by rf_time_awake() */
 	uint32_t pending[RF_KINDS]; /* what leases hold, in the scan that touched it */
 	uint64_t count[RF_KINDS];   /* only of the window */
 	uint64_t told[RF_KINDS];    /* with what leases held */
