@@ -39,7 +39,12 @@
  * the time that a packet takes up to 1/16 ns. Bytes are counted in units of a power of two (1 below
  * 2 GiB a window), a frame's rounded up. Strict, coarse and fixed: a packet of more than one unit
  * that loses the race for the last room leaves its cost in the window, so each opening can admit
- * that much less, per CPU.
+ * that much less, per CPU. While units are lent, a packet of one unit does, too: L clips the head,
+ * not the sum of both.
+ *
+ * Strict, coarse and fixed windows also lend units to CPUs (loan.h). These count as used, so the
+ * bounds above hold with them. Lent units that no packet spends are lost to the source until they
+ * expire: up to L/16, in the first frame of a period L/8.
  *
  * Time is in the policy's clock (ticks or ns). If a clock stops or goes back, or a CPU stalls with
  * an old reading, packets count in the present cell: never a reset. A stall can last 2^43 ns or
