@@ -313,6 +313,52 @@ mutants_of_several() {
 		's/if \(taken == RF_TAKEN_ALL\)/if (taken)/'
 }
 
+# Errors of loans: the word of a window, the lease of a CPU, and the order of both.
+mutants_of_loans() {
+	try_mutant loans loose "loans of the period before do not count" rf_loans_count \
+		's/ \+ \(rf_loans_before\(word\) & -before\)//'
+	try_mutant loans lends "loans do not count in the frame after their period" rf_loans_count \
+		's/\(1ULL << log\) - 1\);/(1ULL << log));/'
+	try_mutant loans loose "loans of the period before do not count in the first frame" rf_loans_count \
+		's/rf_is_negative\(since - 1\)/rf_is_negative(since)/'
+	try_mutant loans strict "loans count as long as the word is there" rf_loans_count \
+		's/now = rf_is_negative\(.*/now = 1;/'
+	try_mutant loans lends "a CPU that is behind counts only what the word has" rf_loans_count \
+		's/ \| -all;/;/'
+	try_mutant loans loose "the head is not read again after a grant" rf_lend \
+		's/return used \+ .*/return 1;/'
+	try_mutant loans loose "the loans are not read again after an admission" rf_add \
+		's/units \+= rf_lent\(.*/;/'
+	try_mutant loans lends "a CPU that is behind turns the word of loans back" rf_loan_room \
+		's/in_use = \(__u64\)used \+ .*/in_use = used;/'
+	try_mutant loans loose "a lost race for the word of loans counts as won" rf_lend \
+		's/(rf_cas\(.*\)) != word\)/(\1, 0))/'
+	try_mutant loans loose "a loan by a plain store" rf_lend \
+		's/rf_cas\((.*), word, raised\) != word\)/(plain_store(\1, raised), 0))/'
+	try_mutant loans loose "a grant forgets the loans of the period before" rf_loans_raised \
+		's/age == 1 \? rf_loans_now\(word\) : 0/0/'
+	try_mutant loans loose "a frame shorter than TIME" rf_lease_next_frame \
+		's/rf_lease_frame\(lease\)\) - 1/(rf_lease_frame(lease) - 1)) - 1/'
+	try_mutant loans loose "a loan is renewed after its period" rf_lease_has_loan \
+		's/ && jiffies <= last//'
+	try_mutant loans loose "all of a loan in each of two frames" rf_loan_in_frame \
+		's/ >> rf_less\(frame, period\)//'
+	try_mutant loans loose "a window that is created again counts nothing as lent" rf_loans_all \
+		's/return rf_loans\(.*/return 0;/'
+	try_mutant loans lent "more than the share of L is lent in a period" rf_loan_room \
+		's/\(most - lent\) & -rf_less\(lent, most\)/RF_LOAN_MAX - lent/'
+	try_mutant loans lent "a loan beyond the room of a window" rf_loan_room \
+		's/policy->limit \/ RF_LOAN_ROOM/~0U/'
+	try_mutant loans loose "credits leave no room for loans" rf_head_room \
+		's/used \+= rf_lent_most.*//'
+	try_mutant loans strict "a lease refuses although loans expire" rf_cells_reopen \
+		's/return lent \? .* : reopens/return reopens/'
+	try_mutant loans loose "only the first of several limits lends" lend_by_all \
+		's/i < row->limits/i < 1/'
+	try_mutant loans loose "a loan that one of several limits refused" lend_by_all \
+		's/return false;/;/'
+}
+
 # Errors of shares: when a share is written, when it is released, and when a cell is closed.
 mutants_of_shares() {
 	try_mutant shares loose "the clip is not kept when a share is lowered" rf_clip_for \
@@ -573,6 +619,7 @@ each_mutant() {
 	mutants_of_log
 	mutants_of_bucket
 	mutants_of_leases
+	mutants_of_loans
 	mutants_of_several
 	mutants_of_shares
 	mutants_of_slots
