@@ -23,26 +23,27 @@ floor() {
 	include/ringfence/abi.h | include/ringfence/fleet.h | include/ringfence/siphash.h) echo 1 ;;
 	include/ringfence/bits.h | include/ringfence/fleet_call.h | include/ringfence/grouping.h) echo 1 ;;
 	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 2 ;;
-	include/ringfence/share.h) echo 3 ;;
-	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 4 ;;
-	include/ringfence/ring_peek.h) echo 5 ;;
-	include/ringfence/limiter.h) echo 6 ;;
+	include/ringfence/loan.h) echo 3 ;;
+	include/ringfence/share.h) echo 4 ;;
+	include/ringfence/ring.h | include/ringfence/log.h | include/ringfence/bucket.h) echo 5 ;;
+	include/ringfence/ring_peek.h) echo 6 ;;
+	include/ringfence/limiter.h) echo 7 ;;
 	include/ringfence/ban_table.h | include/ringfence/known_filter.h) echo 2 ;;
 	include/ringfence/lease_place.h | include/ringfence/slot.h) echo 2 ;;
-	include/ringfence/window_read.h | include/ringfence/window_reopen.h) echo 7 ;;
-	include/ringfence/lease.h | include/ringfence/share_ban.h | include/ringfence/share_write.h) echo 8 ;;
-	include/ringfence/lease_read.h) echo 9 ;;
-	bpf/maps.h) echo 10 ;;
-	bpf/count.h | bpf/parsed.h | bpf/shape.h) echo 11 ;;
-	bpf/windows.h | bpf/show_windows.h) echo 12 ;;
-	bpf/ban_sets.h | bpf/fleet.h | bpf/show_leases.h) echo 13 ;;
-	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 14 ;;
-	bpf/bans.h | bpf/kept.h | bpf/rate0.h | bpf/sample.h) echo 15 ;;
-	bpf/charge.h | bpf/new_window.h) echo 16 ;;
-	bpf/limits_known.h | bpf/newcomers.h) echo 17 ;;
-	bpf/limits.h) echo 18 ;;
-	bpf/ringfence_fleet.bpf.c) echo 20 ;; # of the fleet program, including its main file
-	bpf/*.bpf.c) echo 19 ;;
+	include/ringfence/window_read.h | include/ringfence/window_reopen.h) echo 8 ;;
+	include/ringfence/lease.h | include/ringfence/share_ban.h | include/ringfence/share_write.h) echo 9 ;;
+	include/ringfence/lease_read.h) echo 10 ;;
+	bpf/maps.h) echo 11 ;;
+	bpf/count.h | bpf/parsed.h | bpf/shape.h) echo 12 ;;
+	bpf/windows.h | bpf/show_windows.h) echo 13 ;;
+	bpf/ban_sets.h | bpf/fleet.h | bpf/show_leases.h) echo 14 ;;
+	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 15 ;;
+	bpf/bans.h | bpf/kept.h | bpf/rate0.h | bpf/sample.h) echo 16 ;;
+	bpf/charge.h | bpf/new_window.h) echo 17 ;;
+	bpf/limits_known.h | bpf/newcomers.h) echo 18 ;;
+	bpf/limits.h) echo 19 ;;
+	bpf/ringfence_fleet.bpf.c) echo 21 ;; # of the fleet program, including its main file
+	bpf/*.bpf.c) echo 20 ;;
 	*) echo none ;;
 	esac
 }
