@@ -240,12 +240,13 @@ adds_up
 sources_add_up
 over
 
-# With credits: up to 1/32 of L can be held by CPUs that do not use them.
+# With credits and loans: CPUs can hold 1/32 of L in credits that they do not use, and 1/8 of L can be
+# lent to them.
 begin credits 1000/200ms cells 3
 flood
 repeat 50 312ms sleep 0.1
 end
-judged 50 $((1000 - 1000 / 32))/312ms "${clock[@]}" max 1000/200ms
+judged 50 $((1000 - 1000 / 32 - 1000 / 8))/312ms "${clock[@]}" max 1000/200ms
 clock=()
 adds_up
 sources_add_up
