@@ -304,14 +304,14 @@ shape '{fence: "string", interfaces: ['"$interface"'], packets: '"$both"', bytes
 	newcomers: '"$of_newcomers"', windows: {ipv4: '"$in_use"', ipv6: '"$in_use"'},
 	map_errors: ([('"$(names_in map_errors)"') |
 		{(.): "number"}] | add)}' stats dev "${port[0]}"
-shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "number", dropped: "number",
+shape '{fence: "string", sources: [{source: "string", limit: "string", passed: "number", dropped: "number", lent: "number",
 	would_drop: "number", used: "number", used_per_s: "number", rate: "number", burst: "null", window_ms: "number",
 	unit: "string", banned_ms: "number", aggregate: "boolean", shadow: "boolean"}], unseen: "null"}' top dev "${port[0]}"
 shape '{source: "string", verdict: "string", by: {kind: "string", limit: "string", prefix: "null"}, retry_after_ms: "number",
 	summary: "string", allowed: "null", denied: "null",
 	limits: [{limit: "string", source: "string", used: "number", rate: "number",
 	burst: "null", window_ms: "number", unit: "string", cells: ["number"], passed: "number",
-	dropped: "number", would_drop: "number", retry_after_ms: "number", recent: "null", remaining: "null",
+	dropped: "number", would_drop: "number", lent: "number", retry_after_ms: "number", recent: "null", remaining: "null",
 	shadow_retry_after_ms: "null", newcomer: "boolean", shadow: "boolean", banned_ms: "number"}]}' show 192.0.2.1
 shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "string",
 	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",

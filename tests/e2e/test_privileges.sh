@@ -283,8 +283,8 @@ cats() {
 		'a member of the group reads the stats iterator'
 	for iterator in active active_v6 active64 active64_v6 windows windows_v6; do
 		deliver 0 src=192.0.2.1,count=1 src=2001:db8::1,count=1 # `active` is the last 4 s
-		is "$(as_member cat "$share/$eth/$iterator" | wc -c)" 40 \
-			"a member of the group reads a record of 40 bytes from the iterator '$iterator'"
+		is "$(as_member cat "$share/$eth/$iterator" | wc -c)" 44 \
+			"a member of the group reads a record of 44 bytes from the iterator '$iterator'"
 		fails "a stranger cannot read the iterator '$iterator'" 1 \
 			"cat: $share/$eth/$iterator: Permission denied" \
 			as_stranger cat "$share/$eth/$iterator"

@@ -27,7 +27,7 @@ require "$newer"
 does "attach takes 'fleet'" "${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}" fleet
 is "$(share_pins)" 'asks fleet_batch fleet_call' 'what the agent of a fleet needs is pinned'
-is "$(map_field bytes_value windows4)" 224 'a window has 48 bytes more than without shares'
+is "$(map_field bytes_value windows4)" 232 'a window has 48 bytes more than without shares'
 ringfence limit add any rate 100/1h exact >"$scratch/log"
 deliver 0 src=192.0.2.1,count=300
 is "$(passed)" 100 'a limit of this host alone passes its COUNT'
