@@ -119,7 +119,32 @@ static void compile_policy(void **state)
 		expected.clip = expected.limit;
 	memset(&policy, 0xff, sizeof(policy));
 	rf_policy_compile(&row->limit, 77, row->tick_ns, &policy);
+	/* Loans have separate rows. */
+	expected.loan_frame = policy.loan_frame;
+	expected.loan_period = policy.loan_period;
+	expected.flags |= policy.flags & RF_LENDS;
 	assert_memory_equal(&policy, &expected, sizeof(policy));
+}
+
+/* ---- loans ---- */
+
+struct loan_row {
+	struct rf_limit limit;
+	uint32_t tick_ns;
+	uint8_t frame, period; /* log2 of ticks; 0: windows have no loans */
+	bool lends;
+};
+
+/* A frame is longer than TIME, a tick and the lag of ticks; a period is shorter than a lease. */
+static void compile_loans(void **state)
+{
+	const struct loan_row *row = *state;
+	struct rf_policy policy;
+
+	rf_policy_compile(&row->limit, 1, row->tick_ns, &policy);
+	assert_int_equal(policy.loan_frame, row->frame);
+	assert_int_equal(policy.loan_period, row->period);
+	assert_int_equal(!!(policy.flags & RF_LENDS), row->lends);
 }
 
 /* ---- how much of the rate a steady sender may send ---- */
@@ -141,6 +166,9 @@ static void compile_steady(void **state)
 		"a steady sender is safe: " title, compile_steady, \
 		(&(struct steady_row){.steady = share, .tick_ns = tick, .limit = __VA_ARGS__}))
 
+#define LOANS(title, log_frame, log_period, is_lending, tick, ...) \
+	UNIT_ROW_OF("loans, " title, compile_loans,                \
+		    (&(struct loan_row){__VA_ARGS__, tick, log_frame, log_period, is_lending}))
 /* The limit, then WINDOW(...) or BUCKET(...). */
 #define COMPILES(title, tick, ...)         \
 	UNIT_ROW_OF(title, compile_policy, \
@@ -329,6 +357,20 @@ static const struct CMUnitTest tests[] = {
 		 LIMIT(10, 10 * SECOND, STRICT(16), .ban_ns = SECOND),
 		 WINDOW(10, RF_JIFFIES, 16, 51218, .time_shift = 8, .ban = 301)),
 
+	LOANS("1s, HZ 100: in ns", 0, 0, false, HZ100, LIMIT(100, SECOND, STRICT(16))),
+	LOANS("10s, HZ 100", 10, 10, true, HZ100, LIMIT(100, 10 * SECOND, STRICT(16))),
+	LOANS("1s, HZ 250: 250 ticks, one and the lag of 5", 8, 12, true, HZ250,
+	      LIMIT(100, SECOND, STRICT(16))),
+	LOANS("1004ms, HZ 250: a tick more", 9, 12, true, HZ250, LIMIT(100, 1004 * MS, STRICT(16))),
+	LOANS("1s, HZ 1000", 10, 14, true, HZ1000, LIMIT(100, SECOND, STRICT(16))),
+	LOANS("10s: a period of one frame", 12, 12, true, HZ250,
+	      LIMIT(100, 10 * SECOND, STRICT(16))),
+	LOANS("16s", 12, 12, true, HZ250, LIMIT(100, 16 * SECOND, STRICT(16))),
+	LOANS("17s: too long", 0, 0, false, HZ250, LIMIT(100, 17 * SECOND, STRICT(16))),
+	LOANS("100ms: in ns", 0, 0, false, HZ250, LIMIT(100, 100 * MS, STRICT(31))),
+	LOANS("weighted", 0, 0, false, HZ250, LIMIT(100, SECOND, WEIGHTED(16))),
+	LOANS("exact: counts loans from before", 8, 12, false, HZ250,
+	      LIMIT(100, SECOND, STRICT(16), EXACT)),
 	UNIT_ROW("per /N: changes the mask of IPv4 only", compile_mask4),
 	UNIT_ROW("per6 /N: changes the mask of IPv6 only", compile_mask6),
 };

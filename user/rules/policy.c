@@ -303,7 +303,8 @@ static void set_used_shift(struct rf_policy *policy)
 static void set_loans(const struct rf_limit *limit, uint32_t tick_ns, struct rf_policy *policy)
 {
 	const uint64_t ticks = divide_up(limit->window_ns, tick_ns) + 1 + RF_JIFFIES_LAG;
-	const uint32_t not_lending = RF_EXACT | RF_COUNT_REJECTED;
+	/* The record of a shadow, by which its limit is chosen, has packets of cells only. */
+	const uint32_t not_lending = RF_EXACT | RF_COUNT_REJECTED | RF_SHADOW;
 	uint8_t frame = 1, period = 1;
 
 	if (policy->clock != RF_JIFFIES || !rf_is_ring(policy))
