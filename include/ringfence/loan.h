@@ -43,8 +43,8 @@
  * expires no earlier than any of these (rf_loans_all).
  *
  * No loans are granted under log, token, leaky and weighted windows, in ns, under `exact`, `count
- * rejected`, bans and shadow limits, and in the fleet: RF_LENDS. A limit whose TIME is longer than a period has
- * none, either.
+ * rejected`, bans and shadow limits, and in the fleet: RF_LENDS. A limit whose TIME is longer than
+ * a period has none, either.
  */
 #ifndef RINGFENCE_LOAN_H
 #define RINGFENCE_LOAN_H
