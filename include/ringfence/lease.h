@@ -515,10 +515,10 @@ RF_INLINE __u32 rf_loan_in_frame(__u32 log, __u32 frame, __u32 period)
 	return 1U << (log & RF_LOAN_LOG_MAX) >> rf_less(frame, period);
 }
 
-/* Does the lease have a loan that is in force? */
+/* Does the lease have a loan that has not expired? */
 RF_INLINE int rf_lease_has_loan(const struct rf_lease *lease, __u64 jiffies)
 {
-	/* The frame ends in the period: its last jiffy is of both. */
+	/* The last jiffy of the frame is in the same period. */
 	const __u64 last = (lease->until - 1) | ((1ULL << rf_lease_period(lease)) - 1);
 
 	return lease->is_loan && jiffies <= last;
@@ -671,8 +671,8 @@ RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 /*
  * Renews the lease after the window has returned `verdict`. The lease belongs to this source and to
  * packets to which only this limit applies, and has no pending counts. A lease that passes packets
- * expires at the next multiple of `span` jiffies; 0: no such expiry. Not for a lease with a loan in
- * force.
+ * expires at the next multiple of `span` jiffies; 0: no such expiry. A loan of
+ * the lease is lost to it, and counts until it expires.
  */
 RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 			      const struct rf_policy *policy, const struct rf_ask *ask,

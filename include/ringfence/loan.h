@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Standing loans: a window lends units to a CPU for a period of several seconds, and counts them as
+ * Loans: a window lends units to a CPU for a period of several seconds, and counts them as
  * used all that time. Until the period ends, the CPU passes that many packets in any interval of
  * TIME by its lease, without touching the window. So a source far below its limit, which sends too
  * little for credits (lease.h), costs one cache line for nearly every packet.
  *
  * Periods and frames are aligned to powers of two of jiffies. A frame is longer than TIME, so an
  * interval of TIME meets two frames at most; a period is a power of two of frames. A loan of k
- * units passes k/2 in each frame of its period, or k if the period is one frame. Nothing is handed
- * back: a loan expires with its period.
+ * units passes k/2 in each frame of its period, or k if the period is one frame. CPUs return no
+ * units: a loan expires with its period.
  *
  *   period         |              7              |              8              | …
  *   frame          |  28  |  29  |  30  |  31  |  32  |  33  |  34  |  35  | …
@@ -29,14 +29,15 @@
  *
  * Why at most L pass in any interval of TIME: let T be the last time in it when the window admitted
  * a packet or granted a loan. At T, head and loans were at most L together. The head counted all
- * admissions of the interval up to T. Every other packet of the interval is of a loan that was in
- * force at T, or ended less than TIME before: at most k of each, all counted. Without such a T, all
- * packets are of loans of one period, granted before the interval: at most L/16.
+ * admissions of the interval up to T. Every other packet of the interval is of a loan that was
+ * active at T, or expired less than TIME before: at most k of each, all counted. Without such a T,
+ * all packets are of loans of one period, granted before the interval: at most L/16.
  *
  * A window lends while it uses at most half of L, and at most L/16 in a period; a loan is at most
- * four times what is in use, so a frame passes twice that. A source that turns busy can
- * therefore miss up to L/16 until its loans expire, and L/8 in the first frame of a period; a
- * source that was idle misses a few packets.
+ * four times the present use, so a frame passes twice the use. A source that turns busy can
+ * therefore lose up to L/16 until its loans expire, and L/8 in the first frame of a period; a
+ * source that was idle loses a few packets. A source that continues to flood is lent units again
+ * in each period.
  *
  * A window that is created again for its source knows nothing of the loans of the window before. If
  * a window with loans can have been evicted, it starts with all that it could lend as lent, which
@@ -54,7 +55,7 @@
 #ifndef RF_LOAN_SHARE	 /* tests have smaller limits */
 #define RF_LOAN_SHARE 16 /* of L, lent in a period at most */
 #define RF_LOAN_ROOM 2	 /* of L, in use with the loan at most when it is granted */
-#define RF_LOAN_BY_USE 4 /* times what is in use, loans included, at most */
+#define RF_LOAN_BY_USE 4 /* times the present use, loans included, at most */
 #endif
 #define RF_LOAN_BITS 20
 #define RF_LOAN_MAX ((1U << RF_LOAN_BITS) - 1)
@@ -165,7 +166,7 @@ RF_INLINE __u64 rf_loans_all(const struct rf_policy *policy, __u64 jiffies)
 	return rf_loans(jiffies >> (policy->loan_period & 31), 0, rf_loans_most(policy));
 }
 
-/* Can a loan of a window that was evicted at `evicted` be in force? 0: none was. */
+/* Can a loan of a window that was evicted at `evicted` be active? 0: none was evicted. */
 RF_INLINE int rf_loans_may_outlast(const struct rf_policy *policy, __u64 evicted, __u64 jiffies)
 {
 	const __u32 period = policy->loan_period & 31;
