@@ -142,7 +142,7 @@ __noinline int refuse_packet(struct question *question, struct rf_source *source
 		lease_same_answer(question, RF_BANNED, until, slot);
 	} else if (reason == RF_OVER_LIMIT && is_own && config.lease_shift &&
 		   rf_lease_may_follow(policy, RF_OVER)) {
-		question->who.place = take_lease_for(question);
+		question->who.place = take_lease(question);
 		if (question->who.place != NO_LEASE)
 			lease_refusal(question, &source->window, slot);
 	}

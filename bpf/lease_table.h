@@ -316,15 +316,19 @@ static __always_inline struct rf_lease *lease_in(__u32 place)
 
 /*
  * Creates a lease for the source, without pending counts. Returns its place, or NO_LEASE. Credits
- * expire when their window might have been evicted.
+ * expire when their window might have been evicted. Not inlined: flushing needs the stack.
  */
-static __always_inline __u32 take_lease(const struct question *question)
+__noinline __u32 take_lease(const struct question *question)
 {
-	const struct rf_who *who = &question->who;
-	const __u32 tick = tick_of(question->jiffies);
-	const __u32 place = choose_lease(question);
+	const struct rf_who *who;
 	struct rf_lease *lease;
+	__u32 place, tick;
 
+	if (!question)
+		return NO_LEASE;
+	who = &question->who;
+	tick = tick_of(question->jiffies);
+	place = choose_lease(question);
 	if (place == NO_LEASE)
 		return NO_LEASE;
 	lease = lease_in(place);
@@ -342,12 +346,6 @@ static __always_inline __u32 take_lease(const struct question *question)
 	}
 	lease->ends = tick + question->lease_life;
 	return place;
-}
-
-/* The same, not inlined: flushing needs the stack. */
-__noinline int take_lease_for(const struct question *question)
-{
-	return question ? take_lease(question) : NO_LEASE;
 }
 
 /* ---- a loan after a change of the lists ---- */
@@ -493,7 +491,7 @@ __noinline int lease_passed(struct question *question, struct rf_window *first,
 	if (!question->loan.is_busy &&
 	    (question->loan.room < question->cost || !may_borrow(question)))
 		return 0;
-	question->who.place = take_lease_for(question);
+	question->who.place = take_lease(question);
 	if (question->who.place == NO_LEASE)
 		return 0;
 	if (!question->loan.is_busy)
@@ -630,7 +628,7 @@ __noinline int lease_answer(__u32 place, __u32 reason, __u64 until, __u32 slot)
 static __always_inline void lease_same_answer(const struct question *question, __u32 reason,
 					      __u64 until, __u32 slot)
 {
-	const __u32 place = config.lease_shift ? take_lease_for(question) : NO_LEASE;
+	const __u32 place = config.lease_shift ? take_lease(question) : NO_LEASE;
 
 	if (place != NO_LEASE)
 		lease_answer(place, reason, until, slot);

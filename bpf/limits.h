@@ -84,7 +84,7 @@ static __always_inline void lease_one(struct question *question, struct rf_windo
 				      __u32 slot, int verdict)
 {
 	if (verdict != RF_UNDER) {
-		question->who.place = take_lease_for(question);
+		question->who.place = take_lease(question);
 		if (question->who.place != NO_LEASE)
 			lease_refusal(question, window, slot);
 	} else if (!class_asked(question)->is_mixed) {

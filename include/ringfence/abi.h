@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0xc24b4e66320020c0ULL
+#define RF_ABI_LAYOUT 0x3760e0242d935340ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -45,8 +45,9 @@
 #define RF_JIFFIES_WINDOW_MIN \
 	250		/* unless fractions of ticks count and all cells together last this long */
 #define RF_TIME_SHIFT 8 /* then cells are measured in 1/256 tick */
-#define RF_USED_SHIFT_MAX 16		/* RF_LIMIT_MAX in 16 bits */
-#define RF_LEASES_DEFAULT 131072	/* of all CPUs together */
+#define RF_USED_SHIFT_MAX 16   /* RF_LIMIT_MAX in 16 bits */
+#define RF_LEASES_PER_SOURCE 2 /* of all CPUs together; one each leaves 14 % without a place */
+#define RF_LEASES_DEFAULT (RF_LEASES_PER_SOURCE * RF_SOURCES_DEFAULT)
 #define RF_LEASE_LIFE_NS 17000000000ULL /* of a resident, since its window was looked up */
 #define RF_LOAN_PERIOD_MAX 24		/* log2 of jiffies: in each of them, 17 s are fewer */
 #define RF_KIN_MAX 128			/* limits whose windows make a source known */

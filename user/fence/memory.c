@@ -30,11 +30,6 @@
 #define PAGE_MAX 65536
 /* With fewer, a CPU's share of newcomers finds no slot. */
 #define SOURCES_PER_CPU (4 * 128)
-/*
- * Of all CPUs together. Of sources that hash to sets of eight, less than 1 % find no free place;
- * with one lease for each source, 14 % would.
- */
-#define LEASES_PER_SOURCE 2
 
 uint32_t rf_sources_least(int cpus)
 {
@@ -54,7 +49,7 @@ uint32_t rf_leases_default(uint32_t sources, int cpus)
 {
 	const uint64_t each = cpus > 1 ? cpus : 1;
 
-	return ((uint64_t)sources * LEASES_PER_SOURCE + each - 1) / each;
+	return ((uint64_t)sources * RF_LEASES_PER_SOURCE + each - 1) / each;
 }
 
 static uint64_t round_up_8(uint64_t size)
