@@ -59,7 +59,9 @@ struct self {
 	uint64_t time;
 	uint64_t written; /* the latest word that it changed */
 	bool wrote;
-	bool charged; /* it changed what only a charge, or a move to another cell, may */
+	bool charged;	/* it changed what only a charge, or a move to another cell, may */
+	uint64_t epoch; /* of the head when it was charged: another CPU can move it before the
+			   return */
 };
 
 struct run {

@@ -118,9 +118,10 @@ static void admit(uint64_t time, uint32_t cost)
 	if (rf_is_bucket(&run.policy)) {
 		when = rf_bucket_time(time);
 	} else if (has_cells()) {
-		when = present_epoch(time);
+		when = run.self.epoch;
 		/* A head that moves by whole laps may become the word that it was. */
-		if (!run.self.charged && when != run.head_epoch) {
+		if (!run.self.charged && present_epoch(time) != run.head_epoch) {
+			when = present_epoch(time);
 			REQUIRE((uint32_t)when == (uint32_t)run.head_epoch);
 			run.self.charged = true;
 			run.head_epoch = when;
@@ -267,6 +268,8 @@ void watch_operation(void)
 				    !is_mend(before[word], after[word]);
 		if (run.sound)
 			check_write(word, before[word], after[word]);
+		if (word == HEAD)
+			run.self.epoch = run.head_epoch;
 	}
 }
 
