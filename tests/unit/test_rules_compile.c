@@ -371,6 +371,12 @@ static const struct CMUnitTest tests[] = {
 	LOANS("weighted", 0, 0, false, HZ250, LIMIT(100, SECOND, WEIGHTED(16))),
 	LOANS("exact: counts loans from before", 8, 12, false, HZ250,
 	      LIMIT(100, SECOND, STRICT(16), EXACT)),
+	LOANS("count rejected", 8, 12, false, HZ250,
+	      LIMIT(100, SECOND, STRICT(16), COUNT_REJECTED)),
+	LOANS("shadow", 8, 12, false, HZ250, LIMIT(100, SECOND, STRICT(16), .flags = RF_SHADOW)),
+	LOANS("ban", 8, 12, false, HZ250, LIMIT(100, SECOND, STRICT(16), .ban_ns = SECOND)),
+	LOANS("fixed", 8, 12, true, HZ250, LIMIT(100, SECOND, FIXED)),
+	LOANS("coarse", 8, 12, true, HZ250, LIMIT(100, SECOND, COARSE(10))),
 	UNIT_ROW("per /N: changes the mask of IPv4 only", compile_mask4),
 	UNIT_ROW("per6 /N: changes the mask of IPv6 only", compile_mask6),
 };
