@@ -119,7 +119,7 @@ __noinline __u64 used_of(const struct rf_window *window, const struct rf_policy 
 	epoch = rf_head_is_present(window, policy, head, now) ? rf_word_epoch(head) : now;
 	if (rf_is_weighted(policy))
 		return used + rf_edge_part(window, policy, epoch, time);
-	return rf_used_with_lent(policy, used, rf_lent(window, policy, time));
+	return rf_used_with_lent(policy, used, rf_lent_read(window, policy, time));
 }
 
 /* A slot of either family. */
@@ -192,7 +192,7 @@ static __always_inline int fill(struct rf_window_record *record, const struct rf
 	record->passed = source->passed;
 	record->dropped = source->dropped;
 	record->would_drop = policy->ban ? 0 : source->would_drop;
-	record->lent = rf_lent(&window, policy, read_jiffies());
+	record->lent = rf_lent_read(&window, policy, read_jiffies());
 	return 1;
 }
 

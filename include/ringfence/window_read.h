@@ -48,6 +48,30 @@ RF_INLINE __u64 rf_window_estimate(const struct rf_window *window, const struct 
 }
 
 /*
+ * A window's word of loans, as of a reader's `time`. A reader's clock can be behind that of the CPU
+ * that has lent units last: then it counts the units in the word. A CPU of the data path counts all
+ * that can be lent, see loan.h.
+ */
+RF_INLINE __u64 rf_loans_read(const struct rf_window *window, const struct rf_policy *policy,
+			      __u64 time)
+{
+	const __u64 word = rf_load(&window->loans);
+	const __u32 ahead = -rf_loans_age(word, policy, time) % RF_LOAN_PERIODS;
+	const __u32 units = rf_loans_before(word) + rf_loans_now(word);
+
+	if (!ahead || ahead > RF_LOAN_AHEAD)
+		return word;
+	return rf_loans(time >> (policy->loan_period & 31), 0, rf_least(units, RF_LOAN_MAX));
+}
+
+/* The units that are lent at a reader's `time`. */
+RF_INLINE __u32 rf_lent_read(const struct rf_window *window, const struct rf_policy *policy,
+			     __u64 time)
+{
+	return rf_lent_by(rf_loans_read(window, policy, time), policy, time);
+}
+
+/*
  * The use of a window of cells that has also lent units to CPUs: these count as used, see loan.h.
  * After a lost race, or a lower COUNT, both together can exceed L. A window that only its loans
  * fill is at its limit, never over it.
@@ -69,7 +93,7 @@ RF_INLINE __u64 rf_used(const struct rf_window *window, const struct rf_policy *
 	if (!rf_is_bucket(policy))
 		return rf_used_with_lent(policy,
 					 rf_window_used(window, policy, rf_epoch(policy, time)),
-					 rf_lent(window, policy, time));
+					 rf_lent_read(window, policy, time));
 	level = rf_bucket_level(policy, rf_load(&window->head), rf_bucket_time(time));
 	return rf_bucket_units(policy, policy->depth - level);
 }
@@ -83,6 +107,7 @@ RF_INLINE int rf_would_pass(const struct rf_window *window, const struct rf_poli
 {
 	struct rf_window copy = *window;
 
+	copy.loans = rf_loans_read(window, policy, time);
 	return rf_take(&copy, policy, time, cost) == RF_UNDER;
 }
 

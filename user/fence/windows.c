@@ -243,7 +243,7 @@ void rf_window_sight(const struct rf_fence *fence, const struct rf_policy *polic
 		.limit_id = policy->id,
 		.stay = rf_window_stay(state->slot_ref),
 		.used = rf_used(&state->window, policy, time),
-		.lent = rf_lent(&state->window, policy, time),
+		.lent = rf_lent_read(&state->window, policy, time),
 		.passed = state->passed,
 		.dropped = state->dropped,
 		.would_drop = policy->ban ? 0 : state->would_drop,

@@ -584,7 +584,7 @@ static int read_limit(const struct rf_fence *fence, const struct rf_bans *bans, 
 	one->room = (uint64_t)here.limit << policy->unit_shift;
 	now = rf_epoch(policy, time);
 	one->used = rf_used(&one->state.window, policy, time) << policy->unit_shift;
-	one->lent = (uint64_t)rf_lent(&one->state.window, policy, time) << policy->unit_shift;
+	one->lent = (uint64_t)rf_lent_read(&one->state.window, policy, time) << policy->unit_shift;
 	for (int i = 0; i < one->cells; i++)
 		one->cell[i] = (uint64_t)rf_window_cell(&one->state.window, policy,
 							now - (one->cells - 1 - i))

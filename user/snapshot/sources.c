@@ -201,7 +201,7 @@ static int append_window(const struct reading *reading, struct rf_source_row *ro
 	row->dropped = state->dropped;
 	row->would_drop = policy->ban ? 0 : state->would_drop;
 	row->used = rf_used(&state->window, policy, time) << policy->unit_shift;
-	row->lent = (uint64_t)rf_lent(&state->window, policy, time) << policy->unit_shift;
+	row->lent = (uint64_t)rf_lent_read(&state->window, policy, time) << policy->unit_shift;
 	return rf_source_rows_append(reading->rows, row);
 }
 
