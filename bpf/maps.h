@@ -24,14 +24,14 @@
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RF_SOURCES_DEFAULT);
+	__uint(max_entries, RF_WINDOWS_ENTRIES(RF_SOURCES_DEFAULT));
 	__type(key, struct rf_key4);
 	__type(value, struct rf_source);
 } windows4 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, RF_SOURCES_DEFAULT);
+	__uint(max_entries, RF_WINDOWS_ENTRIES(RF_SOURCES_DEFAULT));
 	__type(key, struct rf_key6);
 	__type(value, struct rf_source);
 } windows6 SEC(".maps");

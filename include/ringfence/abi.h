@@ -56,6 +56,13 @@
 #define RF_GROUPINGS_MAX 4     /* ways to group sources that one known filter serves */
 
 /*
+ * The entries of a windows map. At most `sources` of them are used, since each window has a slot.
+ * One more, because the kernel gives a hash the next power of two of buckets: a power of two of
+ * sources then has half a window per bucket, and look-ups read fewer elements.
+ */
+#define RF_WINDOWS_ENTRIES(sources) ((sources) + 1)
+
+/*
  * At offset 0 of the program's read-only data, where readers expect it. The compiled-in values must
  * be right, because `ip` cannot set them.
  */

@@ -12,7 +12,7 @@
 #include "build/tests/floor.skel.h"
 #include "build/tests/sketch.skel.h"
 
-#define WINDOW_BYTES 256 /* of memory, the larger of the two families */
+#define WINDOW_BYTES 288 /* of memory, the larger of the two families */
 
 struct floor_bpf *floors;
 struct sketch_bpf *sketches;

@@ -161,11 +161,14 @@ static void arm(struct target *target, enum family family, const struct load *lo
 /* Both families have the same number of slots. */
 static void set_sources(struct ringfence_bpf *fence, uint32_t sources)
 {
-	struct bpf_map *const maps[] = {fence->maps.windows4, fence->maps.windows6,
-					fence->maps.slots4, fence->maps.slots6};
+	struct bpf_map *const windows[] = {fence->maps.windows4, fence->maps.windows6};
+	struct bpf_map *const slots[] = {fence->maps.slots4, fence->maps.slots6};
 
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		check(bpf_map__set_max_entries(maps[i], sources), "cannot size the windows");
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		check(bpf_map__set_max_entries(windows[i], RF_WINDOWS_ENTRIES(sources)),
+		      "cannot size the windows");
+		check(bpf_map__set_max_entries(slots[i], sources), "cannot size the slots");
+	}
 }
 
 void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,

@@ -198,10 +198,18 @@ cpus=$(tr , '\n' </sys/devices/system/cpu/possible |
 few=$((512 * cpus))
 does 'attach with sources succeeds' "${port[0]}: attached in native mode, fence '${port[0]}'" \
 	ringfence attach "${port[0]}" sources $((few + 7))
-is "$(for map in windows4 windows6; do
-	bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries
-done) $(ringfence status --json dev "${port[0]}" | jq .sources)" "$((few + 7))
-$((few + 7)) $((few + 7))" 'both maps of windows have the size of sources, and status shows it'
+room() { # "MAP: ENTRIES", of maps that grow with the sources
+	local map
+
+	for map in windows4 windows6 slots4 slots6; do
+		echo "$map: $(bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries)"
+	done
+}
+room_for() { # SOURCES: a map of windows has one entry more, see RF_WINDOWS_ENTRIES
+	printf '%s\n' "windows4: $(($1 + 1))" "windows6: $(($1 + 1))" "slots4: $1" "slots6: $1"
+}
+is "$(room)" "$(room_for $((few + 7)))" 'the maps of windows and slots have the size of sources'
+is "$(ringfence status --json dev "${port[0]}" | jq .sources)" "$((few + 7))" 'status shows the number of sources'
 fails 'attach with another number of sources is refused' 1 \
 	"ringfence: ${port[0]}: its fence has room for $((few + 7)) sources; for $few, first run 'ringfence detach ${port[0]}'" \
 	ringfence attach "${port[0]}" sources $few
@@ -220,21 +228,13 @@ on_cpus() { # COUNT CMD…
 	inside unshare -m sh -c 'mount --bind "$1" /sys/devices/system/cpu/possible && shift && exec "$@"' \
 		sh "$scratch/possible" "${@:2}"
 }
-room() { # "MAP: ENTRIES", of maps that grow with the CPUs
-	local map
-
-	for map in windows4 windows6; do
-		echo "$map: $(bpftool -j map show pinned "$pins/${port[0]}/$map" | jq .max_entries)"
-	done
-}
 use "$shipped"
 for cpus in 128:65536 129:66048 256:131072; do
 	IFS=: read -r cpus sources <<<"$cpus"
 	does "$cpus CPUs: attach without sources succeeds" \
 		"${port[0]}: attached in native mode, fence '${port[0]}'" \
 		on_cpus "$cpus" "$build" attach "${port[0]}"
-	is "$(room)" "windows4: $sources
-windows6: $sources" "$cpus CPUs: both maps of windows have room for $sources sources"
+	is "$(room)" "$(room_for "$sources")" "$cpus CPUs: the maps have room for $sources sources"
 	does "$cpus CPUs: a second attach has nothing to do" \
 		"${port[0]}: already attached, fence '${port[0]}'; nothing to do" \
 		on_cpus "$cpus" "$build" attach "${port[0]}"

@@ -47,8 +47,7 @@ static inline int pinned_setup(void **state, uint32_t windows)
 	assert_non_null(program);
 	program_open(program);
 	program->object->rodata->rf_rodata.injected_clock = 0;
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, windows), 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots4, windows), 0);
+	program_set_room(program->object, windows, SOURCES);
 	program_load_only(program);
 	assert_done(rf_fence_measure_clock(&program->fence, &error), &error);
 	assert_done(rf_fence_make_leases(&program->fence, &error), &error);

@@ -65,16 +65,25 @@ static inline void program_set_time(struct program *program, uint64_t now_ns)
 	__atomic_store_n(&program->config->injected_ns, now_ns, __ATOMIC_RELAXED);
 }
 
+/* Before the load: room for that many windows of each family. */
+static inline void program_set_room(const struct ringfence_bpf *object, __u32 sources4,
+				    __u32 sources6)
+{
+	assert_int_equal(
+		bpf_map__set_max_entries(object->maps.windows4, RF_WINDOWS_ENTRIES(sources4)), 0);
+	assert_int_equal(
+		bpf_map__set_max_entries(object->maps.windows6, RF_WINDOWS_ENTRIES(sources6)), 0);
+	assert_int_equal(bpf_map__set_max_entries(object->maps.slots4, sources4), 0);
+	assert_int_equal(bpf_map__set_max_entries(object->maps.slots6, sources6), 0);
+}
+
 /* Opens the object without loading it, to let a test change a map first. With both entries. */
 static inline void program_open_both(struct program *program)
 {
 	*program = (struct program){.object = ringfence_bpf__open(), .fence = RF_FENCE_NONE};
 	assert_non_null(program->object);
 	program->object->rodata->rf_rodata.injected_clock = 1;
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, SOURCES), 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows6, SOURCES), 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots4, SOURCES), 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.slots6, SOURCES), 0);
+	program_set_room(program->object, SOURCES, SOURCES);
 	assert_int_equal(
 		bpf_map__set_max_entries(program->object->maps.known_filter, KNOWN_FILTER_LINES),
 		0);

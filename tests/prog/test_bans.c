@@ -19,8 +19,7 @@ static int setup(void **state)
 	program_run_on(0);
 	assert_non_null(program);
 	program_open(program);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows4, ROOM), 0);
-	assert_int_equal(bpf_map__set_max_entries(program->object->maps.windows6, ROOM), 0);
+	program_set_room(program->object, ROOM, ROOM);
 	program_load(program);
 	program_set_time(program, START_NS);
 	*state = program;

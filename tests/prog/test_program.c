@@ -83,8 +83,12 @@ static void the_compiled_in_defaults_are_those_of_production(void **state)
 	assert_int_equal(first->magic, RF_ABI_MAGIC);
 	assert_int_equal(first->abi, RF_ABI_VERSION);
 	assert_int_equal(first->injected_clock, 0);
-	assert_int_equal(bpf_map__max_entries(fresh->maps.windows4), RF_SOURCES_DEFAULT);
-	assert_int_equal(bpf_map__max_entries(fresh->maps.windows6), RF_SOURCES_DEFAULT);
+	assert_int_equal(bpf_map__max_entries(fresh->maps.windows4),
+			 RF_WINDOWS_ENTRIES(RF_SOURCES_DEFAULT));
+	assert_int_equal(bpf_map__max_entries(fresh->maps.windows6),
+			 RF_WINDOWS_ENTRIES(RF_SOURCES_DEFAULT));
+	assert_int_equal(bpf_map__max_entries(fresh->maps.slots4), RF_SOURCES_DEFAULT);
+	assert_int_equal(bpf_map__max_entries(fresh->maps.slots6), RF_SOURCES_DEFAULT);
 	ringfence_bpf__destroy(fresh);
 }
 
@@ -356,14 +360,15 @@ static unsigned long locked_bytes(int map)
 	return bytes;
 }
 
-/* The memory for one window more, without the fixed part of a map. */
-static unsigned long bytes_per_window(const struct bpf_map *map)
+/* The memory for one source more in a map with `extra` entries more, without its fixed part. */
+static unsigned long bytes_per_source(const struct bpf_map *map, __u32 extra)
 {
 	unsigned long bytes[2];
 
 	for (int i = 0; i < 2; i++) {
 		int fd = bpf_map_create(bpf_map__type(map), NULL, bpf_map__key_size(map),
-					bpf_map__value_size(map), RF_SOURCES_DEFAULT << i, NULL);
+					bpf_map__value_size(map), (RF_SOURCES_DEFAULT << i) + extra,
+					NULL);
 
 		assert_true(fd >= 0);
 		bytes[i] = locked_bytes(fd);
@@ -373,16 +378,17 @@ static unsigned long bytes_per_window(const struct bpf_map *map)
 }
 
 /* In the map, a key of IPv6 takes 16 bytes more. Each window also has a slot. */
-static void a_window_takes_256_bytes_or_272_all_included(void **state)
+static void a_window_takes_272_bytes_or_288_and_a_slot(void **state)
 {
 	const struct program *program = *state;
+	const __u32 extra = RF_WINDOWS_ENTRIES(0);
 
-	assert_in_range(bytes_per_window(program->object->maps.windows4), sizeof(struct rf_source),
-			256);
-	assert_in_range(bytes_per_window(program->object->maps.windows6), sizeof(struct rf_source),
-			272);
-	assert_in_range(bytes_per_window(program->object->maps.slots4), 16, 16);
-	assert_in_range(bytes_per_window(program->object->maps.slots6), 32, 32);
+	assert_in_range(bytes_per_source(program->object->maps.windows4, extra),
+			sizeof(struct rf_source), 272);
+	assert_in_range(bytes_per_source(program->object->maps.windows6, extra),
+			sizeof(struct rf_source), 288);
+	assert_in_range(bytes_per_source(program->object->maps.slots4, 0), 16, 16);
+	assert_in_range(bytes_per_source(program->object->maps.slots6, 0), 32, 32);
 }
 
 /* ---- jumbo frames ---- */
@@ -517,7 +523,7 @@ int main(void)
 		TEST(a_lowered_limit_forgets_nothing_it_admitted),
 		TEST(a_full_map_drops_newcomers_and_counts_the_error),
 		TEST(more_sources_than_windows_evicts_and_counts_every_packet),
-		TEST(a_window_takes_256_bytes_or_272_all_included),
+		TEST(a_window_takes_272_bytes_or_288_and_a_slot),
 		cmocka_unit_test_setup_teardown(a_jumbo_frame_is_charged_once_with_all_its_bytes,
 						setup_both, program_teardown),
 		cmocka_unit_test(a_program_that_is_used_again_is_as_a_new_one),

@@ -108,7 +108,9 @@ static int size_maps(struct bpf_object *object, const struct rf_attach *attach)
 	const uint32_t lease_sets = rf_leases_wanted(attach) / RF_LEASE_WAYS;
 	int err = 0;
 
-	for (int i = RF_MAP_WINDOWS4; i <= RF_MAP_SLOTS6 && !err; i++)
+	for (int i = RF_MAP_WINDOWS4; i <= RF_MAP_WINDOWS6 && !err; i++)
+		err = size_map(object, i, RF_WINDOWS_ENTRIES(sources));
+	for (int i = RF_MAP_SLOTS4; i <= RF_MAP_SLOTS6 && !err; i++)
 		err = size_map(object, i, sources);
 	if (!err)
 		err = size_map(object, RF_MAP_LEASES, lease_sets);

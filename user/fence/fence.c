@@ -294,8 +294,8 @@ int rf_fence_map_memory(struct rf_fence *fence, struct rf_error *error)
 		return rf_error_failed(error, -errno, "cannot read the fence's filter: %s",
 				       strerror(errno));
 	fence->known_filter_lines = info.max_entries;
-	if (rf_map_info(fence->map_fd[RF_MAP_WINDOWS4], &info))
-		return rf_error_failed(error, -errno, "cannot read the fence's windows: %s",
+	if (rf_map_info(fence->map_fd[RF_MAP_SLOTS4], &info))
+		return rf_error_failed(error, -errno, "cannot read the fence's slots: %s",
 				       strerror(errno));
 	fence->sources = info.max_entries;
 	count = map_leases(fence, error);

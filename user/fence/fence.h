@@ -34,7 +34,7 @@ struct rf_fence {
 	bool read_only;		     /* opened by read-only pins */
 	bool is_alien;		     /* not opened, since it is not as this build makes it */
 	bool among_unknown;	     /* the only fence found, but some programs could not be read */
-	uint32_t sources;	     /* capacity of each windows map */
+	uint32_t sources;	     /* slots of each family, the most windows */
 	uint32_t source_size;	     /* bytes of a window; RF_SHARED_SOURCE_SIZE: it has shares */
 	uint32_t leases;	     /* of all CPUs together */
 	int map_fd[RF_MAP_COUNT];
