@@ -79,15 +79,15 @@ static int window_of(int limit)
 	return limit + books.evicted;
 }
 
-static int epoch_of(int time)
+static int epoch_of(int limit, int time)
 {
-	return time / (int)policy[0].cell;
+	return time / (int)policy[limit].cell;
 }
 
-static int head_epoch(const struct memory *memory, int window)
+static int head_epoch(const struct memory *memory, int limit, int window)
 {
 	return (__s32)(rf_word_epoch(memory->window[window].head) -
-		       (__u32)(ORIGIN / policy[0].cell));
+		       (__u32)(ORIGIN / policy[limit].cell));
 }
 
 static int sum_up_to(const __u8 *ledger, int epoch)
@@ -152,7 +152,7 @@ static void note_head(int index, int limit, const struct memory *before, enum st
 {
 	const int window = hands[index].local.first + limit;
 	const __u64 head = shared.window[window].head, old = before->window[window].head;
-	const int epoch = head_epoch(&shared, window);
+	const int epoch = head_epoch(&shared, limit, window);
 
 	if (head == old)
 		return;
@@ -175,7 +175,7 @@ static void note_operation(int index, const struct memory *before, const struct 
 		if (shared.window[window_of(i)].loans != before->window[window_of(i)].loans)
 			note_grant(index, i, before);
 		if (local->charged[i] && !so_far->charged[i] && local->first + i == window_of(i))
-			pass(i, most(epoch_of(local->time), books.cpu[index].epoch[i]),
+			pass(i, most(epoch_of(i, local->time), books.cpu[index].epoch[i]),
 			     local->limit);
 	}
 	for (int i = 0; i < CPUS_MAX; i++)
@@ -191,7 +191,7 @@ static bool is_ahead(int limit, int time)
 
 static bool is_full(int limit, int time)
 {
-	const int epoch = most(epoch_of(time), head_epoch(&shared, window_of(limit)));
+	const int epoch = most(epoch_of(limit, time), head_epoch(&shared, limit, window_of(limit)));
 
 	return sum_up_to(books.passed[limit], epoch) + lent_at(limit, time) >=
 	       (int)policy[limit].limit;
@@ -234,7 +234,7 @@ static void judge_answer(int index, int time)
 	if (lease->has_credits) {
 		answered++;
 		for (int i = 0; i < row->limits; i++)
-			pass(i, epoch_of(time), books.cpu[index].limit);
+			pass(i, epoch_of(i, time), books.cpu[index].limit);
 		return;
 	}
 	refused++;
@@ -475,7 +475,7 @@ static void start(int limit)
 			.edge = RF_EDGE_STRICT,
 			.limit = limit,
 			.clip = most(limit, row->other_limit),
-			.cell = is_fixed ? 2 : 1,
+			.cell = row->ticks[i] ? row->ticks[i] : 1 + is_fixed,
 			.cells = is_fixed ? 1 : row->cells,
 			.clock = RF_JIFFIES,
 			.loan_frame = row->frame[i],

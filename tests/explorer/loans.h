@@ -71,11 +71,13 @@ struct row {
 	int limits;
 	int limit_from, limit_to;
 	int other_limit;	   /* that a packet may find instead; 0: none */
-	int cells;		   /* that count, of one tick; 0: a fixed window of two ticks */
+	int cells;		   /* that count; 0: a fixed window */
+	int ticks[LIMITS];	   /* in a cell; 0: one, of a fixed window two */
 	int frame[LIMITS], period; /* log2 of ticks */
 	int share, room;	   /* RF_LOAN_SHARE, RF_LOAN_ROOM */
 	int packets[CPUS_MAX];
 	int from[CPUS_MAX];	/* the time of its first packet, at least */
+	int borrowers;		/* the other CPUs find no place for a lease; 0: all borrow */
 	bool credits, refusals; /* leases also hold credits, and refuse */
 	bool evicts;		/* the window is evicted, and created again */
 	int times[TIMES_MAX];	/* of the clock, up to -1 */

@@ -96,7 +96,6 @@ void run_call(struct memory *memory, struct local *local, int index)
 	const __u64 time = ORIGIN + local->time;
 	const struct rf_ask ask = {.time = time, .jiffies = time, .tick_ns = 1, .cost = 1};
 
-	(void)index;
 	set_limits(local->limit);
 	if (row->limits == 1)
 		local->charged[0] = rf_take(window[0], &policy[0], time, 1) == RF_UNDER;
@@ -107,6 +106,8 @@ void run_call(struct memory *memory, struct local *local, int index)
 			rf_lease_end(&local->lease);
 		return;
 	}
+	if (row->borrowers && index >= row->borrowers)
+		return;
 	local->stage = LENDS;
 	if (borrow(window, &local->lease, time))
 		return;

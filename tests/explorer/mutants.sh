@@ -329,6 +329,8 @@ mutants_of_loans() {
 		's/return used \+ .*/return 1;/'
 	try_mutant loans loose "the loans are not read again after an admission" rf_add \
 		's/units \+= rf_lent\(.*/;/'
+	try_mutant loans loose "the loans are not read again after the head has moved" rf_take_sliding \
+		's/lent = rf_lent\(.*/lent = 0;/'
 	try_mutant loans lends "a CPU that is behind turns the word of loans back" rf_loan_room \
 		's/in_use = \(__u64\)used \+ .*/in_use = used;/'
 	try_mutant loans loose "a lost race for the word of loans counts as won" rf_lend \
@@ -357,6 +359,8 @@ mutants_of_loans() {
 		's/i < row->limits/i < 1/'
 	try_mutant loans loose "a loan that one of several limits refused" lend_by_all \
 		's/return false;/;/'
+	try_mutant loans loose "of several limits the shortest frame" rf_loan_terms_join \
+		's/rf_most\(one.frame, other.frame\)/one.frame \&\& one.frame < other.frame ? one.frame : other.frame/'
 }
 
 # Errors of shares: when a share is written, when it is released, and when a cell is closed.
