@@ -21,7 +21,7 @@ const volatile struct rf_rodata rf_rodata = {
 
 static __always_inline __u64 read_jiffies(void)
 {
-	if (rf_rodata.injected_clock)
+	if (unlikely(rf_rodata.injected_clock))
 		return config.tick_ns ? config.injected_ns / config.tick_ns : 0;
 	return bpf_jiffies64();
 }
@@ -48,23 +48,23 @@ static __always_inline int read_pause(__u64 jiffies)
 }
 
 /* Were these rules not confirmed before their deadline? */
-static __always_inline int is_past_deadline(const struct rf_bank *bank, __u64 jiffies)
+static __always_inline int is_past_deadline(const struct rf_bank *bank)
 {
 	const __u64 deadline = rf_load(&bank->deadline); /* `confirm` can clear it concurrently */
 
-	return deadline && deadline <= jiffies;
+	return deadline && deadline <= read_jiffies();
 }
 
 /*
  * The generation of the active rules, for readers. If all rules have expired and everything passes,
  * no bank is active: then the last one.
  */
-static __always_inline __u64 generation_in_force(__u64 jiffies)
+static __always_inline __u64 generation_in_force(void)
 {
 	const __u64 generation = rf_load(&config.active);
 	const struct rf_bank *bank = &config.bank[generation & 1];
 
-	if (!is_past_deadline(bank, jiffies) || bank->fallback == RF_FALL_OPEN)
+	if (!is_past_deadline(bank) || bank->fallback == RF_FALL_OPEN)
 		return generation;
 	return generation - 1;
 }

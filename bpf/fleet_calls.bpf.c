@@ -179,7 +179,7 @@ int fleet_call(void *ignored)
 	take_key(batch);
 	for (__u32 i = 0; i < RF_BUCKETS; i++)
 		note_heard(i);
-	generation = generation_in_force(read_jiffies());
+	generation = generation_in_force();
 	count = batch->count;
 	for (__u32 i = 0; i < RF_FLEET_BATCH; i++) {
 		if (i >= count)

@@ -17,7 +17,7 @@ struct spot {
 };
 
 /* False: leases are disabled, or this source cannot have one. */
-static __always_inline int find_spot(const struct rf_who *who, __u32 cpu, struct spot *spot)
+static __always_inline int find_spot(const struct rf_who *who, struct spot *spot)
 {
 	const __u32 shift = config.lease_shift;
 	__u64 hash;
@@ -25,7 +25,7 @@ static __always_inline int find_spot(const struct rf_who *who, __u32 cpu, struct
 	if (!shift || who->source[1])
 		return 0;
 	hash = rf_lease_hash(who->source[0], config.lease_key);
-	spot->place = (cpu << (64 - shift)) + (hash >> shift);
+	spot->place = (bpf_get_smp_processor_id() << (64 - shift)) + (hash >> shift);
 	spot->tag = rf_lease_tag(hash);
 	return 1;
 }
@@ -93,30 +93,48 @@ find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct sp
 }
 
 /*
+ * The same, on the fast path. The tag is computed again: otherwise the hash would stay in a
+ * register for every packet.
+ */
+static __always_inline struct rf_lease *find_again(const struct rf_who *who,
+						   struct rf_lease_set *set, __u32 place)
+{
+	__u64 source = who->source[0];
+	struct spot spot = {.place = place};
+
+	RF_OPAQUE(spot.place);
+	RF_OPAQUE(source);
+	spot.tag = rf_lease_tag(rf_lease_hash(source, config.lease_key));
+	return find_by_tags(who, set, &spot);
+}
+
+/*
  * Fast path: does a lease handle this packet? If so, it has counted the packet and touched only its
  * own cache line. Most leases are in the first place, where the tags need not be read.
  */
-static __always_inline int lease_answers(const struct rf_who *who, __u32 cpu, __u64 jiffies,
-					 __u32 cost, __u32 len_bytes, int *is_drop)
+static __always_inline int lease_answers(const struct rf_who *who, __u32 cost, __u32 len_bytes,
+					 int *is_drop)
 {
 	struct rf_lease_set *set;
 	struct rf_lease *lease;
 	struct spot spot;
+	__u64 jiffies;
 
-	if (!find_spot(who, cpu, &spot))
+	if (!find_spot(who, &spot))
 		return 0;
 	set = set_at(spot.place);
 	if (!set)
 		return 0;
 	lease = lease_at(set, spot.place);
-	if (!rf_lease_is_for(lease, who))
-		lease = find_by_tags(who, set, &spot);
+	if (unlikely(!rf_lease_is_for(lease, who)))
+		lease = find_again(who, set, spot.place);
 	if (!lease)
 		return 0;
-	if (!lease_is_live(lease, jiffies) &&
+	jiffies = read_jiffies();
+	if (unlikely(!lease_is_live(lease, jiffies)) &&
 	    !(rf_lease_next_frame(lease, jiffies) && lease_is_live(lease, jiffies)))
 		return 0;
-	if (!lease->has_credits && read_pause(jiffies))
+	if (!lease->has_credits && unlikely(read_pause(jiffies)))
 		return 0; /* it might refuse, and refusals are counted as drops */
 	if (!rf_lease_answers(lease, cost, len_bytes))
 		return 0;
@@ -277,7 +295,7 @@ __noinline __u32 choose_lease(const struct question *question)
 
 	if (!question)
 		return NO_LEASE;
-	if (!find_spot(&question->who, bpf_get_smp_processor_id(), &spot))
+	if (!find_spot(&question->who, &spot))
 		return NO_LEASE;
 	set = set_at(spot.place);
 	if (!set)
@@ -299,7 +317,7 @@ __noinline int tag_lease(const struct question *question, __u32 place)
 	struct spot spot;
 	__u64 *tags;
 
-	if (!question || !find_spot(&question->who, bpf_get_smp_processor_id(), &spot))
+	if (!question || !find_spot(&question->who, &spot))
 		return 0;
 	tags = tags_at(place);
 	if (tags)
@@ -369,7 +387,7 @@ __noinline int loan_answers(const struct question *question)
 	struct spot spot;
 	__u32 way;
 
-	if (!question || !find_spot(&question->who, bpf_get_smp_processor_id(), &spot))
+	if (!question || !find_spot(&question->who, &spot))
 		return 0;
 	set = set_at(spot.place);
 	if (!set)

@@ -37,6 +37,13 @@ static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffie
 	return 1;
 }
 
+static __always_inline int guard_may_drop(const struct rf_bank *bank, int is_ipv6)
+{
+	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
+
+	return (bank->flags & (RF_BANK_DROPS_NEWCOMERS | listed)) == RF_BANK_DROPS_NEWCOMERS;
+}
+
 /*
  * Fast path: is this definitely a newcomer that the guard drops? Checked before the leases, where a
  * newcomer costs four cache lines; here it costs one.
@@ -45,11 +52,8 @@ static __always_inline int is_dropped_newcomer(const struct question *question,
 					       const struct rf_bank *bank, __u32 limits,
 					       int is_ipv6)
 {
-	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;
 	__u32 in_force;
 
-	if ((bank->flags & (RF_BANK_DROPS_NEWCOMERS | listed)) != RF_BANK_DROPS_NEWCOMERS)
-		return 0;
 	in_force = limits & bank->prefix_class[0] & ~bank->shadows;
 	if (!in_force || in_force & bank->rate0 || !guard_is_exhausted(bank, question->jiffies, 0))
 		return 0;

@@ -147,7 +147,7 @@ static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *
 static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generation,
 				      const struct rf_packet *packet)
 {
-	if (bank->flags & RF_BANK_PORTS && packet->flags & RF_HAS_DPORT) {
+	if (unlikely(bank->flags & RF_BANK_PORTS) && packet->flags & RF_HAS_DPORT) {
 		RF_OPAQUE(generation); /* otherwise its bit is stored even without a look-up */
 		return class_of_port(generation & 1, packet);
 	}
@@ -226,14 +226,14 @@ static __always_inline void clear_answers(struct question *question)
 }
 
 /* The active rules; NULL: an unconfirmed attach has expired, and everything passes. */
-static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 *generation)
+static __always_inline const struct rf_bank *bank_in_force(__u64 *generation)
 {
 	const struct rf_bank *bank;
 
 	/* Read once: a packet sees one set of rules, never a mixture. */
 	*generation = rf_load(&config.active);
 	bank = &config.bank[*generation & 1];
-	if (!is_past_deadline(bank, jiffies))
+	if (likely(!is_past_deadline(bank)))
 		return bank;
 	if (bank->fallback == RF_FALL_OPEN)
 		return NULL;
@@ -243,12 +243,13 @@ static __always_inline const struct rf_bank *bank_in_force(__u64 jiffies, __u64 
 
 /* Fast path: does the guard refuse this source before any lease is read? */
 static __always_inline int is_refused_at_once(const struct rf_packet *packet, int version,
-					      const struct rf_bank *bank, __u32 limits,
-					      __u64 jiffies)
+					      const struct rf_bank *bank, __u32 limits)
 {
 	struct question question;
 
-	question.jiffies = jiffies;
+	if (likely(!guard_may_drop(bank, version == 6)))
+		return 0;
+	question.jiffies = read_jiffies();
 	set_source(&question, packet, version);
 	return is_dropped_newcomer(&question, bank, limits, version == 6);
 }
@@ -365,7 +366,7 @@ enum frame {
 /* True: `request` is set. Else `why` is the reason, and nothing is charged. */
 static __always_inline int set_request(struct xdp_md *ctx, struct request *request,
 				       const struct rf_packet *packet, int version, __u32 len_bytes,
-				       __u64 jiffies, enum frame frame, enum rf_reason *why)
+				       enum frame frame, enum rf_reason *why)
 {
 	const __u32 listed = version == 4 ? RF_BANK_PREFIXES4 : RF_BANK_PREFIXES6;
 	const struct rf_packet_class *class;
@@ -374,7 +375,7 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	__u32 index;
 
 	*why = RF_UNCONFIRMED;
-	bank = bank_in_force(jiffies, &generation);
+	bank = bank_in_force(&generation);
 	if (!bank)
 		return 0;
 	request->is_unclassified =
@@ -383,26 +384,31 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	if (request->is_unclassified && !(bank->flags & listed))
 		return 0;
 	index = class_of(bank, generation, packet);
-	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
-		RF_OPAQUE(index); /* these save stack: intermediate values need not be preserved */
-		if (frame == FRAME_PLAIN)
-			index = class_of_plain(ctx, packet, index, generation, len_bytes, version);
-		else if (frame == FRAME_PARSED)
-			index = class_of_parsed(ctx, index, generation, len_bytes);
-		else
-			index = class_by_shape(ctx, index, generation, len_bytes);
-		RF_OPAQUE(index); /* keeps the mask: the verifier does not see the returned value's
-				     bound */
-		index %= RF_PACKET_CLASSES_MAX;
-		RF_OPAQUE(bank);
-	}
 	class = &bank->packet_class[index];
-	/* From here on the class is known, or a list may decide. */
-	*why = RF_NO_LIMIT;
-	if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
-		return 0;
+	if (unlikely(!class->limits)) {
+		if (class->by_shape) {
+			RF_OPAQUE(index); /* these save stack: intermediate values need not be
+					     preserved */
+			if (frame == FRAME_PLAIN)
+				index = class_of_plain(ctx, packet, index, generation, len_bytes,
+						       version);
+			else if (frame == FRAME_PARSED)
+				index = class_of_parsed(ctx, index, generation, len_bytes);
+			else
+				index = class_by_shape(ctx, index, generation, len_bytes);
+			RF_OPAQUE(index); /* keeps the mask: the verifier does not see the
+					     returned value's bound */
+			index %= RF_PACKET_CLASSES_MAX;
+			RF_OPAQUE(bank);
+			class = &bank->packet_class[index];
+		}
+		/* From here on the class is known, or a list may decide. */
+		*why = RF_NO_LIMIT;
+		if (!class->limits && !(bank->flags & (listed | RF_BANK_BANS_ALL)))
+			return 0;
+	}
 	*why = RF_NEWCOMER_DROP;
-	if (is_refused_at_once(packet, version, bank, class->limits, jiffies))
+	if (is_refused_at_once(packet, version, bank, class->limits))
 		return 0;
 	set_who(&request->who, packet, version, bank);
 	request->who.rules = rf_who_rules(generation, index, version == 6);
@@ -415,17 +421,17 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
  * `why`.
  */
 static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_packet *packet,
-					int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
-					enum frame frame, enum rf_reason *why)
+					int version, __u32 len_bytes, enum frame frame,
+					enum rf_reason *why)
 {
 	struct request request;
 	struct question *question;
 	int is_drop;
 
-	if (!set_request(ctx, &request, packet, version, len_bytes, jiffies, frame, why))
+	if (!set_request(ctx, &request, packet, version, len_bytes, frame, why))
 		return STEP_COUNT;
 	if (!request.is_unclassified &&
-	    lease_answers(&request.who, cpu, jiffies, request.cost, len_bytes, &is_drop))
+	    likely(lease_answers(&request.who, request.cost, len_bytes, &is_drop)))
 		return is_drop ? XDP_DROP : XDP_PASS;
 	/* Stored in memory only from here on: the lease path uses registers. */
 	question = find_question();
@@ -435,7 +441,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	}
 	question->who = request.who;
 	set_source(question, packet, version);
-	question->jiffies = jiffies;
+	question->jiffies = read_jiffies();
 	question->len_bytes = len_bytes;
 	question->cost = request.cost;
 	clear_answers(question);
@@ -452,7 +458,7 @@ __noinline int judge_sourceless(__u32 reason, __u32 len_bytes, int is_paused)
 	const struct rf_bank *bank;
 	__u64 generation;
 
-	bank = bank_in_force(jiffies, &generation);
+	bank = bank_in_force(&generation);
 	if (!bank)
 		return reason < RF_FIRST_DROP ? reason : RF_UNCONFIRMED;
 	if (reason < RF_FIRST_DROP)
@@ -477,52 +483,47 @@ static __always_inline int count_reason(enum rf_reason reason, __u32 len_bytes, 
 }
 
 static __always_inline int handle_packet(struct xdp_md *ctx, const struct rf_packet *packet,
-					 int version, __u32 len_bytes, __u64 jiffies, __u32 cpu,
-					 enum frame frame)
+					 int version, __u32 len_bytes, enum frame frame)
 {
 	enum rf_reason why;
-	const int verdict =
-		judge_packet(ctx, packet, version, len_bytes, jiffies, cpu, frame, &why);
+	const int verdict = judge_packet(ctx, packet, version, len_bytes, frame, &why);
 
 	if (verdict != STEP_COUNT)
 		return verdict;
-	return count_reason(why, len_bytes, why >= RF_FIRST_DROP && read_pause(jiffies));
+	return count_reason(why, len_bytes, why >= RF_FIRST_DROP && read_pause(read_jiffies()));
 }
 
 /* Handles a packet of a frame that is not plain, as parsed. */
 static __always_inline int handle_either(struct xdp_md *ctx, enum rf_parsed parsed,
 					 const struct rf_packet *packet, __u32 len_bytes,
-					 __u64 jiffies, __u32 cpu, enum frame frame)
+					 enum frame frame)
 {
 	if (parsed != RF_PARSED_SOURCE) {
-		const int is_paused = read_pause(jiffies);
+		const int is_paused = read_pause(read_jiffies());
 
 		return count_reason(
 			judge_sourceless(rf_parsed_reason(parsed), len_bytes, is_paused), len_bytes,
 			is_paused);
 	}
 	if (packet->version == 4)
-		return handle_packet(ctx, packet, 4, len_bytes, jiffies, cpu, frame);
-	return handle_packet(ctx, packet, 6, len_bytes, jiffies, cpu, frame);
+		return handle_packet(ctx, packet, 4, len_bytes, frame);
+	return handle_packet(ctx, packet, 6, len_bytes, frame);
 }
 
 /* Plain frames have a separate path, in which their constants need no register and no branch. */
 static __always_inline int handle_frame(struct xdp_md *ctx)
 {
-	/* First: to the compiler a helper is a call, which costs all registers. */
-	const __u64 jiffies = read_jiffies();
-	const __u32 cpu = bpf_get_smp_processor_id();
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	const __u32 len_bytes = end - data;
 	struct rf_packet packet;
 	enum rf_parsed found;
 
-	if (rf_packet_is_plain4(data, end, &packet))
-		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, FRAME_PLAIN);
+	if (likely(rf_packet_is_plain4(data, end, &packet)))
+		return handle_packet(ctx, &packet, 4, len_bytes, FRAME_PLAIN);
 	if (rf_packet_is_plain6(data, end, &packet))
-		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, FRAME_PLAIN);
+		return handle_packet(ctx, &packet, 6, len_bytes, FRAME_PLAIN);
 	found = rf_packet_parse(data, end, &packet);
-	return handle_either(ctx, found, &packet, len_bytes, jiffies, cpu, FRAME_LINEAR);
+	return handle_either(ctx, found, &packet, len_bytes, FRAME_LINEAR);
 }
 
 /*
@@ -531,22 +532,21 @@ static __always_inline int handle_frame(struct xdp_md *ctx)
  */
 static __always_inline int handle_frags(struct xdp_md *ctx)
 {
-	const __u64 jiffies = read_jiffies();
-	const __u32 cpu = bpf_get_smp_processor_id(), len_bytes = bpf_xdp_get_buff_len(ctx);
+	const __u32 len_bytes = bpf_xdp_get_buff_len(ctx);
 	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	const struct parsed *parsed;
 	struct rf_packet packet;
 	enum rf_parsed found;
 
 	if (rf_packet_is_plain4(data, end, &packet) && !(packet.flags & RF_TCP_CUT))
-		return handle_packet(ctx, &packet, 4, len_bytes, jiffies, cpu, FRAME_PLAIN);
+		return handle_packet(ctx, &packet, 4, len_bytes, FRAME_PLAIN);
 	if (rf_packet_is_plain6(data, end, &packet) && !(packet.flags & RF_TCP_CUT))
-		return handle_packet(ctx, &packet, 6, len_bytes, jiffies, cpu, FRAME_PLAIN);
+		return handle_packet(ctx, &packet, 6, len_bytes, FRAME_PLAIN);
 	found = parse_frame(ctx, len_bytes);
 	parsed = find_parsed();
 	if (!parsed)
 		return XDP_PASS; /* cannot happen; for the verifier */
-	return handle_either(ctx, found, &parsed->packet, len_bytes, jiffies, cpu, FRAME_PARSED);
+	return handle_either(ctx, found, &parsed->packet, len_bytes, FRAME_PARSED);
 }
 
 /* ---- after the verdict ---- */
@@ -559,7 +559,7 @@ static __always_inline __u64 note_of_packet(struct xdp_md *ctx, const struct rf_
 	__u64 generation;
 	__u32 index;
 
-	bank = bank_in_force(read_jiffies(), &generation);
+	bank = bank_in_force(&generation);
 	if (!bank)
 		return 0;
 	index = class_of(bank, generation, packet);
@@ -652,7 +652,7 @@ int ringfence(struct xdp_md *ctx)
 {
 	int verdict = handle_frame(ctx);
 
-	if (!config.after_verdict)
+	if (likely(!config.after_verdict))
 		return verdict;
 	RF_OPAQUE(ctx); /* otherwise clang 22 saves a copy, for which the stack has no room */
 	if (config.is_sampling && is_due())

@@ -94,7 +94,7 @@ static __always_inline __u64 note_by_lease(const struct rf_who *who)
 	struct spot spot;
 	__u32 reason;
 
-	if (!find_spot(who, bpf_get_smp_processor_id(), &spot))
+	if (!find_spot(who, &spot))
 		return 0;
 	set = set_at(spot.place);
 	if (!set)

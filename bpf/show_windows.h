@@ -34,7 +34,7 @@ struct bpf_iter__bpf_map_elem {
 /* The active bank, as the data path sees it. */
 static __always_inline __u32 bank_in_force(void)
 {
-	return generation_in_force(read_jiffies()) & 1;
+	return generation_in_force() & 1;
 }
 
 static __always_inline __u32 ticks_of(__u32 seconds)

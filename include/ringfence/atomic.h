@@ -76,4 +76,11 @@ RF_INLINE __u64 rf_cas(__u64 *word, __u64 expected, __u64 desired)
 	return __sync_val_compare_and_swap(word, expected, desired);
 }
 
+/*
+ * Common path or not: the compiler then moves values to the stack where the rare path needs it,
+ * instead of where they are computed, for every packet.
+ */
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
 #endif /* RINGFENCE_ATOMIC_H */
