@@ -136,9 +136,9 @@ static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *
 
 	if (!table)
 		return 0; /* cannot happen; for the verifier */
-	of = packet->protocol == IPPROTO_UDP ? RF_PORTS_UDP
-	     : packet->flags & RF_SYN	     ? RF_PORTS_SYN
-					     : RF_PORTS_TCP;
+	of = packet->flags & RF_UDP_PORT ? RF_PORTS_UDP
+	     : packet->flags & RF_SYN	 ? RF_PORTS_SYN
+					 : RF_PORTS_TCP;
 	RF_OPAQUE(port); /* keeps the mask: the bound was lost on the stack */
 	return table->packet_class[of][port % RF_PORTS];
 }
@@ -147,12 +147,13 @@ static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *
 static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generation,
 				      const struct rf_packet *packet)
 {
-	if (unlikely(bank->flags & RF_BANK_PORTS) && packet->flags & RF_HAS_DPORT) {
+	if (!(packet->flags & RF_HAS_DPORT))
+		return bank->class_of_protocol[packet->protocol];
+	if (unlikely(bank->flags & RF_BANK_PORTS)) {
 		RF_OPAQUE(generation); /* otherwise its bit is stored even without a look-up */
 		return class_of_port(generation & 1, packet);
 	}
-	return packet->flags & RF_SYN ? bank->class_of_syn
-				      : bank->class_of_protocol[packet->protocol];
+	return bank->class_of_ports[packet->flags >> RF_PORTS_OF_SHIFT & RF_PORTS_OF_MASK];
 }
 
 /* Evaluates lists, then limits, and counts the result. */

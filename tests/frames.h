@@ -21,8 +21,9 @@
 	RF_PARSED_SOURCE, 6, FRAME_SOURCE6, protocol, flags, dport
 #define UNTOLD4(protocol)	CHARGED4(protocol, RF_CLASS_UNKNOWN, 0)
 #define UNTOLD6(protocol)	CHARGED6(protocol, RF_CLASS_UNKNOWN, 0)
-#define PORT4(protocol, dport)	CHARGED4(protocol, RF_HAS_DPORT, dport)
-#define PORT6(protocol, dport)	CHARGED6(protocol, RF_HAS_DPORT, dport)
+#define PORT_FLAGS(protocol)	(RF_HAS_DPORT | ((protocol) == 17 ? RF_UDP_PORT : 0))
+#define PORT4(protocol, dport)	CHARGED4(protocol, PORT_FLAGS(protocol), dport)
+#define PORT6(protocol, dport)	CHARGED6(protocol, PORT_FLAGS(protocol), dport)
 #define SYN4(dport)		CHARGED4(6, RF_HAS_DPORT | RF_SYN, dport)
 #define SYN6(dport)		CHARGED6(6, RF_HAS_DPORT | RF_SYN, dport)
 #define CUT4(dport)		CHARGED4(6, RF_HAS_DPORT | RF_SYN | RF_TCP_CUT, dport)

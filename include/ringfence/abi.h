@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0x3760e0242d935340ULL
+#define RF_ABI_LAYOUT 0x367c0039a53286d8ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -516,12 +516,14 @@ struct rf_bank {
 	 */
 	__u64 lease_mask6; /* two __be32, the first in the low half */
 	__be32 lease_mask4;
-	__u8 class_of_syn; /* packet class of a SYN, if no limit has ports */
-	__u8 other;	   /* slot of the limit of RF_MATCH_OTHER, plus 1; 0: no such limit */
-	__u8 ban_lease;	   /* jiffies: no lease repeats `banned` for longer */
+	/* Packet class of packets with a port, by enum rf_ports_of, if no limit has ports. */
+	__u8 class_of_ports[RF_PORTS_OF_MASK + 1];
+	__u8 other;	 /* slot of the limit of RF_MATCH_OTHER, plus 1; 0: no such limit */
+	__u8 ban_lease;	 /* jiffies: no lease repeats `banned` for longer */
 	__u8 lease_span; /* jiffies: with RF_BANK_BANS_ALL no lease passes packets for longer; else
 			    0 */
-	__u8 class_of_protocol[256]; /* packet class of packets other than SYN and without a port */
+	__u8 reserved;
+	__u8 class_of_protocol[256]; /* packet class of packets without a port */
 	struct rf_packet_class packet_class[RF_PACKET_CLASSES_MAX];
 	/*
 	 * Bit sets of slots: the limits that can apply to sources in a prefix of that class; class

@@ -34,13 +34,16 @@
 #define RF_PROTOCOL_UNKNOWN 255 /* reserved by IANA */
 
 #define RF_HAS_DPORT (1U << 0)
-#define RF_SYN (1U << 1) /* TCP SYN without ACK */
+/* With a port, these bits are an enum rf_ports_of. */
+#define RF_PORTS_OF_SHIFT 1
+#define RF_SYN (RF_PORTS_SYN << RF_PORTS_OF_SHIFT) /* TCP SYN without ACK */
+#define RF_UDP_PORT (RF_PORTS_UDP << RF_PORTS_OF_SHIFT)
 /*
  * The matching limits cannot be determined: the protocol is out of reach, the ports are cut off, or
  * the packet is a fragment that starts at the flags of TCP, to replace them (RFC 1858, RFC 3128).
  */
-#define RF_CLASS_UNKNOWN (1U << 2)
-#define RF_TCP_CUT (1U << 3) /* TCP whose header is cut off before the flags; a SYN as well */
+#define RF_CLASS_UNKNOWN (1U << 3)
+#define RF_TCP_CUT (1U << 4) /* TCP whose header is cut off before the flags; a SYN as well */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define RF_BE16(x) ((__be16)__builtin_bswap16(x))
@@ -79,7 +82,7 @@ struct rf_packet {
 	__be32 source[4]; /* IPv4: the first word, the others 0 */
 	__u8 version;	  /* 4 or 6 */
 	__u8 protocol;	  /* of layer 4, RF_PROTOCOL_UNKNOWN if no header names it */
-	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN, RF_CLASS_UNKNOWN, RF_TCP_CUT */
+	__u8 flags;	  /* RF_HAS_DPORT, RF_SYN, RF_UDP_PORT, RF_CLASS_UNKNOWN, RF_TCP_CUT */
 	__u16 dport;	  /* host order */
 	__u16 network;	  /* offset of the IP header in the frame */
 	__u16 transport;  /* where the ports are; with RF_HAS_DPORT */
@@ -149,9 +152,10 @@ RF_INLINE void rf_packet_read_ports(const void *p, const void *end, __s32 left,
 	if (!RF_WHOLE_IN(ports, end, left))
 		return;
 	packet->dport = RF_BE16(ports->dest);
-	packet->flags = RF_HAS_DPORT;
+	packet->flags = RF_HAS_DPORT | RF_UDP_PORT;
 	if (packet->protocol != IPPROTO_TCP)
 		return;
+	packet->flags = RF_HAS_DPORT;
 	if (!RF_WHOLE_IN(tcp, end, left))
 		packet->flags |= RF_SYN | RF_TCP_CUT;
 	else if ((tcp->flags & (RF_TCP_SYN | RF_TCP_ACK)) == RF_TCP_SYN)
@@ -339,7 +343,8 @@ RF_INLINE const void *rf_vlan_skip(const void *start, const void *end, __be16 *e
 
 /*
  * Fast path: most frames are plain IP, with a port and without tags, options or extension headers.
- * True: `packet` is set as rf_packet_parse sets it, in half as many instructions. False: call that.
+ * True: `packet` is set as rf_packet_parse sets it, in half as many instructions. False: call that,
+ * which also knows the length 0.
  */
 RF_INLINE int rf_packet_is_plain4(const void *data, const void *end, struct rf_packet *packet)
 {
@@ -357,7 +362,7 @@ RF_INLINE int rf_packet_is_plain4(const void *data, const void *end, struct rf_p
 		.network = sizeof(*eth),
 		.transport = sizeof(*eth) + sizeof(*ip),
 	};
-	rf_packet_read_ports(ports, end, rf_length(ip->tot_len) - (__s32)sizeof(*ip), packet);
+	rf_packet_read_ports(ports, end, RF_BE16(ip->tot_len) - (__s32)sizeof(*ip), packet);
 	return packet->flags & RF_HAS_DPORT;
 }
 
@@ -377,7 +382,7 @@ RF_INLINE int rf_packet_is_plain6(const void *data, const void *end, struct rf_p
 	};
 	for (int i = 0; i < 4; i++)
 		packet->source[i] = ip->saddr.s6_addr32[i];
-	rf_packet_read_ports(ports, end, rf_length(ip->payload_len), packet);
+	rf_packet_read_ports(ports, end, RF_BE16(ip->payload_len), packet);
 	return packet->flags & RF_HAS_DPORT;
 }
 

@@ -39,6 +39,7 @@ enum rf_ports_of {
 	RF_PORTS_SYN,
 	RF_PORTS_UDP,
 	RF_PORTS_OF_COUNT,
+	RF_PORTS_OF_MASK = 3, /* bits that hold one of them */
 };
 
 /*

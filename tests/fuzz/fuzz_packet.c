@@ -86,7 +86,10 @@ static bool has_port(const uint8_t *bytes, size_t length, size_t at, unsigned in
 static void check_class(const struct rf_packet *packet, const uint8_t *bytes, size_t length,
 			size_t behind_ip)
 {
-	REQUIRE(!(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_CLASS_UNKNOWN | RF_TCP_CUT)));
+	REQUIRE(!(packet->flags &
+		  ~(RF_HAS_DPORT | RF_SYN | RF_UDP_PORT | RF_CLASS_UNKNOWN | RF_TCP_CUT)));
+	REQUIRE(!(packet->flags & RF_UDP_PORT) ==
+		!(packet->protocol == IPPROTO_UDP && packet->flags & RF_HAS_DPORT));
 	REQUIRE(!(packet->flags & RF_TCP_CUT) || packet->flags & RF_SYN);
 	if (packet->flags & RF_CLASS_UNKNOWN)
 		REQUIRE(packet->flags == RF_CLASS_UNKNOWN);

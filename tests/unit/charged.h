@@ -139,7 +139,9 @@ static inline int class_of(const struct rules *rules, int protocol, bool is_syn,
 	if (bank->flags & RF_BANK_PORTS && port != NO_PORT && (protocol == TCP || protocol == UDP))
 		return rules->compiled.ports
 			->packet_class[protocol == UDP ? RF_PORTS_UDP : of][port];
-	return is_syn ? bank->class_of_syn : bank->class_of_protocol[protocol];
+	if (port == NO_PORT || (protocol != TCP && protocol != UDP))
+		return bank->class_of_protocol[protocol];
+	return bank->class_of_ports[protocol == UDP ? RF_PORTS_UDP : of];
 }
 
 /* The number of the longest prefix that contains a source, or -1. */

@@ -358,7 +358,10 @@ static void check_class(const struct rf_packet *packet)
 		assert_int_equal(packet->flags, RF_CLASS_UNKNOWN);
 	if (packet->flags & RF_TCP_CUT)
 		assert_true(packet->flags & RF_SYN);
-	assert_int_equal(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_CLASS_UNKNOWN | RF_TCP_CUT),
+	assert_int_equal(!!(packet->flags & RF_UDP_PORT),
+			 packet->flags & RF_HAS_DPORT && packet->protocol == 17);
+	assert_int_equal(packet->flags & ~(RF_HAS_DPORT | RF_SYN | RF_UDP_PORT | RF_CLASS_UNKNOWN |
+					   RF_TCP_CUT),
 			 0);
 }
 

@@ -259,7 +259,8 @@ static void class_0_has_no_limit(void **state)
 
 	(void)state;
 	rules_compile(&rules);
-	assert_int_equal(bank->class_of_syn, 0);
+	for (int of = 0; of < RF_PORTS_OF_COUNT; of++)
+		assert_int_equal(bank->class_of_ports[of], 0);
 	for (int protocol = 0; protocol < 256; protocol++)
 		assert_int_equal(bank->class_of_protocol[protocol], 0);
 	assert_int_equal(bank->packet_class[0].limits, 0);

@@ -152,7 +152,9 @@ static int compile_protocols(struct draft *draft, bool are_bare, struct rf_error
 	class = number_class(draft, find_limits(bank, RF_TCP, true, false), RF_LOOK_SYN, error);
 	if (class < 0)
 		return class;
-	bank->class_of_syn = class;
+	bank->class_of_ports[RF_PORTS_SYN] = class;
+	bank->class_of_ports[RF_PORTS_TCP] = bank->class_of_protocol[RF_TCP];
+	bank->class_of_ports[RF_PORTS_UDP] = bank->class_of_protocol[RF_UDP];
 	return 0;
 }
 
