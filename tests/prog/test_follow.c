@@ -26,7 +26,7 @@ struct cells {
 	uint64_t least[CELLS], most[CELLS], told[CELLS];
 	uint64_t sent;
 	bool is_told[CELLS];
-	int rows, incomplete;
+	int rows, incomplete, differences;
 };
 
 static struct cells cells;
@@ -103,6 +103,7 @@ static void take_row(const struct rf_policy *policy, const struct rf_cells_row *
 
 	cells.rows++;
 	cells.incomplete += row->is_incomplete;
+	cells.differences += row->is_difference;
 	for (unsigned int i = 0; i < row->count; i++) {
 		if (first + i >= CELLS)
 			continue; /* before the test */
@@ -328,6 +329,39 @@ static void scan_soon(struct program *program)
 	scan_and_take(program);
 }
 
+/* A resident, which CPUs grant loans, with scans and readings as the daemon makes them. */
+static void send_by_loans(struct program *program)
+{
+	begin(program, "limit add any rate 1k/1s\n");
+	send_packets(program, 2);
+	pinned_age(program, SOURCE, true, 0);
+	for (int i = 0; i < 50; i++) {
+		send_packets(program, 2);
+		sleep_ms(100);
+		if (i % 10 == 9)
+			scan_and_take(program);
+		else if (rf_time_awake() >= rf_scanner_cells_due_ns(&scanner))
+			read_and_take(program);
+	}
+}
+
+/* They are in no cell of the window, so the counters give their number, marked as differences. */
+static void packets_by_loans_are_differences(void **state)
+{
+	uint64_t sum = 0, most = 0;
+
+	until_in_time(state, 1800, send_by_loans);
+	for (int i = 0; i < CELLS; i++) {
+		sum += cells.told[i];
+		most = cells.told[i] > most ? cells.told[i] : most;
+	}
+	/* The packets of half a second can be in cells that were read, and in a difference. */
+	assert_in_range(sum, cells.sent, cells.sent + 12);
+	assert_in_range(most, 1, 12); /* 20 in the 30 cells of a second */
+	assert_true(cells.differences > 2);
+	assert_int_equal(cells.incomplete, 0);
+}
+
 /* Two readings with a distance that misses cells: the data marks it. */
 static void what_is_missing_is_said(void **state)
 {
@@ -495,6 +529,7 @@ int main(void)
 		ROW(late_scans_leave_no_gap),
 		ROW(refused_packets_are_counted_where_the_limit_counts_them),
 		ROW(other_windows_give_differences),
+		ROW(packets_by_loans_are_differences),
 		ROW(what_is_missing_is_said),
 		ROW(an_evicted_window_leaves_a_gap),
 		ROW(reading_changes_no_window),

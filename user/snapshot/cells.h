@@ -24,7 +24,10 @@ struct rf_cells_row {
 	uint64_t first_ns; /* start of the first cell, since 1970 */
 	uint64_t cell_ns;  /* the length of a cell */
 	uint64_t weight;   /* importance of the source: if there is no room, less is omitted */
-	/* Of counters, in packets of any outcome, where the limit's windows have no cells. */
+	/*
+	 * Of counters, in packets: the limit's windows have no cells, or this one had lent units;
+	 * then they are spread evenly over its cells.
+	 */
 	bool is_difference;
 	bool counts_refused; /* packets that were refused are in the cells as well */
 	bool is_incomplete;  /* cells before the first one were missed */

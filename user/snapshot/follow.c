@@ -140,6 +140,7 @@ void rf_follow_offer(struct rf_follow *follow, const struct rf_known *known, boo
 		.limit_id = known->limit_id,
 		.weight = packets + (DROPS_WEIGH - 1) * drops,
 		.fresh = packets,
+		.passed = known->fresh[RF_PASSED],
 		.hash = sample_hash(follow, known),
 		.is_whole = is_new,
 		.row = -1,
@@ -196,6 +197,8 @@ static size_t merge(struct rf_followed *of, size_t count)
 			swap(into, &of[i]);
 		if (of[i].fresh > into->fresh)
 			into->fresh = of[i].fresh;
+		if (of[i].passed > into->passed)
+			into->passed = of[i].passed;
 		if (of[i].weight > into->weight)
 			into->weight = of[i].weight;
 	}
@@ -241,7 +244,7 @@ static void renew(struct rf_follow *follow, uint64_t awake_ns)
 
 	for (size_t i = 0; i < list->count; i++) {
 		list->of[i].weight /= 2;
-		list->of[i].fresh = 0;
+		list->of[i].fresh = list->of[i].passed = 0;
 	}
 	add_all(list, &follow->worst);
 	add_all(list, &follow->sample);
@@ -324,10 +327,11 @@ int rf_follow_choose(struct rf_follow *follow, const struct rf_bank *rules, uint
 		struct rf_followed *one = &follow->list.of[i];
 		const int slot = rf_bank_find_id(rules, one->limit_id);
 
-		if (has_cells(&rules->policy[slot]))
-			follow->due_ns[slot] = follow->due_ns[slot] ?: awake_ns;
-		else if (since_ns)
-			err = add_difference(follow, one, slot, time_ns, since_ns);
+		one->unplaced += one->passed;
+		if (!has_cells(&rules->policy[slot]))
+			err = since_ns ? add_difference(follow, one, slot, time_ns, since_ns) : 0;
+		else if (!follow->due_ns[slot] || rules->policy[slot].flags & RF_LENDS)
+			follow->due_ns[slot] = awake_ns; /* for loans: with the counters */
 	}
 	if (is_small && follow->share_bits)
 		follow->share_bits--;
@@ -373,6 +377,7 @@ struct rf_cells_row *rf_follow_take(struct rf_follow *follow, size_t *count)
 #define PERIOD_LEAST_NS (RF_NS_PER_S / 2)
 #define PERIOD_MOST_NS (10 * RF_NS_PER_S)
 #define LATE_NS RF_NS_PER_MS /* so late may a CPU charge, of a window timed in ns */
+#define SPREAD_MOST 512 /* cells over which a late scan spreads packets; older ones are missing */
 /* A ring holds these behind the present cell, with a head that is a cell ahead of a reader. */
 #define KEPT (RF_RING_CELLS - 3)
 
@@ -393,16 +398,21 @@ static uint64_t present_cell(const struct rf_fence *fence, const struct rf_polic
 	return rf_epoch(policy, rf_fence_time(fence, policy) - late);
 }
 
-/* Where to continue: the first cell that was not read, if the window still has it. */
+/*
+ * Where to continue: the first cell that was not read, if the window still has it. Differences
+ * continue there in any case; the first one starts with the interval of the scan.
+ */
 static uint64_t first_cell(const struct rf_follow *follow, const struct rf_fence *fence,
 			   const struct rf_policy *policy, struct rf_followed *one, uint64_t now,
 			   bool is_anew, bool *is_incomplete)
 {
-	const uint64_t oldest = now - KEPT;
+	const uint64_t cells = follow->interval_ns / rf_fence_cell_ns(fence, policy);
+	const uint64_t spread = one->next || cells >= SPREAD_MOST ? SPREAD_MOST : cells + 1;
+	const uint64_t kept = one->has_loans ? spread : KEPT;
+	const uint64_t oldest = now - kept;
 
 	*is_incomplete = is_anew || one->next < oldest;
-	if (!one->next && one->is_whole &&
-	    follow->interval_ns < KEPT * rf_fence_cell_ns(fence, policy))
+	if (!one->next && one->is_whole && cells < kept)
 		*is_incomplete = false;
 	return one->next < oldest ? oldest : one->next;
 }
@@ -414,45 +424,65 @@ static struct rf_cells_row *row_of(struct rf_follow *follow, const struct rf_fen
 {
 	struct rf_cells_row *row = one->row < 0 ? NULL : &follow->row[one->row];
 
-	if (row && !is_incomplete && row->count < RF_CELLS_ROW_MAX)
+	if (row && !is_incomplete && row->count < RF_CELLS_ROW_MAX &&
+	    row->is_difference == one->has_loans)
 		return row;
 	row = new_row(follow, one, slot);
 	if (!row)
 		return NULL;
 	row->first_ns = rf_fence_cell_start_ns(fence, policy, cell) + rf_time_offset();
 	row->cell_ns = rf_fence_cell_ns(fence, policy);
+	row->is_difference = one->has_loans;
 	row->is_incomplete = is_incomplete;
 	row->counts_refused = rf_counts_rejected(policy);
 	return row;
 }
 
-/* Takes the cells before the cell `now`. */
+/* The part of the packets in one of the cells over which they are spread evenly. */
+static uint64_t part_of(uint64_t packets, uint64_t cell, uint64_t cells)
+{
+	return packets * (cell + 1) / cells - packets * cell / cells;
+}
+
+/*
+ * Takes the cells before the cell `now`. While a window has lent units, its cells lack the packets
+ * that pass by loans; the differences of the counters are taken, spread over the cells since the
+ * previous reading.
+ */
 static int take_cells(struct rf_follow *follow, const struct rf_fence *fence, int slot,
 		      struct rf_followed *one, const struct rf_source *state, uint64_t now,
 		      bool is_anew)
 {
 	const struct rf_policy *policy = &follow->rules.policy[slot];
 	bool is_incomplete;
-	uint64_t cell = first_cell(follow, fence, policy, one, now, is_anew, &is_incomplete);
+	const uint64_t first = first_cell(follow, fence, policy, one, now, is_anew, &is_incomplete);
 
-	for (; cell < now; cell++, is_incomplete = false) {
-		const uint64_t used = rf_window_cell(&state->window, policy, cell);
+	for (uint64_t cell = first; cell < now; cell++, is_incomplete = false) {
+		const uint64_t used =
+			one->has_loans ? part_of(one->unplaced, cell - first, now - first)
+				       : (uint64_t)rf_window_cell(&state->window, policy, cell)
+						 << policy->unit_shift;
 		struct rf_cells_row *row =
 			row_of(follow, fence, policy, slot, one, cell, is_incomplete);
 
 		if (!row)
 			return -ENOMEM;
-		row->cell[row->count++] = used << policy->unit_shift;
+		row->cell[row->count++] = used;
 		if (row->count > follow->fullest)
 			follow->fullest = row->count;
 		one->next = cell + 1;
 	}
+	if (first < now)
+		one->unplaced = 0;
 	return 0;
 }
 
-/* A window that was evicted has no cells; its counts since the last reading are lost. */
+/*
+ * A window that was evicted has no cells; its counts since the last reading are lost. Differences
+ * are only taken by a scan, which has read the counters.
+ */
 static int read_window(struct rf_follow *follow, const struct rf_fence *fence, int slot,
-		       struct rf_followed *one)
+		       struct rf_followed *one, bool is_scan)
 {
 	const struct rf_policy *policy = &follow->rules.policy[slot];
 	/*
@@ -461,18 +491,27 @@ static int read_window(struct rf_follow *follow, const struct rf_fence *fence, i
 	 */
 	const uint64_t now = present_cell(fence, policy);
 	struct rf_source state;
-	bool is_anew;
+	bool is_anew, has_loans;
+	int err;
 
 	if (rf_fence_window(fence, policy, &one->source, &state)) {
 		one->stay = 0;
 		return 0;
 	}
+	has_loans = rf_lent_read(&state.window, policy, rf_fence_time(fence, policy));
+	one->has_loans |= has_loans;
+	if (one->has_loans && !is_scan)
+		return 0;
 	is_anew = one->next && one->stay != rf_window_stay(state.slot_ref);
 	one->stay = rf_window_stay(state.slot_ref);
-	return take_cells(follow, fence, slot, one, &state, now, is_anew);
+	err = take_cells(follow, fence, slot, one, &state, now, is_anew);
+	if (!one->unplaced)
+		one->has_loans = has_loans;
+	return err;
 }
 
-int rf_follow_read(struct rf_follow *follow, const struct rf_fence *fence, uint64_t awake_ns)
+int rf_follow_read(struct rf_follow *follow, const struct rf_fence *fence, uint64_t awake_ns,
+		   bool is_scan)
 {
 	bool is_due[RF_LIMITS_MAX] = {}, is_used[RF_LIMITS_MAX] = {};
 	int err = 0;
@@ -486,7 +525,7 @@ int rf_follow_read(struct rf_follow *follow, const struct rf_fence *fence, uint6
 		if (slot < 0 || !is_due[slot])
 			continue;
 		is_used[slot] = true;
-		err = read_window(follow, fence, slot, &follow->list.of[i]);
+		err = read_window(follow, fence, slot, &follow->list.of[i], is_scan);
 	}
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
 		if (is_due[slot])

@@ -321,7 +321,7 @@ uint64_t rf_scanner_cells_due_ns(const struct rf_scanner *scanner)
 bool rf_scanner_read_cells(struct rf_scanner *scanner, struct rf_cells_row **cells, size_t *count)
 {
 	/* Without memory the unread cells are missing, which the data shows. */
-	rf_follow_read(&scanner->follow, &scanner->fence, rf_time_awake());
+	rf_follow_read(&scanner->follow, &scanner->fence, rf_time_awake(), false);
 	if (!rf_follow_is_full(&scanner->follow))
 		return false;
 	*cells = rf_follow_take(&scanner->follow, count);

@@ -611,7 +611,7 @@ static int read_cells(struct rf_scanner *scanner, struct rf_snapshot *snapshot)
 				   snapshot->since_ns, snapshot->time_ns);
 
 	if (!err)
-		err = rf_follow_read(follow, &scanner->fence, snapshot->awake_ns);
+		err = rf_follow_read(follow, &scanner->fence, snapshot->awake_ns, true);
 	if (!err)
 		snapshot->cells = rf_follow_take(follow, &snapshot->cells_count);
 	return err;

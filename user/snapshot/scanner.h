@@ -72,7 +72,8 @@ void rf_known_free(struct rf_known_list *list);
  * The sources whose cells are recorded: the most important ones, and a sample by a keyed hash.
  * Their windows are looked up twice per TIME, however rarely the fence is scanned, down to a TIME
  * of 1 s: a sliding window therefore has no gap between two readings. For other windows, which have
- * no lasting cells, a scan yields the differences of the counters.
+ * no lasting cells, a scan yields the differences of the counters; also for a window that has lent
+ * units, because packets that pass by loans are in no cell.
  */
 
 /* Each under one limit. */
@@ -82,12 +83,15 @@ void rf_known_free(struct rf_known_list *list);
 struct rf_followed {
 	struct rf_address source;
 	uint32_t limit_id;
-	uint32_t hash;	  /* by the key of the sample */
-	uint32_t stay;	  /* see struct rf_window_sight */
-	uint64_t weight;  /* how much it mattered of late; halved with each scan that has less */
-	uint64_t fresh;	  /* packets of the last scan */
-	uint64_t seen_ns; /* by rf_time_awake(): when a scan found packets of it last */
-	uint64_t next;	  /* the first cell that was not read; 0: none was */
+	uint32_t hash;	   /* by the key of the sample */
+	uint32_t stay;	   /* see struct rf_window_sight */
+	uint64_t weight;   /* how much it mattered of late; halved with each scan that has less */
+	uint64_t fresh;	   /* packets of the last scan */
+	uint64_t passed;   /* of these, that passed */
+	uint64_t seen_ns;  /* by rf_time_awake(): when a scan found packets of it last */
+	uint64_t next;	   /* the first cell that was not read; 0: none was */
+	uint64_t unplaced; /* packets that passed since then, as of the last scan */
+	bool has_loans;	   /* its window had lent units at some time since then */
 	bool is_sampled;
 	bool is_whole; /* new: no cells are missing before those of its window */
 	int row;       /* its row among the rows read; -1: none */
@@ -126,8 +130,9 @@ int rf_follow_choose(struct rf_follow *follow, const struct rf_bank *rules, uint
 		     uint64_t since_ns, uint64_t time_ns);
 /* When the next windows must be read, by rf_time_awake(); UINT64_MAX: none. */
 uint64_t rf_follow_due_ns(const struct rf_follow *follow);
-/* Reads the windows that are due. -ENOMEM. */
-int rf_follow_read(struct rf_follow *follow, const struct rf_fence *fence, uint64_t awake_ns);
+/* Reads the windows that are due, as part of a scan or after it. -ENOMEM. */
+int rf_follow_read(struct rf_follow *follow, const struct rf_fence *fence, uint64_t awake_ns,
+		   bool is_scan);
 /* The next reading might not fit: the rows must be taken now. */
 bool rf_follow_is_full(const struct rf_follow *follow);
 /* Takes the rows that were read, which the caller frees. */
