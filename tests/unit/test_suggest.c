@@ -141,6 +141,7 @@ static struct rf_try_run run_of(uint64_t rate)
 			     .per6 = 64},
 		.since_ns = WALL,
 		.until_ns = UINT64_MAX / 2,
+		.length = 1,
 	};
 
 	run.limit = run.recorded;
@@ -179,6 +180,35 @@ static void test_sources(void **state)
 	assert_int_equal(result.least, 310);
 	assert_int_equal(result.most, 310);
 	rf_try_run_free(&run);
+}
+
+/* Differences of counters are packets, also under a limit in bytes, and prove no number. */
+static void test_differences(void **state)
+{
+	struct rf_cells_row row = {.source = source_of(1),
+				   .first_ns = WALL,
+				   .cell_ns = CELL_NS,
+				   .count = 31,
+				   .is_difference = true};
+	struct rf_error error = {};
+
+	(void)state;
+	for (int i = 0; i < 31; i++)
+		row.cell[i] = 2;
+	for (int is_bytes = 0; is_bytes < 2; is_bytes++) {
+		struct rf_try_run run = run_of(is_bytes ? 31000 : 31);
+		struct rf_try_result result;
+
+		run.recorded.unit = run.limit.unit = is_bytes ? RF_BYTES : RF_PACKETS;
+		run.length = is_bytes ? 1000 : 1;
+		assert_int_equal(rf_try_run_row(&run, &row, &error), 0);
+		rf_try_run_end(&run, &result);
+		assert_true(result.is_estimate);
+		assert_int_equal(result.incomplete, 0);
+		assert_int_equal(result.charged, is_bytes ? 62000 : 62);
+		assert_in_range(result.most, is_bytes ? 31000 : 31, result.charged);
+		rf_try_run_free(&run);
+	}
 }
 
 static void test_grouped(void **state)
@@ -379,6 +409,8 @@ int main(void)
 		UNIT_ROW("a sampled source stands for its share", test_share),
 		UNIT_ROW("without a packet nothing is suggested", test_nothing),
 		UNIT_ROW("each source has a window of its own", test_sources),
+		UNIT_ROW("differences of counters make an estimate, in packets or bytes",
+			 test_differences),
 		UNIT_ROW("a coarser limit adds up the sources of a network", test_grouped),
 		UNIT_ROW("of more networks than are added up, late cells make an estimate",
 			 test_networks),

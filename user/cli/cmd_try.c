@@ -25,7 +25,6 @@ struct trying {
 	struct rf_try_result result;
 	uint64_t rules_since_ns;
 	uint64_t dropped; /* by the recorded limit itself */
-	double length;	  /* of a packet of the limit on average, in its unit */
 	char *command;	  /* that adds the limit as a shadow */
 	struct rf_error *error;
 };
@@ -183,7 +182,7 @@ static int visit_peak(void *context, const struct rf_recorded_peak *peak)
 	const uint64_t all = rf_has_burst(limit) ? limit->burst : limit->rate;
 
 	return rf_try_run_other(&trying->run, &peak->source, peak->share, peak->used * all,
-				peak->packets * trying->length, INTERVAL_NS);
+				peak->packets * trying->run.length, INTERVAL_NS);
 }
 
 static int note_any(void *context, const struct rf_recorded_peak *peak)
@@ -242,7 +241,7 @@ static int read_others(struct rf_reader *reader, struct trying *trying, struct r
 				   run->until_ns, visit_peak, trying, error);
 }
 
-/* The history has packets of sources; their bytes are estimated by the average of the limit. */
+/* Peaks and differences count packets; their bytes are estimated by the average of the limit. */
 static double average_length(const struct rf_recorded *recorded, const struct rf_limit *limit)
 {
 	struct rf_count all = {};
@@ -269,7 +268,7 @@ static int read_counts(struct rf_reader *reader, struct trying *trying, struct r
 	if (!err) {
 		trying->dropped = rf_recorded_packets(&recorded, "limit", name, "dropped") +
 				  rf_recorded_packets(&recorded, "limit", name, "would_drop");
-		trying->length = average_length(&recorded, &trying->recorded.limit);
+		trying->run.length = average_length(&recorded, &trying->recorded.limit);
 	}
 	rf_recorded_free(&recorded);
 	return err;
@@ -314,6 +313,11 @@ static void print_recorded(const struct trying *trying)
 		rf_out_text("%" PRIu64 " of them have missing cells, which the daemon did not read "
 			    "in time; the true number can be higher\n",
 			    result->incomplete);
+	if (result->differences)
+		rf_out_text("%" PRIu64
+			    " of them have counters instead of cells, as for packets that "
+			    "pass by loans; their packets are assumed to be spread evenly\n",
+			    result->differences);
 }
 
 static void print_others(const struct trying *trying)
@@ -386,6 +390,8 @@ static const struct rf_field result_fields[] = {
 	RF_FIELD("sources", struct rf_try_result, sources, "with recorded cells"),
 	RF_FIELD("sources_incomplete", struct rf_try_result, incomplete,
 		 "recorded, with missing cells"),
+	RF_FIELD("sources_estimated", struct rf_try_result, differences,
+		 "recorded, with differences of counters instead of cells"),
 	RF_FIELD("sources_min", struct rf_try_result, over_least, "over the limit, at least"),
 	RF_FIELD("sources_max", struct rf_try_result, over_most, "over the limit, at most"),
 	RF_FIELD_GROUP("others", others_fields, "from the sample"),
@@ -419,9 +425,9 @@ static int try_limit(struct rf_reader *reader, const char *fence, const struct r
 	if (!err)
 		err = check_rules(reader, asked->change.name, &trying, error);
 	if (!err)
-		err = read_cells(reader, fence, &trying, error);
-	if (!err)
 		err = read_counts(reader, &trying, error);
+	if (!err)
+		err = read_cells(reader, fence, &trying, error);
 	if (!err)
 		err = read_others(reader, &trying, error);
 	if (!err)

@@ -521,6 +521,29 @@ static int add_to_buffer(struct rf_try_run *run, struct rf_tried *tried,
 
 /* ---- a limit: rows ---- */
 
+/* Differences count packets, in the cells of a limit that can count bytes. */
+static struct rf_cells_row in_units(const struct rf_try_run *run, const struct rf_cells_row *row)
+{
+	struct rf_cells_row its = *row;
+
+	for (unsigned int i = 0; row->is_difference && i < row->count; i++)
+		its.cell[i] = row->cell[i] * run->length + 0.5;
+	return its;
+}
+
+/* Adds the cells to those of their network, or replays them. */
+static int take_row(struct rf_try_run *run, struct rf_tried *tried, const struct rf_cells_row *row)
+{
+	const struct rf_cells_row its = in_units(run, row);
+
+	tried->is_difference |= row->is_difference;
+	tried->is_incomplete |= row->is_incomplete && row->first_ns > run->since_ns;
+	if (is_coarser(run))
+		return add_to_buffer(run, tried, &its);
+	rf_replay_row(&run->replay, &tried->replayed, &its, run->since_ns, run->until_ns);
+	return 0;
+}
+
 int rf_try_run_row(struct rf_try_run *run, const struct rf_cells_row *row, struct rf_error *error)
 {
 	struct rf_tried *tried;
@@ -542,14 +565,8 @@ int rf_try_run_row(struct rf_try_run *run, const struct rf_cells_row *row, struc
 	err = find_tried(run, row, &tried);
 	if (err == -ENOSPC)
 		return run->skipped++, 0;
-	if (!err) {
-		tried->is_difference |= row->is_difference;
-		tried->is_incomplete |= row->is_incomplete && row->first_ns > run->since_ns;
-	}
-	if (!err && is_coarser(run))
-		err = add_to_buffer(run, tried, row);
-	else if (!err)
-		rf_replay_row(&run->replay, &tried->replayed, row, run->since_ns, run->until_ns);
+	if (!err)
+		err = take_row(run, tried, row);
 	return err ? rf_error_failed(error, err, "%s", strerror(-err)) : 0;
 }
 
@@ -633,6 +650,7 @@ void rf_try_run_end(struct rf_try_run *run, struct rf_try_result *result)
 		result->over_least += least > 0;
 		result->over_most += most > 0;
 		result->incomplete += tried->is_incomplete;
+		result->differences += tried->is_difference;
 		result->is_estimate |=
 			tried->replayed.is_mixed || tried->is_difference || tried->is_incomplete;
 	}

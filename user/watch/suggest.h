@@ -100,6 +100,7 @@ struct rf_try_run {
 	struct rf_limit limit, recorded; /* the new one, and the one whose cells these are */
 	const struct rf_prefixes *from;	 /* only sources in these; NULL: all */
 	uint64_t since_ns, until_ns;
+	double length; /* average, of a packet in the limit's unit: differences count packets */
 
 	struct rf_replay replay; /* once there is a row */
 	struct rf_source_map tried_map, other_map;
@@ -115,6 +116,7 @@ struct rf_try_result {
 	uint64_t charged, least, most;		 /* of the recorded sources */
 	uint64_t sources, over_least, over_most; /* recorded ones; those over the limit */
 	uint64_t incomplete;			 /* recorded ones with missing cells */
+	uint64_t differences;			 /* with differences of counters instead of cells */
 	bool is_exact;
 	/*
 	 * Not proven: cells are missing, rows of several sources have one name, or rows are
