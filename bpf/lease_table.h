@@ -62,8 +62,8 @@ static __always_inline int lease_is_live(const struct rf_lease *lease, __u64 jif
 #define NO_WAY RF_LEASE_WAYS
 
 /*
- * The way of the set that holds the source's lease, or one that it got under other rules, if
- * `any_rules`; NO_WAY: no lease.
+ * The way of the set that holds the source's lease, or a lease that it got under other rules,
+ * if `any_rules`; NO_WAY: no lease.
  */
 static __always_inline __u32 find_way(const struct rf_who *who, struct rf_lease_set *set,
 				      const struct spot *spot, int any_rules)
@@ -93,7 +93,7 @@ find_by_tags(const struct rf_who *who, struct rf_lease_set *set, const struct sp
 }
 
 /*
- * The same, on the fast path. The tag is computed again: otherwise the hash would stay in a
+ * The same, on the fast path. The tag is computed again: otherwise the hash would occupy a
  * register for every packet.
  */
 static __always_inline struct rf_lease *find_again(const struct rf_who *who,
@@ -232,7 +232,7 @@ __noinline int flush_lease(struct rf_lease *lease, __u32 generation)
 }
 
 /*
- * Has the lease a loan that is still in force? A loan outlasts changes of the lists: until the bank
+ * Has the lease a loan that has not expired? A loan outlasts changes of the lists: until the bank
  * gets other limits, the windows count it.
  */
 static __always_inline int lease_keeps_loan(const struct rf_lease *lease,

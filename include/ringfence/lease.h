@@ -39,7 +39,7 @@
  *                                                head             ring
  *   cell 7 has 33, those behind it 60            cell 7:  93      60
  *   B reads the head to close cell 7, stalls     cell 7:  93      60
- *   A gives back 3 credits                       cell 7:  90      60
+ *   A returns 3 credits                          cell 7:  90      60
  *   C closes cell 7 with 30, starts cell 8       cell 8:  90      60 + 30
  *   C admits 10 in cell 8                        cell 8: 100      60 + 30
  *   B continues, and raises cell 7 to 33         cell 8: 100      60 + 33
@@ -55,7 +55,7 @@
  * these credits are lost, and the share is computed from zero again. The share is the same if
  * leases expire at the multiples of a span.
  *
- * There are no credits under `log`, `token` and `leaky`, where an early charge would count at a
+ * There are no credits under `log`, `token` and `leaky`, because an early charge would count at a
  * different time than its packet; under limits timed in ns, because jiffies can lag behind that
  * clock; under limits that are `exact`; and if limits count in different units.
  */
@@ -226,7 +226,7 @@ RF_INLINE int rf_is_near_limit(__u32 limit, __u64 used)
 /*
  * Is a lease worth its cache lines, after a packet of `cost` passed? Credits are a share of the
  * units that a CPU passed in two cells. The window must therefore have passed enough that the share
- * of an even sender pays for a packet, but not so much that there are no credits.
+ * of an even sender pays for a packet, and must have left room for credits.
  *
  * If the ring counts in units, a closed cell with one packet counts a whole unit, so a sparse
  * source would appear busy. The head must therefore count more than a unit for each cell; or its
@@ -526,7 +526,7 @@ RF_INLINE int rf_lease_has_loan(const struct rf_lease *lease, __u64 jiffies)
 
 /*
  * Starts the frame of a loan in which `jiffies` lies, if the one before has ended. False: the lease
- * has no loan, or it has expired.
+ * does not have a loan that is active.
  */
 RF_INLINE int rf_lease_next_frame(struct rf_lease *lease, __u64 jiffies)
 {
@@ -553,7 +553,7 @@ struct rf_loan_terms {
 	__u32 room;   /* of the window that has the least */
 	__u8 frame;   /* the longest */
 	__u8 period;  /* the shortest */
-	__u8 is_busy; /* the source sends enough for credits, so that it needs no loan */
+	__u8 is_busy; /* the source sends enough for credits, and needs no loan */
 	__u8 unused;
 };
 
@@ -670,9 +670,9 @@ RF_INLINE int rf_lease_may_follow(const struct rf_policy *policy, int verdict)
 
 /*
  * Renews the lease after the window has returned `verdict`. The lease belongs to this source and to
- * packets to which only this limit applies, and has no pending counts. A lease that passes packets
- * expires at the next multiple of `span` jiffies; 0: no such expiry. A loan of
- * the lease is lost to it, and counts until it expires.
+ * packets to which only this limit applies, and its pending counts are 0. A lease that passes
+ * packets expires at the next multiple of `span` jiffies; 0: no such expiry. The lease loses its
+ * loan, which counts until it expires.
  */
 RF_INLINE void rf_lease_renew(struct rf_lease *lease, struct rf_window *window,
 			      const struct rf_policy *policy, const struct rf_ask *ask,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Loans: a window lends units to a CPU for a period of several seconds, and counts them as
- * used all that time. Until the period ends, the CPU passes that many packets in any interval of
- * TIME by its lease, without touching the window. So a source far below its limit, which sends too
+ * used all that time. During the period, the CPU passes that many packets in any interval of TIME
+ * by its lease, without touching the window. So a source far below its limit, which sends too
  * little for credits (lease.h), costs one cache line for nearly every packet.
  *
  * Periods and frames are aligned to powers of two of jiffies. A frame is longer than TIME, so an
@@ -16,9 +16,9 @@
  *   passes                    2      2      2    at most
  *   counted                   4      4      4      4      0      0      0
  *
- * A window has one word for all its loans, {period:24 | before:20 | now:20}: the units lent in that
- * period and in the preceding one. The latter count until the first frame of the period has ended,
- * because their packets can be that recent.
+ * One word of a window describes all its loans, {period:24 | before:20 | now:20}: the units lent in
+ * that period and in the preceding one. The latter count until the first frame of the period has
+ * ended, because their packets can be that recent.
  *
  * A grant raises `now`, then reads `head` again; if both together exceed L, the CPU does not use
  * the loan, which remains counted until it expires. An admission raises `head`, then reads the word
@@ -44,8 +44,8 @@
  * expires no earlier than any of these (rf_loans_all).
  *
  * No loans are granted under log, token, leaky and weighted windows, in ns, under `exact`, `count
- * rejected`, bans and shadow limits, and in the fleet: RF_LENDS. A limit whose TIME is longer than
- * a period has none, either.
+ * rejected`, bans and shadow limits, and in the fleet: RF_LENDS. Limits whose TIME is longer than a
+ * period do not grant any, either.
  */
 #ifndef RINGFENCE_LOAN_H
 #define RINGFENCE_LOAN_H
@@ -61,7 +61,10 @@
 #define RF_LOAN_MAX ((1U << RF_LOAN_BITS) - 1)
 #define RF_LOAN_LOG_MAX 15 /* fits four bits of a lease */
 #define RF_LOAN_PERIODS (1U << 24)
-/* A word so far ahead was not written by a CPU with a newer clock: periods have 2^10 ticks. */
+/*
+ * A word further ahead is an old one, not of a CPU with a newer clock. A period has 2^10 ticks or
+ * more.
+ */
 #define RF_LOAN_AHEAD (1U << (RF_STALL_TICKS_BITS - 10))
 
 RF_INLINE __u64 rf_loans(__u64 period, __u32 before, __u32 now)
@@ -79,7 +82,7 @@ RF_INLINE __u32 rf_loans_now(__u64 word)
 	return word & RF_LOAN_MAX;
 }
 
-/* Periods since that of the word, modulo 2^24. */
+/* The number of periods from the word's to the present one, modulo 2^24. */
 RF_INLINE __u32 rf_loans_age(__u64 word, const struct rf_policy *policy, __u64 jiffies)
 {
 	return ((jiffies >> (policy->loan_period & 31)) - (word >> (2 * RF_LOAN_BITS))) %
@@ -103,7 +106,7 @@ RF_INLINE __u32 rf_loans_count(__u64 word, const struct rf_policy *policy, __u64
 	const __u32 frame = policy->loan_frame & 31, log = (policy->loan_period - frame) & 31;
 	const __u64 ahead = (__u64)RF_LOAN_AHEAD << log;
 	const __u64 first = word >> (2 * RF_LOAN_BITS) << log;
-	/* Frames since the period of the word began; less than 0 if it is ahead. */
+	/* Frames since the start of the word's period; negative if it is ahead. */
 	const __u64 since =
 		(((jiffies >> frame) - first + ahead) & (((__u64)RF_LOAN_PERIODS << log) - 1)) -
 		ahead;
@@ -118,7 +121,7 @@ RF_INLINE __u32 rf_lent_most(const struct rf_policy *policy)
 {
 #ifdef RF_WITH_SHARES
 	(void)policy;
-	return 0; /* such a fence has no loans */
+	return 0; /* fences with shares grant no loans */
 #else
 	const __u32 has_loans = (policy->loan_frame + 31U) >> 5; /* 1 or 0 */
 
@@ -175,7 +178,7 @@ RF_INLINE int rf_loans_may_outlast(const struct rf_policy *policy, __u64 evicted
 	return evicted && (jiffies >> period) <= (evicted >> period) + 1;
 }
 
-/* What a window with that word, and `used` in its head, may lend. 0: nothing. */
+/* The units that a window with that word, and `used` in its head, can lend. */
 RF_INLINE __u32 rf_loan_room(const struct rf_policy *policy, __u64 word, __u32 used, __u64 jiffies)
 {
 	const __u32 age = rf_loans_age(word, policy, jiffies), most = rf_loans_most(policy);
