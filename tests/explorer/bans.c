@@ -390,15 +390,13 @@ static const char *begin_row(int i)
 	return row->title;
 }
 
-int main(int argc, char **argv)
+struct rows rows_of_program(void)
 {
-	const struct rows all = {
+	return (struct rows){
 		.name = "bans",
 		.count = ROWS,
 		.begin = begin_row,
 		.explore = explore_row,
 		.print_path = print_path,
 	};
-
-	return rows_run(&all, argc, argv);
 }

@@ -39,20 +39,21 @@ static bool finds(const void *of)
 	return failed;
 }
 
-int rows_run(const struct rows *rows, int argc, char **argv)
+/* Stops at the first failed row. A number as the argument: only that row; -x searches. */
+int main(int argc, char **argv)
 {
+	const struct rows rows = rows_of_program();
 	const bool hunts = argc > 1 && strcmp(argv[1], "-x") == 0;
 	const int only = argc > 1 ? atoi(argv[1]) : 0;
 	bool failed = false;
 
-	printf("1..%d\n", only ? 1 : rows->count);
+	printf("1..%d\n", only ? 1 : rows.count);
 	if (hunts)
-		return hunt(finds, rows) ? 1 : 0;
-	for (int i = 0; i < rows->count && !failed; i++)
+		return hunt(finds, &rows) ? 1 : 0;
+	for (int i = 0; i < rows.count && !failed; i++)
 		if (!only || only == i + 1)
-			failed = !run_row(rows, i);
+			failed = !run_row(&rows, i);
 	if (!failed && !only)
-		printf("# %s: %.3g schedules, %llu states\n", rows->name, all_schedules,
-		       all_states);
+		printf("# %s: %.3g schedules, %llu states\n", rows.name, all_schedules, all_states);
 	return failed ? 1 : 0;
 }

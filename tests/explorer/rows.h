@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Runs the rows of a separate program (slots, several, bans), and prints TAP. */
+/* The main function of separate programs (slots, shares, loans, several, bans), which prints TAP.
+ */
 #ifndef RINGFENCE_EXPLORER_ROWS_H
 #define RINGFENCE_EXPLORER_ROWS_H
 
@@ -24,10 +25,7 @@ struct rows {
 	void (*print_path)(void); /* the schedule that leads to a failure */
 };
 
-/*
- * Stops at the first failed row. A number as the argument: only that row; -x searches. Returns the
- * exit status.
- */
-int rows_run(const struct rows *rows, int argc, char **argv);
+/* Each program defines its rows. */
+struct rows rows_of_program(void);
 
 #endif /* RINGFENCE_EXPLORER_ROWS_H */

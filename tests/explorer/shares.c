@@ -616,9 +616,9 @@ static const char *begin_row(int i)
 	return row->title;
 }
 
-int main(int argc, char **argv)
+struct rows rows_of_program(void)
 {
-	const struct rows all = {
+	return (struct rows){
 		.name = "shares",
 		.count = share_rows_count,
 		.hunts_backwards = true, /* rows of bans are last */
@@ -626,6 +626,4 @@ int main(int argc, char **argv)
 		.explore = explore_row,
 		.print_path = print_path,
 	};
-
-	return rows_run(&all, argc, argv);
 }

@@ -301,15 +301,13 @@ static const char *begin_row(int i)
 	return row->title;
 }
 
-int main(int argc, char **argv)
+struct rows rows_of_program(void)
 {
-	const struct rows all = {
+	return (struct rows){
 		.name = "slots",
 		.count = slots_row_count,
 		.begin = begin_row,
 		.explore = explore_row,
 		.print_path = print_path,
 	};
-
-	return rows_run(&all, argc, argv);
 }
