@@ -46,6 +46,15 @@
  * bounds above hold with them. Lent units that no packet spends are lost to the source until they
  * expire: up to L/16, in the first frame of a period L/8.
  *
+ * An admission and a grant that race for the same room each raise their word, then read the other
+ * word. If the sum exceeds L, the packet is refused, or the CPU does not use the loan, but the
+ * raise remains: the cost in the head until its cell no longer counts, the units in the word of
+ * loans until they expire. Neither is subtracted again, because another CPU might have closed the
+ * cell, or started the next period, by the raised word. This is safe, since the window then counts
+ * more than it has passed, never less; the source loses that much until then. The same applies to
+ * the units that one of several limits has lent before the next one refuses. If two grants race,
+ * one fails and writes nothing.
+ *
  * Time is in the policy's clock (ticks or ns). If a clock stops or goes back, or a CPU stalls with
  * an old reading, packets count in the present cell: never a reset. A stall can last 2^43 ns or
  * 2^23 ticks, which is hours; longer, if 64 cells or filling a bucket take longer; but no more than
