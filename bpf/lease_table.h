@@ -450,12 +450,17 @@ __noinline int lend(const struct question *question, struct rf_window *window, _
 }
 
 /* The units to borrow for the lease in who.place, by question->loan; 0: none. */
-static __always_inline __u32 wants_loan(const struct question *question)
+__noinline __u32 wants_loan(const struct question *question)
 {
-	const struct rf_lease *lease = lease_in(question->who.place);
+	struct rf_lease *lease;
 
+	if (!question || HAS_SHARES)
+		return 0;
+	lease = lease_in(question->who.place);
 	if (!lease)
 		return 0;
+	if (!lease_has_limits(lease, question->limits))
+		rf_lease_end(lease); /* other windows have lent its loan */
 	return rf_lease_wants_loan(lease, question->loan, question->jiffies, question->cost);
 }
 
@@ -463,13 +468,13 @@ __noinline int set_loan(const struct question *question)
 {
 	struct rf_lease *lease;
 
-	if (!question)
+	if (!question || HAS_SHARES)
 		return 0;
 	lease = lease_in(question->who.place);
 	if (!lease)
 		return 0;
 	rf_lease_set_slots(lease, question->slot, question->count);
-	rf_lease_set_loan(lease, question->loan, question->jiffies);
+	rf_lease_set_loan(lease, question->loan, question->jiffies, question->cost);
 	return 1;
 }
 
@@ -490,8 +495,8 @@ static __always_inline int borrow(const struct question *question,
 
 /*
  * The limits in question->slot have passed the packet. Takes a lease, if it is worth its cache
- * lines, and borrows for it, unless it has a loan as large. A window is NULL beyond the last limit,
- * and for an exceeded shadow. True: the source sends enough for credits, which lease_windows takes.
+ * lines, and borrows for it. A window is NULL beyond the last limit, and for an exceeded shadow.
+ * True: the source sends enough for credits, which lease_windows takes.
  */
 __noinline int lease_passed(struct question *question, struct rf_window *first,
 			    struct rf_window *second, struct rf_window *third,

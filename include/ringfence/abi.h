@@ -137,7 +137,7 @@ struct rf_lease {
 			__u32 credits : 20; /* left, where has_credits is set */
 			/* The tick from which on its window is to be looked up again. */
 			__u32 ends : 8;
-			/* log2 of what passed in the cell before, see lease.h; of a loan. */
+			/* log2 of what passed in the cell before, see lease.h. */
 			__u32 spent_before : 4;
 		};
 		struct {
@@ -166,7 +166,7 @@ struct rf_lease {
 			__u32 slot3 : 5;
 		};
 	};
-	/* Charges of this CPU in the present cell; saturates. Of a loan: its frame and period. */
+	/* Charges of this CPU in the present cell; saturates. Of a loan: its terms, see lease.h. */
 	__u64 taken : 20;
 	__u64 reason : 5; /* of its verdict: enum rf_reason */
 	/* In jiffies; for credits: the end of the first charged cell; for a loan: of the frame. */

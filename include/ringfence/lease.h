@@ -495,9 +495,14 @@ RF_INLINE void rf_lease_take_credits(struct rf_lease *lease, struct rf_charged *
 
 /* ---- loans ---- */
 
-/* As credits, the units that a loan has left for the present frame. `taken` is {period:5 | frame:5}
- * of the loan, and `spent_before` log2 of its units. */
+/*
+ * Of a loan, `credits` are the units left for the present frame, and `taken` is
+ * {size:7 | period:5 | frame:5}. The size is {log:4 | eighths:3}: 2^log units, and that many
+ * eighths of them more.
+ */
 #define RF_LEASE_FRAME_BITS 5
+#define RF_LEASE_TERMS_BITS 10
+#define RF_LOAN_EIGHTHS_BITS 3
 
 RF_INLINE __u32 rf_lease_frame(const struct rf_lease *lease)
 {
@@ -509,10 +514,28 @@ RF_INLINE __u32 rf_lease_period(const struct rf_lease *lease)
 	return lease->taken >> RF_LEASE_FRAME_BITS & 31;
 }
 
-/* The units of a loan that one frame passes. An interval meets two, unless there is only one. */
-RF_INLINE __u32 rf_loan_in_frame(__u32 log, __u32 frame, __u32 period)
+RF_INLINE __u32 rf_loan_units(__u32 size)
 {
-	return 1U << (log & RF_LOAN_LOG_MAX) >> rf_less(frame, period);
+	const __u32 eighths = 8 + size % 8;
+
+	return eighths << (size >> RF_LOAN_EIGHTHS_BITS & 15) >> RF_LOAN_EIGHTHS_BITS;
+}
+
+/* The largest size of at most so many units, at least 1. */
+RF_INLINE __u32 rf_loan_size(__u32 units)
+{
+	const __u32 most = rf_least(units, RF_LOAN_OF_LEASE_MAX);
+	__u32 log = 0;
+
+	for (__u32 step = 8; step; step /= 2)
+		log += step & -rf_less(0, most >> step >> log);
+	return log << RF_LOAN_EIGHTHS_BITS | (most << RF_LOAN_EIGHTHS_BITS >> log) % 8;
+}
+
+/* The units of a loan that one frame passes. An interval meets two, unless there is only one. */
+RF_INLINE __u32 rf_loan_in_frame(__u32 units, __u32 frame, __u32 period)
+{
+	return units >> rf_less(frame, period);
 }
 
 /* Does the lease have a loan that has not expired? */
@@ -533,19 +556,9 @@ RF_INLINE int rf_lease_next_frame(struct rf_lease *lease, __u64 jiffies)
 	if (!rf_lease_has_loan(lease, jiffies) || jiffies < lease->until)
 		return 0;
 	lease->until = (jiffies | ((1ULL << rf_lease_frame(lease)) - 1)) + 1;
-	lease->credits = rf_loan_in_frame(lease->spent_before, rf_lease_frame(lease),
-					  rf_lease_period(lease));
+	lease->credits = rf_loan_in_frame(rf_loan_units(lease->taken >> RF_LEASE_TERMS_BITS),
+					  rf_lease_frame(lease), rf_lease_period(lease));
 	return 1;
-}
-
-/* Log2 of the largest loan that fits into `room`, which is not 0. */
-RF_INLINE __u32 rf_loan_log(__u32 room)
-{
-	__u32 log = 0;
-
-	for (__u32 step = 8; step; step /= 2)
-		log += step & -rf_less(0, room >> step >> log);
-	return log;
 }
 
 /* What windows can lend to a lease, and for how long; in one word. */
@@ -581,37 +594,70 @@ RF_INLINE struct rf_loan_terms rf_loan_terms_join(struct rf_loan_terms one,
 	};
 }
 
-RF_INLINE __u32 rf_loan_terms_in_frame(struct rf_loan_terms terms)
+/* The units that the lease has borrowed on the same terms, for the present period. */
+RF_INLINE __u32 rf_lease_borrowed(const struct rf_lease *lease, struct rf_loan_terms terms,
+				  __u64 jiffies)
 {
-	return rf_loan_in_frame(rf_loan_log(terms.room), terms.frame, terms.period);
+	if (!rf_lease_has_loan(lease, jiffies) || rf_lease_frame(lease) != terms.frame ||
+	    rf_lease_period(lease) != terms.period)
+		return 0;
+	return rf_loan_units(lease->taken >> RF_LEASE_TERMS_BITS);
+}
+
+/* What a loan of `had` units passes more in a frame once it has that size. */
+RF_INLINE __u32 rf_loan_gains(struct rf_loan_terms terms, __u32 had, __u32 size)
+{
+	return rf_loan_in_frame(rf_loan_units(size), terms.frame, terms.period) -
+	       rf_loan_in_frame(had, terms.frame, terms.period);
 }
 
 /*
- * The units to borrow for a lease, after a packet of `cost`; 0: none. A loan that it has is
- * replaced by a larger one only; it remains counted until it expires.
+ * The size to which the loan of a lease grows. It takes half of the room, to leave the rest to any
+ * CPU that needs it; all, if half is too little for a packet of `cost`.
  */
+RF_INLINE __u32 rf_lease_grown(const struct rf_lease *lease, struct rf_loan_terms terms, __u32 had,
+			       __u32 cost)
+{
+	const __u32 left = had ? lease->credits : 0;
+	const __u32 half = rf_loan_size(had + (terms.room + 1) / 2);
+
+	return left + rf_loan_gains(terms, had, half) >= cost ? half
+							      : rf_loan_size(had + terms.room);
+}
+
+/* The units to borrow for a lease, after a packet of `cost`; 0: none. */
 RF_INLINE __u32 rf_lease_wants_loan(const struct rf_lease *lease, struct rf_loan_terms terms,
 				    __u64 jiffies, __u32 cost)
 {
-	const __u32 log = rf_loan_log(terms.room);
+	const __u32 had = rf_lease_borrowed(lease, terms, jiffies);
+	const __u32 left = had ? lease->credits : 0;
+	const __u32 size = rf_lease_grown(lease, terms, had, cost);
 
-	if (!terms.room || terms.frame > terms.period || rf_loan_terms_in_frame(terms) < cost ||
-	    (rf_lease_has_loan(lease, jiffies) && log <= lease->spent_before))
+	if (!terms.room || terms.frame > terms.period || left >= cost ||
+	    left + rf_loan_gains(terms, had, size) < cost)
 		return 0;
-	return 1U << (log & RF_LOAN_LOG_MAX);
+	return rf_loan_units(size) - had;
 }
 
-/* All windows have lent what rf_lease_wants_loan() returned: starts the first frame. */
-RF_INLINE void rf_lease_set_loan(struct rf_lease *lease, struct rf_loan_terms terms, __u64 jiffies)
+/* All windows have lent what rf_lease_wants_loan() returned. */
+RF_INLINE void rf_lease_set_loan(struct rf_lease *lease, struct rf_loan_terms terms, __u64 jiffies,
+				 __u32 cost)
 {
-	rf_lease_end(lease);
-	lease->reason = RF_UNDER_LIMIT;
-	lease->over = 0;
-	lease->has_credits = lease->is_loan = 1;
-	lease->credits = rf_loan_terms_in_frame(terms);
-	lease->spent_before = rf_loan_log(terms.room);
-	lease->taken = terms.period << RF_LEASE_FRAME_BITS | terms.frame;
-	rf_lease_set_until(lease, (jiffies | ((1ULL << terms.frame) - 1)) + 1);
+	const __u32 had = rf_lease_borrowed(lease, terms, jiffies);
+	const __u32 size = rf_lease_grown(lease, terms, had, cost);
+
+	if (had) {
+		rf_lease_next_frame(lease, jiffies);
+	} else {
+		rf_lease_end(lease);
+		lease->reason = RF_UNDER_LIMIT;
+		lease->over = 0;
+		lease->has_credits = lease->is_loan = 1;
+		rf_lease_set_until(lease, (jiffies | ((1ULL << terms.frame) - 1)) + 1);
+	}
+	lease->credits += rf_loan_gains(terms, had, size);
+	lease->taken =
+		size << RF_LEASE_TERMS_BITS | terms.period << RF_LEASE_FRAME_BITS | terms.frame;
 }
 
 /* ---- refusals: until the window could have room ---- */

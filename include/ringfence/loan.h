@@ -7,8 +7,8 @@
  *
  * Periods and frames are aligned to powers of two of jiffies. A frame is longer than TIME, so an
  * interval of TIME meets two frames at most; a period is a power of two of frames. A loan of k
- * units passes k/2 in each frame of its period, or k if the period is one frame. CPUs return no
- * units: a loan expires with its period.
+ * units passes k/2 in each frame of its period, or k if the period is one frame; it can grow in its
+ * period. CPUs return no units: a loan expires with its period.
  *
  *   period         |              7              |              8              | …
  *   frame          |  28  |  29  |  30  |  31  |  32  |  33  |  34  |  35  | …
@@ -33,11 +33,12 @@
  * active at T, or expired less than TIME before: at most k of each, all counted. Without such a T,
  * all packets are of loans of one period, granted before the interval: at most L/16.
  *
- * A window lends while it uses at most half of L, and at most L/16 in a period; a loan is at most
- * four times the present use, so a frame passes twice the use. A source that turns busy can
- * therefore lose up to L/16 until its loans expire, and L/8 in the first frame of a period; a
- * source that was idle loses a few packets. A source that continues to flood is lent units again
- * in each period.
+ * A window lends while it uses at most half of L, and at most L/16 in a period; a grant is at most
+ * four times the present use, so a source that was idle loses a few packets. A CPU borrows half of
+ * what it could, and borrows again once it has used that: one CPU can get nearly all of L/16, and
+ * several share it by need. A source that turns busy can lose up to L/16 until its loans expire,
+ * and L/8 in the first frame of a period. A source that continues to flood is lent units again in
+ * each period.
  *
  * A window that is created again for its source knows nothing of the loans of the window before. If
  * a window with loans can have been evicted, it starts with all that it could lend as lent, which
@@ -59,7 +60,7 @@
 #endif
 #define RF_LOAN_BITS 20
 #define RF_LOAN_MAX ((1U << RF_LOAN_BITS) - 1)
-#define RF_LOAN_LOG_MAX 15 /* fits four bits of a lease */
+#define RF_LOAN_OF_LEASE_MAX 0xffffU /* see rf_loan_size() */
 #define RF_LOAN_PERIODS (1U << 24)
 /*
  * A word further ahead is an old one, not of a CPU with a newer clock. A period has 2^10 ticks or

@@ -85,7 +85,7 @@ static bool borrow(struct rf_window *const window[LIMITS], struct rf_lease *leas
 		return rf_lease_has_loan(lease, time);
 	if (!lend_by_all(window, time, units))
 		return false;
-	rf_lease_set_loan(lease, terms, time);
+	rf_lease_set_loan(lease, terms, time, 1);
 	return true;
 }
 

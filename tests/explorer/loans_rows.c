@@ -82,6 +82,18 @@ const struct row loans_rows[] = {
 		.times = {0, 1, 3, -1},
 	},
 	{
+		.title = "2 CPUs, fixed, a loan grows",
+		.limits = 1,
+		.limit_from = 6,
+		.limit_to = 6,
+		.frame = {1},
+		.period = 1,
+		.share = 1,
+		.room = 1,
+		.packets = {7, 1},
+		.times = {0, 1, -1},
+	},
+	{
 		.title = "2 CPUs, fixed, created again",
 		.limits = 1,
 		.limit_from = 3,

@@ -345,6 +345,10 @@ mutants_of_loans() {
 		's/ && jiffies <= last//'
 	try_mutant loans loose "all of a loan in each of two frames" rf_loan_in_frame \
 		's/ >> rf_less\(frame, period\)//'
+	try_mutant loans loose "a loan that grows passes all of it again in its frame" rf_lease_set_loan \
+		's/rf_loan_gains\(terms, had,/rf_loan_gains(terms, 0,/'
+	try_mutant loans loose "a loan grows by more than was borrowed" rf_lease_wants_loan \
+		's/return rf_loan_units\(size\) - had/return 1/'
 	try_mutant loans loose "a window that is created again counts nothing as lent" rf_loans_all \
 		's/return rf_loans\(.*/return 0;/'
 	try_mutant loans lent "more than the share of L is lent in a period" rf_loan_room \

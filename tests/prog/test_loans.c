@@ -71,6 +71,28 @@ static void a_slow_source_is_answered_by_its_loan(void **state)
 	assert_int_not_equal(window_of(program).window.head, head);
 }
 
+static uint32_t used(const struct program *program)
+{
+	return (uint32_t)window_of(program).window.head;
+}
+
+/* The window lends half of what it can, then half of the rest, and so on. */
+static void a_source_that_needs_more_borrows_again(void **state)
+{
+	const int packets = LIMIT / RF_LOAN_SHARE * 7 / 8;
+	struct program *program = *state;
+	uint32_t before;
+
+	settle(program, 0);
+	assert_true(passes(program, SOURCE));
+	assert_in_range(lent(program), LIMIT / RF_LOAN_SHARE / 4, LIMIT / RF_LOAN_SHARE / 2);
+	before = used(program);
+	for (int i = 0; i < packets; i++)
+		assert_true(passes(program, SOURCE));
+	assert_in_range(used(program) - before, 1, 4);
+	assert_in_range(lent(program), packets - 4, LIMIT / RF_LOAN_SHARE);
+}
+
 static void a_new_source_has_no_loan(void **state)
 {
 	struct program *program = *state;
@@ -182,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_slow_source_is_answered_by_its_loan),
+		TEST(a_source_that_needs_more_borrows_again),
 		TEST(a_new_source_has_no_loan),
 		TEST(an_exact_limit_lends_nothing),
 		TEST(a_source_that_turns_busy_keeps_to_its_limit),

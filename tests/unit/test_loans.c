@@ -241,7 +241,7 @@ static void frame_row(void **state)
 		const uint64_t jiffies = start + row->at;
 		struct rf_lease lease = {0};
 
-		rf_lease_set_loan(&lease, terms, start + row->borrows);
+		rf_lease_set_loan(&lease, terms, start + row->borrows, 1);
 		assert_int_equal(lease.credits, row->credits);
 		lease.credits = 1;
 		assert_int_equal(rf_lease_next_frame(&lease, jiffies), row->left > 1);
@@ -257,7 +257,8 @@ static void frame_row(void **state)
 	UNIT_ROW_OF("lease, " title, frame_row, (&(struct frame_row){__VA_ARGS__}))
 
 struct wants_row {
-	uint32_t had; /* the room when it borrowed in period 1; 0: it has no loan */
+	uint32_t had;  /* the room when it borrowed in period 1; 0: it has no loan */
+	uint32_t left; /* of that loan in the frame */
 	struct rf_loan_terms terms;
 	int64_t at;
 	uint32_t cost;
@@ -271,7 +272,8 @@ static void wants_row(void **state)
 	struct rf_lease lease = {0};
 
 	if (row->had)
-		rf_lease_set_loan(&lease, had, PERIOD_LEN);
+		rf_lease_set_loan(&lease, had, PERIOD_LEN, 1);
+	lease.credits = row->left;
 	assert_int_equal(rf_lease_wants_loan(&lease, row->terms, row->at, row->cost), row->units);
 }
 
@@ -279,6 +281,35 @@ static void wants_row(void **state)
 	.terms = {.room = least_room, .frame = log_frame, .period = log_period}
 #define WANTS(title, ...) \
 	UNIT_ROW_OF("borrowed, " title, wants_row, (&(struct wants_row){__VA_ARGS__}))
+
+static void the_size_of_a_loan_is_at_most_an_eighth_less_than_its_units(void **state)
+{
+	(void)state;
+	for (uint32_t units = 1; units <= RF_LOAN_OF_LEASE_MAX; units++) {
+		const uint32_t rounded = rf_loan_units(rf_loan_size(units));
+
+		assert_in_range(rounded, units - units / 8, units);
+		assert_int_equal(rf_loan_units(rf_loan_size(rounded)), rounded);
+	}
+}
+
+static void a_loan_that_grows_passes_only_what_is_new_in_its_frame(void **state)
+{
+	struct rf_loan_terms terms = {.room = 100, .frame = FRAME, .period = PERIOD};
+	struct rf_lease lease = {0};
+
+	(void)state;
+	rf_lease_set_loan(&lease, terms, PERIOD_LEN, 1);
+	assert_int_equal(lease.credits, 48 / 2);
+	lease.credits = 0;
+	terms.room = 100 - 48;
+	assert_int_equal(rf_lease_wants_loan(&lease, terms, PERIOD_LEN + 1, 1), 72 - 48);
+	rf_lease_set_loan(&lease, terms, PERIOD_LEN + 1, 1);
+	assert_int_equal(lease.credits, (72 - 48) / 2);
+	assert_int_equal(lease.until, PERIOD_LEN + FRAME_LEN);
+	assert_true(rf_lease_next_frame(&lease, PERIOD_LEN + FRAME_LEN));
+	assert_int_equal(lease.credits, 72 / 2);
+}
 
 static void several_windows_lend_the_least_room_for_the_longest_frame(void **state)
 {
@@ -383,41 +414,55 @@ static const struct CMUnitTest tests[] = {
 	     .moves = true, .cost = RATE, .done = true, .word = NO_LOANS, .head = RATE),
 
 	FRAMES("half of the loan in the first frame", 100, FRAME, PERIOD, .borrows = 5,
-	       .at = FRAME_LEN - 1, .credits = 32, .left = 1, .until = FRAME_LEN),
+	       .at = FRAME_LEN - 1, .credits = 24, .left = 1, .until = FRAME_LEN),
 	FRAMES("half of it in the next frame", 100, FRAME, PERIOD, .borrows = 5, .at = FRAME_LEN,
-	       .credits = 32, .left = 32, .until = 2 * FRAME_LEN),
+	       .credits = 24, .left = 24, .until = 2 * FRAME_LEN),
 	FRAMES("a frame without packets", 100, FRAME, PERIOD, .borrows = 5, .at = 2 * FRAME_LEN + 3,
-	       .credits = 32, .left = 32, .until = 3 * FRAME_LEN),
+	       .credits = 24, .left = 24, .until = 3 * FRAME_LEN),
 	FRAMES("the last jiffy of the period", 100, FRAME, PERIOD, .borrows = 5,
-	       .at = PERIOD_LEN - 1, .credits = 32, .left = 32, .until = PERIOD_LEN),
+	       .at = PERIOD_LEN - 1, .credits = 24, .left = 24, .until = PERIOD_LEN),
 	FRAMES("the period has ended", 100, FRAME, PERIOD, .borrows = 5, .at = PERIOD_LEN,
-	       .credits = 32),
+	       .credits = 24),
 	FRAMES("borrowed in the last frame", 100, FRAME, PERIOD, .borrows = PERIOD_LEN - 1,
-	       .at = PERIOD_LEN, .credits = 32),
+	       .at = PERIOD_LEN, .credits = 24),
 	FRAMES("a clock that goes back", 100, FRAME, PERIOD, .borrows = FRAME_LEN + 1, .at = 0,
-	       .credits = 32, .left = 1, .until = 2 * FRAME_LEN),
+	       .credits = 24, .left = 1, .until = 2 * FRAME_LEN),
 	FRAMES("a period of one frame", 100, PERIOD, PERIOD, .borrows = 5, .at = PERIOD_LEN - 1,
-	       .credits = 64, .left = 1, .until = PERIOD_LEN),
+	       .credits = 48, .left = 1, .until = PERIOD_LEN),
 	FRAMES("a period of one frame has ended", 100, PERIOD, PERIOD, .borrows = 5,
-	       .at = PERIOD_LEN, .credits = 64),
+	       .at = PERIOD_LEN, .credits = 48),
 	FRAMES("a loan of one unit in a period of one frame", 1, PERIOD, PERIOD, .at = 1,
 	       .credits = 1, .left = 1, .until = PERIOD_LEN),
-	FRAMES("the largest loan", RF_LOAN_MAX, PERIOD, PERIOD, .at = 1,
-	       .credits = 1 << RF_LOAN_LOG_MAX, .left = 1, .until = PERIOD_LEN),
+	FRAMES("the largest loan", RF_LOAN_MAX, PERIOD, PERIOD, .at = 1, .credits = 15 << 12,
+	       .left = 1, .until = PERIOD_LEN),
 
-	WANTS("the largest power of two", 0, TERMS(100, FRAME, PERIOD), PERIOD_LEN, 1, .units = 64),
-	WANTS("no room", 0, TERMS(0, FRAME, PERIOD), PERIOD_LEN, 1, .units = 0),
-	WANTS("a frame of a packet", 0, TERMS(8, FRAME, PERIOD), PERIOD_LEN, 4, .units = 8),
-	WANTS("a packet that costs more than a frame", 0, TERMS(8, FRAME, PERIOD), PERIOD_LEN, 5,
+	WANTS("half of the room, rounded to eighths of a power of two", 0, 0,
+	      TERMS(100, FRAME, PERIOD), PERIOD_LEN, 1, .units = 48),
+	WANTS("no room", 0, 0, TERMS(0, FRAME, PERIOD), PERIOD_LEN, 1, .units = 0),
+	WANTS("all of the room, as half is too little for a packet", 0, 0, TERMS(8, FRAME, PERIOD),
+	      PERIOD_LEN, 4, .units = 8),
+	WANTS("a packet that costs more than a frame", 0, 0, TERMS(8, FRAME, PERIOD), PERIOD_LEN, 5,
 	      .units = 0),
-	WANTS("a unit in a period of two frames", 0, TERMS(1, FRAME, PERIOD), PERIOD_LEN, 1,
+	WANTS("a unit in a period of two frames", 0, 0, TERMS(1, FRAME, PERIOD), PERIOD_LEN, 1,
 	      .units = 0),
-	WANTS("a frame longer than the period", 0, TERMS(100, PERIOD, FRAME), PERIOD_LEN, 1,
+	WANTS("a frame longer than the period", 0, 0, TERMS(100, PERIOD, FRAME), PERIOD_LEN, 1,
 	      .units = 0),
-	WANTS("no larger one", 16, TERMS(31, FRAME, PERIOD), PERIOD_LEN, 1, .units = 0),
-	WANTS("a larger one", 16, TERMS(32, FRAME, PERIOD), PERIOD_LEN, 1, .units = 32),
-	WANTS("a smaller one after the period", 16, TERMS(4, FRAME, PERIOD), 2 * PERIOD_LEN, 1,
-	      .units = 4),
+	WANTS("a loan grows by half of the room", 16, 0, TERMS(31, FRAME, PERIOD), PERIOD_LEN, 1,
+	      .units = 16),
+	WANTS("a loan is left for a packet", 16, 2, TERMS(31, FRAME, PERIOD), PERIOD_LEN, 2,
+	      .units = 0),
+	WANTS("a loan is left, but not for that packet", 16, 2, TERMS(31, FRAME, PERIOD),
+	      PERIOD_LEN, 3, .units = 16),
+	WANTS("the room is too little to grow", 16, 0, TERMS(1, FRAME, PERIOD), PERIOD_LEN, 1,
+	      .units = 0),
+	WANTS("a loan for longer frames replaces it", 16, 2, TERMS(32, FRAME + 1, PERIOD),
+	      PERIOD_LEN, 1, .units = 16),
+	WANTS("a loan for a shorter period replaces it", 16, 2, TERMS(32, FRAME, PERIOD - 1),
+	      PERIOD_LEN, 1, .units = 16),
+	WANTS("a smaller one after the period", 16, 2, TERMS(4, FRAME, PERIOD), 2 * PERIOD_LEN, 1,
+	      .units = 2),
+	cmocka_unit_test(the_size_of_a_loan_is_at_most_an_eighth_less_than_its_units),
+	cmocka_unit_test(a_loan_that_grows_passes_only_what_is_new_in_its_frame),
 	cmocka_unit_test(several_windows_lend_the_least_room_for_the_longest_frame),
 };
 
