@@ -37,6 +37,7 @@ static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffie
 	return 1;
 }
 
+/* Does the guard drop newcomers, and can no list let them pass? */
 static __always_inline int guard_may_drop(const struct rf_bank *bank, int is_ipv6)
 {
 	const __u32 listed = is_ipv6 ? RF_BANK_PREFIXES6 : RF_BANK_PREFIXES4;

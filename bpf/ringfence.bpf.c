@@ -131,15 +131,13 @@ __noinline int refuse_unclassified6(struct question *question)
 static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *packet)
 {
 	const struct rf_ports *table = bpf_map_lookup_elem(&ports, &index);
+	const __u32 of = rf_packet_ports_of(packet);
 	__u32 port = packet->dport;
-	enum rf_ports_of of;
 
-	if (!table)
+	if (!table || of >= RF_PORTS_OF_COUNT)
 		return 0; /* cannot happen; for the verifier */
-	of = packet->flags & RF_UDP_PORT ? RF_PORTS_UDP
-	     : packet->flags & RF_SYN	 ? RF_PORTS_SYN
-					 : RF_PORTS_TCP;
-	RF_OPAQUE(port); /* keeps the mask: the bound was lost on the stack */
+	/* Keeps the mask: the bound was lost on the stack. */
+	RF_OPAQUE(port);
 	return table->packet_class[of][port % RF_PORTS];
 }
 
@@ -153,7 +151,7 @@ static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generati
 		RF_OPAQUE(generation); /* otherwise its bit is stored even without a look-up */
 		return class_of_port(generation & 1, packet);
 	}
-	return bank->class_of_ports[packet->flags >> RF_PORTS_OF_SHIFT & RF_PORTS_OF_MASK];
+	return bank->class_of_ports[rf_packet_ports_of(packet)];
 }
 
 /* Evaluates lists, then limits, and counts the result. */

@@ -88,6 +88,12 @@ struct rf_packet {
 	__u16 transport;  /* where the ports are; with RF_HAS_DPORT */
 };
 
+/* With RF_HAS_DPORT: an enum rf_ports_of. */
+RF_INLINE __u32 rf_packet_ports_of(const struct rf_packet *packet)
+{
+	return packet->flags >> RF_PORTS_OF_SHIFT & RF_PORTS_OF_MASK;
+}
+
 /* As struct ethhdr, but not packed: the compiler loads the type with one instruction. */
 struct rf_ethernet {
 	__u8 dest[ETH_ALEN];
