@@ -55,8 +55,8 @@ static struct rf_source_row read_row(const struct program *program)
 }
 
 /*
- * Every reader counts lent units as used, and calls a window full at most because of them; also a
- * reader whose clock is behind that of the CPU that has lent the units.
+ * Every reader counts lent units as used, and does not show a window as over its limit because of
+ * them; a reader whose clock is behind the clock of the lending CPU does not, either.
  */
 static void lent_units_count_as_used(void **state)
 {
@@ -113,7 +113,7 @@ static void lent_units_count_as_used(void **state)
 	}
 }
 
-/* Packets by loans are in no window: a scan counts of the lent units what the counters show. */
+/* No window has the packets of loans: a scan counts lent units as far as the counters show. */
 static void a_scan_counts_what_was_used(void **state)
 {
 	struct program *program = *state;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loans in the loaded program, with an injected clock: a source far below its limit is answered by
- * its lease alone, the limit holds, and a loan outlasts what it should and nothing else.
+ * Loans in the loaded program, with an injected clock: the packets of a source far below its limit
+ * pass by its lease without a look-up of its window, the limit holds, and a loan outlasts changes
+ * of the lists, but no change of the limits.
  */
 #include "in_place.h"
 
@@ -65,7 +66,7 @@ static void a_slow_source_is_answered_by_its_loan(void **state)
 	assert_in_range(lent(program), 2, LIMIT / RF_LOAN_SHARE);
 	send_slowly(program, SETTLED_NS + NS_PER_S, SETTLED_NS + PERIOD_NS);
 	assert_int_equal(window_of(program).window.head, head);
-	/* The period is over: the next packet asks the window. */
+	/* In the next period, a packet is checked against the window again. */
 	program_set_time(program, SETTLED_NS + PERIOD_NS);
 	assert_true(passes(program, SOURCE));
 	assert_int_not_equal(window_of(program).window.head, head);
@@ -76,7 +77,7 @@ static uint32_t used(const struct program *program)
 	return (uint32_t)window_of(program).window.head;
 }
 
-/* The window lends half of what it can, then half of the rest, and so on. */
+/* The window lends half of its room, then half of the remaining room, and so on. */
 static void a_source_that_needs_more_borrows_again(void **state)
 {
 	const int packets = LIMIT / RF_LOAN_SHARE * 7 / 8;
@@ -139,11 +140,11 @@ static void a_change_of_the_lists_keeps_the_loan(void **state)
 	change(program, RF_DENY, "192.0.2.2", RF_FOREVER);
 	send_slowly(program, SETTLED_NS + NS_PER_S, SETTLED_NS + 4 * NS_PER_S);
 	assert_int_equal(window_of(program).window.head, head);
-	/* The lists are asked. */
+	/* A new entry of the deny list applies despite the loan. */
 	change(program, RF_DENY, SOURCE, RF_FOREVER);
 	assert_false(passes(program, SOURCE));
 	change(program, RF_DENY, SOURCE, 0);
-	/* Another limit ends it. */
+	/* A change of the limit invalidates the loan. */
 	program_apply(program, "limit add any rate 2000/10s\ndeny add 192.0.2.1\n");
 	assert_true(passes(program, SOURCE));
 	assert_int_not_equal(window_of(program).window.head, head);
@@ -168,8 +169,8 @@ static int find_window(const struct program *program, int resident, struct rf_so
 }
 
 /*
- * Without a guard, newcomers evict residents where they find no other window. Leases of such a
- * window can pass packets: a new one counts all that could be lent.
+ * Without a guard, newcomers evict residents if no other window is available. The leases of an
+ * evicted window can still pass packets, so a new window counts the most that it could have lent.
  */
 static void a_window_after_an_eviction_has_lent_all(void **state)
 {
@@ -191,7 +192,7 @@ static void a_window_after_an_eviction_has_lent_all(void **state)
 		if (!find_window(program, i, &source))
 			continue;
 		evicted++;
-		/* First its lease answers, which still has a loan. */
+		/* Its lease still has a loan, which passes the first packets. */
 		assert_int_equal(burst(program, address(10, i), LIMIT / 4), LIMIT / 4);
 		assert_int_equal(find_window(program, i, &source), 0);
 		assert_int_equal(rf_loans_now(source.window.loans), LIMIT / RF_LOAN_SHARE);

@@ -351,7 +351,7 @@ static const struct CMUnitTest tests[] = {
 	WORD("a lap later, it counts again", .word = {0, 5, 40}, .at = LAP, .used = 100, .lent = 45,
 	     .room = 60, .raised = {0, 5, 48}),
 
-	/* Such a CPU does not know the loans of its own time. The program never raises here. */
+	/* The word no longer has the loans of that CPU's period. The program never raises here. */
 	WORD("read a jiffy before the period, all counts", .word = {0, 0, 1}, .at = -1, .used = 100,
 	     .lent = 200, .room = 0, .raised = {-1, 0, 8}),
 	WORD("read a stall before, all counts", .word = {0, 0, 1}, .at = -AHEAD, .used = 100,
