@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0x367c0039a53286d8ULL
+#define RF_ABI_LAYOUT 0xae60185170cae171ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -273,7 +273,21 @@ enum rf_newcomers_then {
 	RF_NEWCOMERS_PASS,	/* over the newcomers rate they pass */
 	RF_NEWCOMERS_DROP,	/* over it they are dropped */
 	RF_NEWCOMERS_AGGREGATE, /* over it their /24 or /48 is charged */
+	RF_NEWCOMERS_CHALLENGE, /* over it they are dropped, unless they can prove their address */
 };
+
+/*
+ * Answers to newcomers. Besides the limit on all of them, each prefix, a /24 or /48, has a limit in
+ * each period of 2^(tick_shift + 1) jiffies, about a second. A prefix shares its place with others:
+ * a flood of 16M packets/s from random sources adds 128 answers per period to each.
+ */
+#define RF_ANSWER_PLACES_LOG 17
+#define RF_ANSWER_PLACES (1U << RF_ANSWER_PLACES_LOG)
+#define RF_ANSWERS_PER_PREFIX 256
+#define RF_ANSWERS_DEFAULT 1000000 /* per second */
+#define RF_DNS_PORTS_MAX 4	   /* at which queries are answered */
+#define RF_DNS_PORT_DEFAULT 53
+#define RF_OWN_MACS_MAX 64
 
 #define RF_AGGREGATES 1000 /* windows of prefixes, in each set */
 #define RF_AGGREGATE_SETS (2 * RF_LIMITS_MAX)
@@ -474,8 +488,16 @@ struct rf_newcomers {
 	__u64 window_ns;
 	__u32 then; /* enum rf_newcomers_then */
 	__u8 guard; /* index into rf_config.guard */
-	__u8 reserved[3];
+	/* With DROP or CHALLENGE: packets of a TCP connection of this host are not dropped. */
+	__u8 except_established;
+	/* Of RF_NEWCOMERS_CHALLENGE: */
+	__u8 dns_ports; /* entries of `dns_port` in use */
+	__u8 reserved;
+	__u16 dns_port[RF_DNS_PORTS_MAX];
+	__u64 answers; /* how many in `answers_ns`, as the user wrote it */
+	__u64 answers_ns;
 	struct rf_policy policy;
+	struct rf_policy answers_policy;
 };
 
 /* The bits of a source that distinguish windows. */
@@ -624,14 +646,16 @@ struct rf_config {
 	__u32 known_filter_shift; /* 0: no filter */
 	/* Work after the verdict. */
 	union {
-		__u32 after_verdict; /* 0: nothing */
+		__u64 after_verdict; /* 0: nothing */
 		struct {
 			/* Packets are counted by interface as well; never cleared. */
 			__u16 by_interface;
 			__u16 is_sampling; /* 0: no; else see packet_sample.h */
+			/* A bank examines newcomers instead of dropping them, see bpf/examine.h. */
+			__u16 is_examining;
+			__u16 reserved;
 		};
 	};
-	__u32 reserved;
 	__u64 paused_until; /* jiffies: no packet is dropped until then; 0: not paused */
 	struct rf_slot_times times;
 	__u32 slots;	   /* of a family */
@@ -656,12 +680,15 @@ struct rf_config {
 		__u64 lenders_evicted;
 	} __attribute__((aligned(64))) room[2];
 	/*
-	 * Windows of the guard: of newcomers to enforced limits, and to shadow limits only. The
-	 * alignment makes them as large in a fence with shares as in one without.
+	 * Windows of the guard: of newcomers to enforced limits, and to shadow limits only; of
+	 * those that have proved their address, by the same policy; of answers. The alignment makes
+	 * them as large in a fence with shares as in one without.
 	 */
 	struct {
 		struct rf_window limits __attribute__((aligned(128)));
 		struct rf_window shadows __attribute__((aligned(128)));
+		struct rf_window proofs __attribute__((aligned(128)));
+		struct rf_window answers __attribute__((aligned(128)));
 	} guard[2];
 	/* The lowest bit of `resets`, their number, names the baseline in use. */
 	__u64 resets;
@@ -673,6 +700,13 @@ struct rf_config {
 	struct rf_sampling_count sampling_count[RF_SAMPLING_CPUS];
 	struct rf_interface_look look[RF_INTERFACE_PLACES];
 	struct rf_owners owners; /* of both banks */
+	/*
+	 * The Ethernet addresses of the namespace's interfaces, in the low 48 bits, the first byte
+	 * lowest: where forwarding is off, a packet to any other is not for this host.
+	 */
+	__u32 own_macs;
+	__u32 reserved_macs;
+	__u64 own_mac[RF_OWN_MACS_MAX];
 } __attribute__((aligned(64)));
 
 #endif /* RINGFENCE_ABI_H */

@@ -26,6 +26,10 @@
 	    "IPv6 neighbour discovery, or router")                                               \
 	ROW(RF_NEWCOMER_PASS, PASS, "newcomer_pass", "new, over the newcomers rate",             \
 	    "a new source, over the newcomers rate")                                             \
+	ROW(RF_ESTABLISHED, PASS, "established", "new, of an open connection",                   \
+	    "over the newcomers rate, of a TCP connection of this host")                         \
+	ROW(RF_PROVEN, PASS, "proven", "new, with a proven address",                             \
+	    "over the newcomers rate, after an answer to a challenge")                           \
 	ROW(RF_UNCONFIRMED, PASS, "unconfirmed", "the attach was not confirmed",                 \
 	    "the attach was not confirmed in time")                                              \
 	ROW(RF_PAUSED, PASS, "paused", "to be dropped, but paused",                              \
@@ -41,6 +45,8 @@
 	    "lost too many races for its window")                                                \
 	ROW(RF_NEWCOMER_DROP, DROP, "newcomer_drop", "new, over the newcomers rate",             \
 	    "a new source, over the newcomers rate")                                             \
+	ROW(RF_CHALLENGED, DROP, "challenged", "new, answered by a challenge",                   \
+	    "over the newcomers rate, answered to prove its address")                            \
 	ROW(RF_NO_WINDOW, DROP, "no_window", "could not allocate a window",                      \
 	    "no window for its source")                                                          \
 	ROW(RF_UNCLASSIFIED, DROP, "unclassified", "cannot tell which limits apply",             \
