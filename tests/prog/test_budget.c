@@ -133,13 +133,17 @@ static int compare_starts(const void *a, const void *b)
 
 /*
  * The target of a call: in the code that the kernel shows, `off` leads to it and `imm` is the
- * function's number; for a callback `imm` leads to it.
+ * function's number; for a callback `imm` leads to it. `off` has 16 bits, so it is only known
+ * modulo 2^16: one target of these is in the program.
  */
 static size_t called_at(const struct code *code, size_t i)
 {
 	const struct bpf_insn *insn = &code->insn[i];
 
-	return i + 1 + (is_callback(insn) ? insn->imm : insn->off);
+	if (is_callback(insn))
+		return i + 1 + insn->imm;
+	assert_true(code->count <= UINT16_MAX + 1);
+	return (uint16_t)(i + 1 + insn->off);
 }
 
 /* A function starts at the target of a call. */
