@@ -135,7 +135,7 @@ static __always_inline int count_interface(__u32 index, __u32 len_bytes, int ver
 		return verdict;
 	sums = bpf_map_lookup_elem(&interfaces, &place);
 	if (sums)
-		count(verdict == XDP_DROP ? &sums->dropped : &sums->passed, 1, len_bytes);
+		count(verdict == XDP_PASS ? &sums->passed : &sums->dropped, 1, len_bytes);
 	return verdict;
 }
 

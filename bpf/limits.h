@@ -120,7 +120,7 @@ static __always_inline enum rf_reason ask_limit(struct question *question,
 	if (!source)
 		source = meet_one(question, bank_of(question), slot, sums, is_ipv6);
 	if (!source) {
-		if (!question->aggregated && !charges_prefix(bank_of(question), slot))
+		if (!question->aggregated && !charges_prefix(question, slot))
 			return refuse_newcomer(bank_of(question), slot);
 		return ask_aggregate(question, slot);
 	}

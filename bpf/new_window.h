@@ -252,7 +252,8 @@ static __always_inline int may_have_shared(const struct question *question, __u3
 	const __u64 left_out = rf_load(&config.room[is_ipv6].siblings_left_out);
 
 	if (!is_known)
-		return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE;
+		return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE ||
+		       question->proof == RF_ESTABLISHED;
 	return left_out && config.tick_ns &&
 	       question->jiffies - left_out <= bank->limit[slot].window_ns / config.tick_ns + 2;
 }

@@ -18,18 +18,25 @@
 
 /*
  * Does the guard admit this newcomer? `is_shadow`: only shadow limits need a window.
- * `is_exhausted`: the guard is already known to be used up.
+ * `is_exhausted`: the guard is already known to be used up. A newcomer that is not dropped since it
+ * was examined is charged to a separate window, so a flood leaves room for it, and it evicts no
+ * more windows than other newcomers.
  */
-static __always_inline int guard_admits(const struct rf_bank *bank, __u64 jiffies, int is_shadow,
-					int is_exhausted, struct rf_counters *sums)
+static __always_inline int guard_admits(struct question *question, int is_shadow, int is_exhausted,
+					struct rf_counters *sums)
 {
+	const struct rf_bank *bank = bank_of(question);
 	const struct rf_policy *policy = &bank->newcomers.policy;
-	struct rf_ask ask = {.jiffies = jiffies, .tick_ns = config.tick_ns, .cost = 1};
+	struct rf_window *window = guard_window(bank, is_shadow);
 
 	if (bank->newcomers.then == RF_NEWCOMERS_OFF)
 		return 1;
-	ask.time = read_clock(policy, jiffies);
-	if (is_exhausted || take_any(guard_window(bank, is_shadow), policy, &ask) != RF_UNDER) {
+	if (question->proof && !is_shadow) {
+		window = &config.guard[bank->newcomers.guard & 1].proofs;
+		is_exhausted = 0;
+	}
+	set_ask(question, policy)->cost = 1;
+	if (is_exhausted || take_any(window, policy, &question->ask) != RF_UNDER) {
 		sums->shadow_newcomers += is_shadow;
 		return 0;
 	}
@@ -61,10 +68,17 @@ static __always_inline int is_dropped_newcomer(const struct question *question,
 	return is_stranger_at_once(question, &bank->policy[first_slot(in_force)], is_ipv6);
 }
 
-/* Does that limit charge the window of its prefix for a newcomer that gets no window? */
-static __always_inline int charges_prefix(const struct rf_bank *bank, __u32 slot)
+/*
+ * Does that limit charge the window of its prefix for a newcomer that gets no window? A source with
+ * an open connection is treated as known.
+ */
+static __always_inline int charges_prefix(const struct question *question, __u32 slot)
 {
-	return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE && !(bank->shadows >> slot & 1);
+	const struct rf_bank *bank = bank_of(question);
+
+	return (bank->newcomers.then == RF_NEWCOMERS_AGGREGATE ||
+		question->proof == RF_ESTABLISHED) &&
+	       !(bank->shadows >> slot & 1);
 }
 
 /*
@@ -79,6 +93,7 @@ static __always_inline enum rf_reason refuse_newcomer(const struct rf_bank *bank
 	case RF_NEWCOMERS_OFF:
 		return is_shadow ? RF_MAP_ERROR : RF_NO_WINDOW;
 	case RF_NEWCOMERS_DROP:
+	case RF_NEWCOMERS_CHALLENGE:
 		return is_shadow ? RF_NEWCOMER_PASS : RF_NEWCOMER_DROP;
 	default:
 		return RF_NEWCOMER_PASS;
@@ -113,8 +128,8 @@ static __always_inline struct rf_source *meet_one(struct question *question,
 	const __u64 kin = kin_under(question, bank, slot, 0, sums);
 	struct rf_source *source;
 
-	if (!kin && !guard_admits(bank, question->jiffies, bank->shadows >> slot & 1,
-				  question->is_exhausted, sums))
+	if (!kin &&
+	    !guard_admits(question, bank->shadows >> slot & 1, question->is_exhausted, sums))
 		return NULL;
 	if (!rf_slot_ref_is_resident(kin))
 		question->lease_life = config.times.probation_lease;
@@ -160,10 +175,8 @@ __noinline int ask_guard(struct question *question, struct rf_counters *sums)
 		return 0;
 	is_shadow = !is_missing_in_force(question);
 	is_exhausted = question->is_exhausted && is_shadow == !question->in_force;
-	question->guard =
-		guard_admits(bank_of(question), question->jiffies, is_shadow, is_exhausted, sums)
-			? GUARD_ADMITS
-			: GUARD_REFUSES;
+	question->guard = guard_admits(question, is_shadow, is_exhausted, sums) ? GUARD_ADMITS
+										: GUARD_REFUSES;
 	return 0;
 }
 
@@ -191,7 +204,7 @@ __noinline int meet_at(struct question *question, __u32 i)
 	    make_window(question, slot, kin, rf_rules_are_ipv6(question->who.rules)))
 		return RF_UNDER_LIMIT;
 	/* A known source is charged to the window of its prefix regardless of the guard. */
-	if (is_sibling(kin) ? !(bank->shadows >> slot & 1) : charges_prefix(bank, slot)) {
+	if (is_sibling(kin) ? !(bank->shadows >> slot & 1) : charges_prefix(question, slot)) {
 		question->aggregated |= 1U << i % RF_CHARGED_MAX;
 		return RF_UNDER_LIMIT;
 	}

@@ -19,6 +19,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "examine.h"
 #include "limits.h"
 #include "lists.h"
 #include "parsed.h"
@@ -154,8 +155,15 @@ static __always_inline __u32 class_of(const struct rf_bank *bank, __u32 generati
 	return bank->class_of_ports[rf_packet_ports_of(packet)];
 }
 
-/* Evaluates lists, then limits, and counts the result. */
-static __always_inline enum rf_reason ask_and_count(struct question *question, int is_ipv6)
+/* Is a newcomer that these rules would drop examined first? */
+static __always_inline int is_examined(const struct question *question)
+{
+	return config.is_examining && bank_of(question)->newcomers.except_established &&
+	       !question->proof && !is_paused(question);
+}
+
+/* Evaluates lists, then limits, and counts the result, unless the packet is to be examined. */
+static __always_inline int ask_and_count(struct question *question, int is_ipv6)
 {
 	int reason = STEP_SEVERAL;
 	struct rf_counters *sums;
@@ -169,6 +177,10 @@ static __always_inline enum rf_reason ask_and_count(struct question *question, i
 		return RF_UNDER_LIMIT;
 	if (reason == STEP_SEVERAL)
 		reason = ask_several(question, is_ipv6);
+	if (reason == RF_NEWCOMER_DROP && is_examined(question))
+		return STEP_EXAMINE;
+	if (question->proof && reason == RF_UNDER_LIMIT)
+		reason = question->proof;
 	if (question->mode & MODE_RATE0)
 		reason = count_rate0(question, reason);
 	if (reason >= RF_FIRST_DROP && is_paused(question)) {
@@ -221,6 +233,7 @@ static __always_inline void clear_answers(struct question *question)
 	question->missing = question->aggregated = 0;
 	question->lease_life = config.times.resident_lease;
 	question->met = 0;
+	question->proof = 0;
 	question->mode = read_pause(question->jiffies) ? MODE_PAUSED : 0;
 }
 
@@ -253,16 +266,23 @@ static __always_inline int is_refused_at_once(const struct rf_packet *packet, in
 	return is_dropped_newcomer(&question, bank, limits, version == 6);
 }
 
-static __always_inline int verdict_of(enum rf_reason reason)
+/* The verdict for a reason; STEP_EXAMINE remains what it is. */
+static __always_inline int verdict_of(int reason)
 {
+	if (unlikely(reason == STEP_EXAMINE))
+		return reason;
 	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
 }
+
+/* Why no lease is asked for a packet: only the allow list can let it pass; the guard refuses it. */
+#define UNCLASSIFIED 1
+#define REFUSED_NEWCOMER 2
 
 /* A packet's request to a lease. */
 struct request {
 	struct rf_who who;
 	__u32 cost;
-	int is_unclassified; /* skip the lease: only the allow list lets the packet pass */
+	int without_lease; /* UNCLASSIFIED, REFUSED_NEWCOMER, or 0 */
 };
 
 static __always_inline __u32 refine_class(const struct view *view, __u32 base, __u32 generation,
@@ -310,25 +330,7 @@ static __always_inline __u32 refine_copy(const struct parsed *parsed, __u32 base
 	return refine_either(&view, base, generation);
 }
 
-/*
- * The class by shape of a packet in a frame that is not plain. Parses the frame again: otherwise
- * every packet would hold the header positions in registers. The result is read back from memory,
- * because the verifier would otherwise walk the rest once for each path through the parser.
- */
-__noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
-{
-	struct parsed *parsed = find_parsed();
-	struct rf_packet packet;
-
-	if (!parsed || rf_packet_parse((void *)(long)ctx->data, (void *)(long)ctx->data_end,
-				       &packet) != RF_PARSED_SOURCE)
-		return 0;
-	parsed->packet = packet;
-	barrier();
-	return refine_linear(ctx, parsed, base, generation, len_bytes);
-}
-
-/* The same for a packet that parse_frame stored. */
+/* The class by shape of the packet that parse_frame or parse_linear stored. */
 __noinline __u32 class_of_parsed(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
 {
 	const struct parsed *parsed = find_parsed();
@@ -337,6 +339,17 @@ __noinline __u32 class_of_parsed(struct xdp_md *ctx, __u32 base, __u32 generatio
 		return 0; /* cannot happen; for the verifier */
 	return parsed->copied ? refine_copy(parsed, base, generation, len_bytes)
 			      : refine_linear(ctx, parsed, base, generation, len_bytes);
+}
+
+/*
+ * The same for another frame that is not plain. Parses the frame again: otherwise every packet
+ * would hold the header positions in registers.
+ */
+__noinline __u32 class_by_shape(struct xdp_md *ctx, __u32 base, __u32 generation, __u32 len_bytes)
+{
+	if (parse_linear(ctx) != RF_PARSED_SOURCE)
+		return 0; /* cannot happen; for the verifier */
+	return class_of_parsed(ctx, base, generation, len_bytes);
 }
 
 /*
@@ -377,10 +390,11 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	bank = bank_in_force(&generation);
 	if (!bank)
 		return 0;
-	request->is_unclassified =
-		packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE;
+	request->without_lease =
+		packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE ? UNCLASSIFIED
+										   : 0;
 	*why = RF_UNCLASSIFIED;
-	if (request->is_unclassified && !(bank->flags & listed))
+	if (request->without_lease && !(bank->flags & listed))
 		return 0;
 	index = class_of(bank, generation, packet);
 	class = &bank->packet_class[index];
@@ -407,8 +421,11 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 			return 0;
 	}
 	*why = RF_NEWCOMER_DROP;
-	if (is_refused_at_once(packet, version, bank, class->limits))
-		return 0;
+	if (is_refused_at_once(packet, version, bank, class->limits)) {
+		if (!config.is_examining || !bank->newcomers.except_established)
+			return 0;
+		request->without_lease = REFUSED_NEWCOMER;
+	}
 	set_who(&request->who, packet, version, bank);
 	request->who.rules = rf_who_rules(generation, index, version == 6);
 	request->cost = rf_units(class->unit, class->unit_shift, len_bytes);
@@ -429,7 +446,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 
 	if (!set_request(ctx, &request, packet, version, len_bytes, frame, why))
 		return STEP_COUNT;
-	if (!request.is_unclassified &&
+	if (!request.without_lease &&
 	    likely(lease_answers(&request.who, request.cost, len_bytes, &is_drop)))
 		return is_drop ? XDP_DROP : XDP_PASS;
 	/* Stored in memory only from here on: the lease path uses registers. */
@@ -444,8 +461,10 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	question->len_bytes = len_bytes;
 	question->cost = request.cost;
 	clear_answers(question);
-	if (!request.is_unclassified)
-		return verdict_of(ask_and_count(question, version == 6));
+	if (request.without_lease == REFUSED_NEWCOMER && !is_paused(question))
+		return STEP_EXAMINE;
+	if (request.without_lease != UNCLASSIFIED)
+		return STEP_ASK;
 	*why = version == 4 ? refuse_unclassified4(question) : refuse_unclassified6(question);
 	return STEP_COUNT;
 }
@@ -548,23 +567,86 @@ static __always_inline int handle_frags(struct xdp_md *ctx)
 	return handle_either(ctx, found, &parsed->packet, len_bytes, FRAME_PARSED);
 }
 
+/* ---- a newcomer over the newcomers rate ---- */
+
+/*
+ * Examines the packet in parsed_frame. Returns XDP_DROP; XDP_TX: answer it; STEP_ASK: evaluate
+ * lists and limits again, with the proof.
+ */
+static __always_inline int judge_newcomer(struct xdp_md *ctx, int parsed)
+{
+	struct question *question = find_question();
+	int reason = RF_NEWCOMER_DROP;
+
+	if (!question)
+		return XDP_DROP; /* cannot happen; for the verifier */
+	if (parsed == RF_PARSED_SOURCE)
+		reason = examine(ctx, question);
+	if (reason < RF_FIRST_DROP) {
+		clear_answers(question);
+		question->proof = reason;
+		return STEP_ASK;
+	}
+	count_reason(reason, question->len_bytes, 0);
+	return reason == RF_CHALLENGED ? XDP_TX : XDP_DROP;
+}
+
+__noinline int judge_newcomer_linear(struct xdp_md *ctx)
+{
+	return judge_newcomer(ctx, parse_linear(ctx));
+}
+
+__noinline int judge_newcomer_frags(struct xdp_md *ctx)
+{
+	return judge_newcomer(ctx, parse_frame(ctx, bpf_xdp_get_buff_len(ctx)));
+}
+
+/* The result of ask_and_count for the packet in packet_question, as a verdict. */
+static __always_inline int judge_question(void)
+{
+	struct question *question = find_question();
+
+	if (!question)
+		return XDP_DROP; /* cannot happen; for the verifier */
+	return verdict_of(rf_rules_are_ipv6(question->who.rules) ? ask_and_count(question, 1)
+								 : ask_and_count(question, 0));
+}
+
+/* The verdict for a packet that no lease has handled: continues with `step`. */
+static __always_inline int judge_by_steps(struct xdp_md *ctx, int step, int is_in_frags)
+{
+	RF_NO_UNROLL
+	for (int round = 0; round < 2; round++) {
+		if (step == STEP_ASK)
+			step = judge_question();
+		if (step != STEP_EXAMINE)
+			break;
+		step = is_in_frags ? judge_newcomer_frags(ctx) : judge_newcomer_linear(ctx);
+		if (step != STEP_ASK)
+			break;
+	}
+	return step;
+}
+
 /* ---- after the verdict ---- */
 
-static __always_inline __u64 note_of_packet(struct xdp_md *ctx, const struct rf_packet *packet,
-					    __u32 len_bytes, int is_parsed)
+/* The note for the packet that parse_frame or parse_linear stored, which a lease has handled. */
+__noinline __u64 note_of_packet(struct xdp_md *ctx, __u32 len_bytes)
 {
+	const struct parsed *parsed = find_parsed();
+	const struct rf_packet *packet;
 	const struct rf_bank *bank;
 	struct rf_who who;
 	__u64 generation;
 	__u32 index;
 
 	bank = bank_in_force(&generation);
-	if (!bank)
+	if (!bank || !parsed)
 		return 0;
+	packet = &parsed->packet;
 	index = class_of(bank, generation, packet);
 	if (!bank->packet_class[index].limits && bank->packet_class[index].by_shape) {
-		index = is_parsed ? class_of_parsed(ctx, index, generation, len_bytes)
-				  : class_by_shape(ctx, index, generation, len_bytes);
+		index = class_of_parsed(ctx, index, generation, len_bytes);
 		RF_OPAQUE(index);
 	}
 	index %= RF_PACKET_CLASSES_MAX;
@@ -583,21 +665,12 @@ static __always_inline __u64 note_of_packet(struct xdp_md *ctx, const struct rf_
  */
 __noinline __u64 note_of_lease(struct xdp_md *ctx, __u32 len_bytes)
 {
-	const void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	struct rf_packet packet;
-
-	if (rf_packet_parse(data, end, &packet) != RF_PARSED_SOURCE)
-		return 0;
-	return note_of_packet(ctx, &packet, len_bytes, 0);
+	return parse_linear(ctx) == RF_PARSED_SOURCE ? note_of_packet(ctx, len_bytes) : 0;
 }
 
 __noinline __u64 note_of_frags_lease(struct xdp_md *ctx, __u32 len_bytes)
 {
-	const struct parsed *parsed = find_parsed();
-
-	if (!parsed || parse_frame(ctx, len_bytes) != RF_PARSED_SOURCE)
-		return 0;
-	return note_of_packet(ctx, &parsed->packet, len_bytes, 1);
+	return parse_frame(ctx, len_bytes) == RF_PARSED_SOURCE ? note_of_packet(ctx, len_bytes) : 0;
 }
 
 /* Does `noted` belong to this packet, and does the capture request its reason? */
@@ -651,12 +724,16 @@ int ringfence(struct xdp_md *ctx)
 {
 	int verdict = handle_frame(ctx);
 
+	if (unlikely(verdict < 0))
+		verdict = judge_by_steps(ctx, verdict, 0);
 	if (likely(!config.after_verdict))
 		return verdict;
 	RF_OPAQUE(ctx); /* otherwise clang 22 saves a copy, for which the stack has no room */
 	if (config.is_sampling && is_due())
 		verdict = take_sample(ctx, verdict);
-	return config.by_interface ? count_by_interface(ctx, verdict) : verdict;
+	if (config.by_interface)
+		verdict = count_by_interface(ctx, verdict);
+	return verdict == XDP_TX ? send_answer(ctx) : verdict;
 }
 
 /*
@@ -667,9 +744,13 @@ int ringfence_frags(struct xdp_md *ctx)
 {
 	int verdict = handle_frags(ctx);
 
+	if (unlikely(verdict < 0))
+		verdict = judge_by_steps(ctx, verdict, 1);
 	if (!config.after_verdict)
 		return verdict;
 	if (config.is_sampling && is_due())
 		verdict = take_frags_sample(ctx, verdict);
-	return config.by_interface ? count_frags_by_interface(ctx, verdict) : verdict;
+	if (config.by_interface)
+		verdict = count_frags_by_interface(ctx, verdict);
+	return verdict == XDP_TX ? send_answer(ctx) : verdict;
 }

@@ -34,7 +34,8 @@ static __always_inline struct rf_sampler *find_sampler(void)
 static __always_inline int is_by_limits(__u32 reason)
 {
 	return reason == RF_UNDER_LIMIT || reason == RF_SHADOW_OVER || reason == RF_OVER_LIMIT ||
-	       reason == RF_BANNED || reason == RF_CONTENDED || reason == RF_PAUSED;
+	       reason == RF_BANNED || reason == RF_CONTENDED || reason == RF_PAUSED ||
+	       reason == RF_ESTABLISHED || reason == RF_PROVEN;
 }
 
 /* Of this CPU. NULL: it takes no samples. */
@@ -158,7 +159,8 @@ __noinline __u64 count_again(__u32 verdict)
 		config.is_sampling = 0;
 		return NOT_ASKED_FOR;
 	}
-	return asked >> (verdict & 3) & 1 ? noted : NOT_ASKED_FOR;
+	return asked & (verdict == XDP_PASS ? RF_SAMPLE_PASSED : RF_SAMPLE_DROPPED) ? noted
+										    : NOT_ASKED_FOR;
 }
 
 /*
@@ -167,7 +169,7 @@ __noinline __u64 count_again(__u32 verdict)
  */
 static __always_inline int is_of_verdict(__u64 noted, int verdict)
 {
-	return noted && (noted_reason(noted) >= RF_FIRST_DROP) == (verdict == XDP_DROP);
+	return noted && (noted_reason(noted) >= RF_FIRST_DROP) == (verdict != XDP_PASS);
 }
 
 static __always_inline int is_asked_for(__u64 noted)

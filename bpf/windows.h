@@ -32,6 +32,8 @@ enum step {
 	STEP_REFUSED = -3, /* a limit refuses the packet: question->refusal */
 	STEP_COUNT = -4,   /* instead of a verdict: the packet has a reason, and is not counted */
 	STEP_LEASED = -5,  /* a lease has passed and counted the packet */
+	STEP_ASK = -6,	   /* instead of a verdict: no lease has decided, and the question is set */
+	STEP_EXAMINE = -7, /* a newcomer to be dropped unless examine() finds a reason not to */
 };
 
 /* How a limit refused a packet that several limits apply to. */
@@ -64,6 +66,7 @@ struct question {
 	__u8 refused_at;	   /* the place of the limit that refused */
 	__u8 refusal;		   /* how: enum refusal */
 	__u8 mode;		   /* {paused:1 | shadows of rate 0:7}; see is_paused(), rate0.h */
+	__u8 proof;		   /* RF_ESTABLISHED, RF_PROVEN, or 0: why it is not dropped */
 	struct rf_loan_terms loan; /* what the windows can lend, after the packet has passed */
 	struct rf_ask ask;	   /* what a limit is asked; here, for the stack has no room */
 };

@@ -46,7 +46,7 @@ struct rf_sampling_count {
 #define RF_SAMPLING_CPUS 1024 /* others take none */
 
 /* By what the program returns. */
-#define RF_SAMPLE_DROPPED (1U << 1) /* XDP_DROP */
+#define RF_SAMPLE_DROPPED (1U << 1) /* XDP_DROP, or XDP_TX with an answer */
 #define RF_SAMPLE_PASSED (1U << 2)  /* XDP_PASS */
 
 /*

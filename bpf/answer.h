@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Answers to newcomers: a SYN-ACK with a cookie, or a DNS response with TC set. An answer is never
+ * longer than its question, and has its length in the frame: what remains of it is padding. The
+ * number of answers is limited in all, and for each prefix.
+ *
+ * Headers are copied out of the frame, changed in the copy, and stored in the frame after a capture
+ * has seen the question. No helper here moves the frame's ends, which a program in a chain must not
+ * do since Linux 6.13 unless the chain declares it.
+ */
+#ifndef RINGFENCE_ANSWER_H
+#define RINGFENCE_ANSWER_H
+
+#include <linux/if_ether.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+
+#include "ringfence/answers.h"
+#include "ringfence/dns.h"
+#include "ringfence/packet.h"
+#include "take.h"
+
+#define TCP_HEADER_MAX 60
+#define ANSWERS_BATCH 64    /* that a CPU takes at a time, of a limit */
+#define ANSWERS_MANY 100000 /* of more than this; else one at a time */
+#define ANSWER_TTL 64
+#define ANSWER_TCP_WINDOW 64240
+#define ANSWER_MSS4 1460
+#define ANSWER_MSS6 1440
+
+union ip_header {
+	struct iphdr v4;
+	struct ipv6hdr v6;
+};
+
+/* Layer 4 of the question, then of the answer. Padded to a multiple of 4 for checksums. */
+union layer4 {
+	__u8 byte[sizeof(struct udphdr) + RF_DNS_BUFFER];
+	struct {
+		struct tcphdr tcp;
+		__u8 options[TCP_HEADER_MAX - sizeof(struct tcphdr)];
+	};
+	struct {
+		struct udphdr udp;
+		__u8 dns[RF_DNS_BUFFER];
+	};
+};
+
+/*
+ * What this CPU knows of the packet that it examines, and how many answers it has left: they were
+ * taken in `epoch` of the limit in that generation. In a map: the stack has no room.
+ */
+struct examination {
+	__u8 mac[2 * ETH_ALEN]; /* destination and source */
+	__u16 network;		/* offsets in the frame */
+	__u16 transport;
+	__u16 length; /* of layer 4 in the frame */
+	__u8 is_ipv6;
+	__u8 protocol;
+	union ip_header ip;
+	union layer4 layer4;
+	union {
+		struct bpf_sock_tuple tuple;
+		struct bpf_fib_lookup fib;
+	};
+	struct rf_ask ask;
+	__u64 answers_generation;
+	__u32 answers_epoch;
+	__u32 answers_left;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct examination);
+} examinations SEC(".maps");
+
+/*
+ * Answers by prefix, see ringfence/answers.h. Writer and reader: the program. Prefixes with the
+ * same place share its limit. Not pinned: it holds the answers of one period.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RF_ANSWER_PLACES);
+	__type(key, __u32);
+	__type(value, __u64);
+} answers SEC(".maps");
+
+static __always_inline struct examination *find_examination(void)
+{
+	__u32 first = 0;
+
+	return bpf_map_lookup_elem(&examinations, &first);
+}
+
+/* ---- how many ---- */
+
+/* Has this prefix answers left in the present period? */
+static __always_inline int may_answer_prefix(const struct question *question, int is_ipv6)
+{
+	const __u64 mask = is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4;
+	const __u64 source[2] = {question->source[0] & mask, 0};
+	const __u64 hash = rf_known_filter_hash(source, is_ipv6, config.lease_key);
+	__u32 place = hash >> (64 - RF_ANSWER_PLACES_LOG);
+	__u64 *word = bpf_map_lookup_elem(&answers, &place);
+
+	return word &&
+	       rf_answers_take(word, tick_of(question->jiffies) >> 1, RF_ANSWERS_PER_PREFIX);
+}
+
+/*
+ * Has the limit on all answers room? A CPU takes several at a time, and spends them in the cell in
+ * which they are charged, so the limit's bound holds.
+ */
+static __always_inline int may_answer_at_all(struct examination *its,
+					     const struct question *question)
+{
+	const struct rf_newcomers *newcomers = &bank_of(question)->newcomers;
+	const struct rf_policy *policy = &newcomers->answers_policy;
+	const __u64 generation = rf_rules_generation(question->who.rules);
+	__u32 epoch;
+
+	its->ask = (struct rf_ask){.jiffies = question->jiffies, .tick_ns = config.tick_ns};
+	its->ask.time = read_clock(policy, question->jiffies);
+	epoch = rf_epoch(policy, its->ask.time);
+	if (its->answers_left && its->answers_epoch == epoch &&
+	    its->answers_generation == generation) {
+		its->answers_left--;
+		return 1;
+	}
+	its->ask.cost = policy->limit > ANSWERS_MANY ? ANSWERS_BATCH : 1;
+	its->answers_left = 0;
+	if (take_any(&config.guard[newcomers->guard & 1].answers, policy, &its->ask) != RF_UNDER)
+		return 0;
+	its->answers_epoch = epoch;
+	its->answers_generation = generation;
+	its->answers_left = its->ask.cost - 1;
+	return 1;
+}
+
+/* Prefix first: a flood from one prefix then takes nothing from the others. */
+__noinline int may_answer(const struct question *question)
+{
+	struct examination *its = find_examination();
+
+	return question && its && may_answer_prefix(question, its->is_ipv6) &&
+	       may_answer_at_all(its, question);
+}
+
+/* ---- checksums ---- */
+
+static __always_inline __sum16 fold(__u64 sum)
+{
+	RF_UNROLL
+	for (int i = 0; i < 4; i++)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+/* The checksum of layer 4, whose field is 0; `length` is at most 512. */
+static __always_inline __sum16 checksum_of(struct examination *its, __u32 length)
+{
+	/* The last word may be only partly used. */
+	__u64 padded = (length + 3) & ~3U, sum;
+
+	RF_OPAQUE(length);
+	if (length < 512)
+		its->layer4.byte[length & 511] = 0;
+	if (length + 1 < 512)
+		its->layer4.byte[(length + 1) & 511] = 0;
+	if (length + 2 < 512)
+		its->layer4.byte[(length + 2) & 511] = 0;
+	RF_OPAQUE(padded);
+	if (padded > 512)
+		return 0; /* cannot happen; for the verifier */
+	sum = (__u64)RF_BE16(length) + ((__u64)RF_BE16(its->protocol));
+	if (its->is_ipv6)
+		sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)&its->ip.v6.saddr, 32, 0);
+	else
+		sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)&its->ip.v4.saddr, 8, 0);
+	sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)its->layer4.byte, padded, 0);
+	return fold(sum);
+}
+
+/* ---- headers of an answer ---- */
+
+/* Turns the addresses around, for `length` bytes of layer 4. */
+static __always_inline void answer_ip(struct examination *its, __u32 length)
+{
+	if (its->is_ipv6) {
+		struct ipv6hdr *ip = &its->ip.v6;
+		const struct in6_addr source = ip->saddr;
+
+		*(__be32 *)ip = RF_BE32(0x60000000);
+		ip->payload_len = RF_BE16(length);
+		ip->hop_limit = ANSWER_TTL;
+		ip->saddr = ip->daddr;
+		ip->daddr = source;
+	} else {
+		struct iphdr *ip = &its->ip.v4;
+		const __be32 source = ip->saddr;
+
+		ip->tos = 0;
+		ip->tot_len = RF_BE16(sizeof(*ip) + length);
+		ip->id = 0;
+		ip->frag_off = RF_BE16(0x4000);
+		ip->ttl = ANSWER_TTL;
+		ip->saddr = ip->daddr;
+		ip->daddr = source;
+		ip->check = 0;
+		ip->check = fold((__u32)bpf_csum_diff(NULL, 0, (__be32 *)ip, sizeof(*ip), 0));
+	}
+}
+
+/* The SYN-ACK: `cookie` is the result of bpf_tcp_gen_syncookie. */
+__noinline int answer_syn(__u64 cookie)
+{
+	struct examination *its = find_examination();
+	struct tcphdr *tcp;
+	__u32 mss = cookie >> 32 & 0xffff, length;
+	__be16 port;
+
+	if (!its)
+		return 0;
+	tcp = &its->layer4.tcp;
+	length = tcp->doff * 4;
+	if (length < sizeof(*tcp))
+		return 0; /* cannot happen: the kernel has checked it */
+	if (mss > (its->is_ipv6 ? ANSWER_MSS6 : ANSWER_MSS4))
+		mss = its->is_ipv6 ? ANSWER_MSS6 : ANSWER_MSS4;
+	port = tcp->source;
+	tcp->source = tcp->dest;
+	tcp->dest = port;
+	tcp->ack_seq = RF_BE32(RF_BE32(tcp->seq) + 1);
+	tcp->seq = RF_BE32((__u32)cookie);
+	((__u8 *)tcp)[13] = RF_TCP_SYN | RF_TCP_ACK;
+	tcp->window = RF_BE16(ANSWER_TCP_WINDOW);
+	tcp->urg_ptr = 0;
+	__builtin_memset(its->layer4.options, 0, sizeof(its->layer4.options));
+	if (length > sizeof(*tcp))
+		*(__be32 *)its->layer4.options = RF_BE32(0x02040000 | mss);
+	answer_ip(its, length);
+	tcp->check = 0;
+	tcp->check = checksum_of(its, length);
+	its->length = length;
+	return 1;
+}
+
+/* The DNS response, in the place of a query of `length` bytes of layer 4. */
+__noinline int answer_query(__u32 length)
+{
+	struct examination *its = find_examination();
+	__u32 left;
+	__be16 port;
+	__sum16 check;
+
+	if (!its || length < sizeof(struct udphdr))
+		return 0;
+	left = rf_dns_truncate(its->layer4.dns, length - sizeof(struct udphdr));
+	if (!left || left > RF_DNS_QUERY_MAX)
+		return 0;
+	left += sizeof(struct udphdr);
+	port = its->layer4.udp.source;
+	its->layer4.udp.source = its->layer4.udp.dest;
+	its->layer4.udp.dest = port;
+	its->layer4.udp.len = RF_BE16(left);
+	answer_ip(its, left);
+	its->layer4.udp.check = 0;
+	check = checksum_of(its, left);
+	its->layer4.udp.check = check ? check : 0xffff;
+	its->length = left;
+	return 1;
+}
+
+/* ---- the frame ---- */
+
+/* Stores the answer in the frame. Returns the verdict. */
+__noinline int send_answer(struct xdp_md *ctx)
+{
+	const struct examination *its = find_examination();
+	__u64 last;
+	__u8 mac[2 * ETH_ALEN];
+
+	if (!its)
+		return XDP_DROP;
+	__builtin_memcpy(mac, its->mac + ETH_ALEN, ETH_ALEN);
+	__builtin_memcpy(mac + ETH_ALEN, its->mac, ETH_ALEN);
+	last = its->length - 1ULL;
+	RF_OPAQUE(last);
+	if (last >= sizeof(its->layer4))
+		return XDP_DROP;
+	RF_OPAQUE(last);
+	if (bpf_xdp_store_bytes(ctx, 0, mac, sizeof(mac)) ||
+	    bpf_xdp_store_bytes(ctx, its->transport, (void *)its->layer4.byte, last + 1))
+		return XDP_DROP;
+	if (its->is_ipv6 ? bpf_xdp_store_bytes(ctx, its->network, (void *)&its->ip.v6,
+					       sizeof(its->ip.v6))
+			 : bpf_xdp_store_bytes(ctx, its->network, (void *)&its->ip.v4,
+					       sizeof(its->ip.v4)))
+		return XDP_DROP;
+	return XDP_TX;
+}
+
+#endif /* RINGFENCE_ANSWER_H */

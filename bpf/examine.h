@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Examines a packet of a newcomer over the newcomers rate. It is not dropped if
+ *
+ *   RF_ESTABLISHED  it belongs to a TCP connection of this host, also one that is opening or
+ * closing RF_PROVEN       it has a valid cookie, so its source has received a challenge
+ *   RF_CHALLENGED   it asks for a connection or a name, and is answered; see answer.h
+ *
+ * The sockets are those of the interface's namespace. Only packets to an address of this host are
+ * answered: a listener at any address also matches packets that the host only forwards.
+ */
+#ifndef RINGFENCE_EXAMINE_H
+#define RINGFENCE_EXAMINE_H
+
+#include "answer.h"
+#include "parsed.h"
+
+#define TCP_FLAG_FIN 0x01
+#define TCP_FLAG_RST 0x04
+
+#define FRAGMENT_MASK 0x3fff /* of iphdr.frag_off: more fragments, or an offset */
+
+/* Of bpf_fib_lookup; UAPI headers do not define them. */
+#define AF_INET 2
+#define AF_INET6 10
+
+/* Copies the headers. False: the packet is of a kind that is not examined. */
+static __always_inline int read_headers(struct xdp_md *ctx, struct examination *its,
+					const struct rf_packet *packet)
+{
+	const __u32 size = packet->version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+
+	if (!(packet->flags & RF_HAS_DPORT) || packet->flags & (RF_CLASS_UNKNOWN | RF_TCP_CUT) ||
+	    packet->transport - packet->network != size)
+		return 0;
+	its->network = packet->network;
+	its->transport = packet->transport;
+	its->is_ipv6 = packet->version == 6;
+	its->protocol = packet->protocol;
+	if (bpf_xdp_load_bytes(ctx, 0, its->mac, sizeof(its->mac)))
+		return 0;
+	if (its->is_ipv6) {
+		if (bpf_xdp_load_bytes(ctx, its->network, &its->ip.v6, sizeof(its->ip.v6)))
+			return 0;
+		its->length = RF_BE16(its->ip.v6.payload_len);
+		return 1;
+	}
+	if (bpf_xdp_load_bytes(ctx, its->network, &its->ip.v4, sizeof(its->ip.v4)) ||
+	    its->ip.v4.frag_off & RF_BE16(FRAGMENT_MASK))
+		return 0;
+	its->length = RF_BE16(its->ip.v4.tot_len) - sizeof(struct iphdr);
+	return 1;
+}
+
+/* Copies the first `size` bytes of layer 4; false: the packet does not have as many. */
+static __always_inline int read_layer4(struct xdp_md *ctx, struct examination *its, __u32 size)
+{
+	__u64 last = size - 1ULL;
+
+	RF_OPAQUE(last);
+	if (last >= sizeof(its->layer4) || size > its->length)
+		return 0;
+	RF_OPAQUE(last);
+	return !bpf_xdp_load_bytes(ctx, its->transport, its->layer4.byte, last + 1);
+}
+
+/* Sets the connection or socket to look up. Returns the size of its tuple. */
+static __always_inline __u32 set_tuple(struct examination *its)
+{
+	const __be16 sport = its->layer4.udp.source, dport = its->layer4.udp.dest;
+
+	if (its->is_ipv6) {
+		__builtin_memcpy(its->tuple.ipv6.saddr, &its->ip.v6.saddr, 16);
+		__builtin_memcpy(its->tuple.ipv6.daddr, &its->ip.v6.daddr, 16);
+		its->tuple.ipv6.sport = sport;
+		its->tuple.ipv6.dport = dport;
+		return sizeof(its->tuple.ipv6);
+	}
+	its->tuple.ipv4.saddr = its->ip.v4.saddr;
+	its->tuple.ipv4.daddr = its->ip.v4.daddr;
+	its->tuple.ipv4.sport = sport;
+	its->tuple.ipv4.dport = dport;
+	return sizeof(its->tuple.ipv4);
+}
+
+/* Is the frame's destination an Ethernet address of this host? */
+static __always_inline int is_own_mac(const struct examination *its)
+{
+	const __u32 macs = config.own_macs;
+	__u64 mac = 0;
+
+	__builtin_memcpy(&mac, its->mac, ETH_ALEN);
+	for (__u32 i = 0; i < RF_OWN_MACS_MAX && i < macs; i++)
+		if (config.own_mac[i] == mac)
+			return 1;
+	return 0;
+}
+
+/*
+ * Is the destination an address of this host? The routing table knows, where the interface forwards
+ * packets. Where it does not, packets to other hosts can only be meant for a bridge, or for a
+ * device on top of the interface: those have other Ethernet addresses.
+ */
+__noinline int is_for_host(struct xdp_md *ctx)
+{
+	struct examination *its = find_examination();
+	long found;
+
+	if (!its)
+		return 0;
+	its->fib = (struct bpf_fib_lookup){.ifindex = ctx->ingress_ifindex};
+	its->fib.l4_protocol = its->protocol;
+	its->fib.sport = its->layer4.udp.source;
+	its->fib.dport = its->layer4.udp.dest;
+	if (its->is_ipv6) {
+		its->fib.family = AF_INET6;
+		__builtin_memcpy(its->fib.ipv6_src, &its->ip.v6.saddr, 16);
+		__builtin_memcpy(its->fib.ipv6_dst, &its->ip.v6.daddr, 16);
+	} else {
+		its->fib.family = AF_INET;
+		its->fib.ipv4_src = its->ip.v4.saddr;
+		its->fib.ipv4_dst = its->ip.v4.daddr;
+	}
+	found = bpf_fib_lookup(ctx, &its->fib, sizeof(its->fib), 0);
+	return found == BPF_FIB_LKUP_RET_NOT_FWDED ||
+	       (found == BPF_FIB_LKUP_RET_FWD_DISABLED && is_own_mac(its));
+}
+
+/* ---- TCP ---- */
+
+static __always_inline __u32 ip_size(const struct examination *its)
+{
+	return its->is_ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+}
+
+/*
+ * Generates a cookie for the SYN: the listener's only if the kernel accepts cookies at any time,
+ * tcp_syncookies=2. Negative: none.
+ */
+static __always_inline __s64 make_cookie(struct examination *its, struct bpf_sock *listener)
+{
+	__u64 last = its->layer4.tcp.doff * 4 - 1ULL;
+
+	RF_OPAQUE(last);
+	if (last >= TCP_HEADER_MAX)
+		return -1;
+	RF_OPAQUE(last);
+	return bpf_tcp_gen_syncookie(listener, &its->ip, ip_size(its), &its->layer4.tcp, last + 1);
+}
+
+static __always_inline int has_cookie(struct examination *its, struct bpf_sock *listener)
+{
+	return !bpf_tcp_check_syncookie(listener, &its->ip, ip_size(its), &its->layer4.tcp,
+					sizeof(its->layer4.tcp));
+}
+
+/* The listener's view of a packet. */
+static __always_inline int challenge_tcp(struct xdp_md *ctx, struct examination *its,
+					 const struct question *question, struct bpf_sock *listener)
+{
+	const __u8 flags =
+		its->layer4.byte[13] & (RF_TCP_SYN | RF_TCP_ACK | TCP_FLAG_RST | TCP_FLAG_FIN);
+	__s64 cookie;
+
+	if ((flags & ~TCP_FLAG_FIN) == RF_TCP_ACK)
+		return has_cookie(its, listener) ? RF_PROVEN : RF_NEWCOMER_DROP;
+	if (flags != RF_TCP_SYN || !read_layer4(ctx, its, its->layer4.tcp.doff * 4) ||
+	    !is_for_host(ctx) || !may_answer(question))
+		return RF_NEWCOMER_DROP;
+	cookie = make_cookie(its, listener);
+	return cookie >= 0 && answer_syn(cookie) ? RF_CHALLENGED : RF_NEWCOMER_DROP;
+}
+
+__noinline int examine_tcp(struct xdp_md *ctx, const struct question *question)
+{
+	struct examination *its = find_examination();
+	int found = RF_NEWCOMER_DROP;
+	struct bpf_sock *sock;
+	__u32 size;
+
+	if (!its || !question || !read_layer4(ctx, its, sizeof(struct tcphdr)))
+		return found;
+	size = set_tuple(its);
+	if (size == sizeof(its->tuple.ipv6))
+		sock = bpf_skc_lookup_tcp(ctx, &its->tuple, sizeof(its->tuple.ipv6),
+					  BPF_F_CURRENT_NETNS, 0);
+	else
+		sock = bpf_skc_lookup_tcp(ctx, &its->tuple, sizeof(its->tuple.ipv4),
+					  BPF_F_CURRENT_NETNS, 0);
+	if (!sock)
+		return found;
+	if (sock->state != BPF_TCP_LISTEN)
+		found = RF_ESTABLISHED;
+	else if (bank_of(question)->newcomers.then == RF_NEWCOMERS_CHALLENGE)
+		found = challenge_tcp(ctx, its, question, sock);
+	bpf_sk_release(sock);
+	return found;
+}
+
+/* ---- DNS ---- */
+
+static __always_inline int is_dns_port(const struct question *question, __u16 port)
+{
+	const struct rf_newcomers *newcomers = &bank_of(question)->newcomers;
+
+	for (int i = 0; i < RF_DNS_PORTS_MAX && i < newcomers->dns_ports; i++)
+		if (newcomers->dns_port[i] == port)
+			return 1;
+	return 0;
+}
+
+/* Has this host a socket there? */
+static __always_inline int has_udp_socket(struct xdp_md *ctx, struct examination *its)
+{
+	const __u32 size = set_tuple(its);
+	struct bpf_sock *sock;
+
+	if (size == sizeof(its->tuple.ipv6))
+		sock = bpf_sk_lookup_udp(ctx, &its->tuple, sizeof(its->tuple.ipv6),
+					 BPF_F_CURRENT_NETNS, 0);
+	else
+		sock = bpf_sk_lookup_udp(ctx, &its->tuple, sizeof(its->tuple.ipv4),
+					 BPF_F_CURRENT_NETNS, 0);
+	if (!sock)
+		return 0;
+	bpf_sk_release(sock);
+	return 1;
+}
+
+__noinline int examine_udp(struct xdp_md *ctx, const struct question *question)
+{
+	struct examination *its = find_examination();
+	__u32 length;
+
+	if (!its || !question || bank_of(question)->newcomers.then != RF_NEWCOMERS_CHALLENGE ||
+	    !read_layer4(ctx, its, sizeof(struct udphdr)) ||
+	    !is_dns_port(question, RF_BE16(its->layer4.udp.dest)))
+		return RF_NEWCOMER_DROP;
+	length = RF_BE16(its->layer4.udp.len);
+	if (length > sizeof(struct udphdr) + RF_DNS_QUERY_MAX || !read_layer4(ctx, its, length) ||
+	    !has_udp_socket(ctx, its) || !is_for_host(ctx) || !may_answer(question))
+		return RF_NEWCOMER_DROP;
+	return answer_query(length) ? RF_CHALLENGED : RF_NEWCOMER_DROP;
+}
+
+/* The reason for the packet in parsed_frame: one of those above, or RF_NEWCOMER_DROP. */
+__noinline int examine(struct xdp_md *ctx, const struct question *question)
+{
+	struct examination *its = find_examination();
+	const struct parsed *parsed = find_parsed();
+
+	if (!its || !parsed || !question || !read_headers(ctx, its, &parsed->packet))
+		return RF_NEWCOMER_DROP;
+	if (its->protocol == IPPROTO_TCP)
+		return examine_tcp(ctx, question);
+	return its->protocol == IPPROTO_UDP ? examine_udp(ctx, question) : RF_NEWCOMER_DROP;
+}
+
+#endif /* RINGFENCE_EXAMINE_H */
