@@ -157,7 +157,11 @@ completes 'ringfence fleet join eth0 redis a:1 key ' 'file'
 completes 'ringfence fleet join eth0 redis a:1 password ' 'file'
 completes 'ringfence newcomers ' 'rate off'
 completes 'ringfence newcomers rate 1k/1s ' 'then'
-completes 'ringfence newcomers rate 1k/1s then ' 'pass drop aggregate'
+completes 'ringfence newcomers rate 1k/1s then ' 'pass drop aggregate challenge'
+completes 'ringfence newcomers rate 1k/1s then drop e' 'except'
+completes 'ringfence newcomers rate 1k/1s then drop except ' 'established'
+completes 'ringfence newcomers rate 1k/1s then challenge ' "except answers dns $common"
+completes 'ringfence newcomers rate 1k/1s then challenge dns n' 'none'
 completes 'ringfence newcomers off ' ''
 completes 'ringfence ban' 'bans'
 offers 'ringfence bans ' list --json

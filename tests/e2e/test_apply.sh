@@ -155,7 +155,7 @@ wrong "$scratch/none: cannot read it: No such file or directory" \
 echo 192.0.2.0/33 >"$scratch/prefixes"
 wrong "$scratch/prefixes:1: '192.0.2.0/33': invalid prefix: its length must be 0-32" \
 	"deny load $scratch/prefixes"
-wrong "'sometimes': 'then' expects pass, drop or aggregate" \
+wrong "'sometimes': 'then' expects pass, drop, aggregate or challenge" \
 	'newcomers rate 1/1s then sometimes'
 file bad < <(for i in {1..33}; do echo "limit add l$i rate 1/1s match udp dport $i"; done)
 refused 'a file of more than 32 limits' ':33: there are more than 32 limits'

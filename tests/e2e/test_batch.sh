@@ -172,7 +172,7 @@ prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 7: $scratch/few:2: '10.0.0.0/33': invalid prefix: its length must be 0-32
 7: $scratch/few:3: 'x': invalid prefix; write it like 192.0.2.0/24 or 2001:db8::/32
 8: '192.0.2.52': not on the allow list; 'allow list' shows its prefixes as they were added
-9: 'then': expects pass, drop or aggregate" <<-END
+9: 'then': expects pass, drop, aggregate or challenge" <<-END
 	deny add 192.0.2.300
 	deny add 192.0.2.50
 	deny del 192.0.2.51

@@ -417,16 +417,44 @@ static void fuzz_limit(struct rf_words *rest)
 	check_words(rest);
 }
 
+static void check_newcomers_written(const struct rf_newcomers_text *newcomers)
+{
+	struct rf_bank bank = {}, again = {};
+	char text[RF_NEWCOMERS_TEXT_SIZE], copy[RF_NEWCOMERS_TEXT_SIZE];
+	const char *word[WORDS_MAX];
+	struct rf_newcomers_text read;
+	struct rf_error error = {};
+	struct rf_words line;
+
+	rf_bank_set_newcomers(&bank, newcomers);
+	rf_format_newcomers(&bank.newcomers, text);
+	REQUIRE(strlen(text) < sizeof(text) - 1); /* not cut, either */
+	strcpy(copy, text);
+	REQUIRE(!rf_split_line(copy, word, WORDS_MAX, &line, &error));
+	rf_words_next(&line);
+	REQUIRE(!rf_parse_newcomers(&line, &read, &error));
+	rf_bank_set_newcomers(&again, &read);
+	REQUIRE(memcmp(&bank.newcomers, &again.newcomers, sizeof(again.newcomers)) == 0);
+}
+
 static void fuzz_newcomers(struct rf_words *rest)
 {
 	PARSER_BEGIN(struct rf_newcomers_text, newcomers);
 	if (ACCEPTED(rf_parse_newcomers(rest, &newcomers, &error), newcomers)) {
-		REQUIRE(newcomers.then <= RF_NEWCOMERS_AGGREGATE);
-		REQUIRE(!newcomers.rate == (newcomers.then == RF_NEWCOMERS_OFF));
-		REQUIRE(newcomers.rate <= RF_LIMIT_MAX);
-		if (newcomers.rate)
-			check_rate(newcomers.rate, newcomers.window_ns);
+		const bool is_challenge = newcomers.then == RF_NEWCOMERS_CHALLENGE;
+
+		REQUIRE(newcomers.then <= RF_NEWCOMERS_CHALLENGE);
+		REQUIRE(!newcomers.rate.count == (newcomers.then == RF_NEWCOMERS_OFF));
+		REQUIRE(newcomers.rate.count <= RF_LIMIT_MAX);
+		if (newcomers.rate.count)
+			check_rate(newcomers.rate.count, newcomers.rate.window_ns);
+		REQUIRE(!newcomers.answers.count == !is_challenge);
+		REQUIRE(newcomers.answers.count <= RF_LIMIT_MAX);
+		if (newcomers.answers.count)
+			check_rate(newcomers.answers.count, newcomers.answers.window_ns);
+		REQUIRE(newcomers.dns_ports <= (is_challenge ? RF_DNS_PORTS_MAX : 0));
 		REQUIRE(!rf_words_peek(rest));
+		check_newcomers_written(&newcomers);
 	}
 	check_words(rest);
 }

@@ -60,7 +60,7 @@ static void print_list(FILE *out, const struct rf_ruleset *rules, enum rf_list l
 /* As `ringfence save` does, but for the times, which run. */
 static char *print(const struct rf_ruleset *rules)
 {
-	char *text = NULL, *part = rf_ruleset_format_newcomers(rules);
+	char *text = NULL, newcomers[RF_NEWCOMERS_TEXT_SIZE];
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	int slots[RF_LIMITS_MAX];
@@ -77,8 +77,8 @@ static char *print(const struct rf_ruleset *rules)
 	}
 	print_list(out, rules, RF_ALLOW);
 	print_list(out, rules, RF_DENY);
-	fprintf(out, "%s\n", part);
-	free(part);
+	rf_format_newcomers(&rules->bank.newcomers, newcomers);
+	fprintf(out, "%s\n", newcomers);
 	fclose(out);
 	return text;
 }

@@ -39,7 +39,8 @@ static void words_of_the_grammar_are_names(void **state)
 		"limit add set change rate packets bytes algorithm sliding fixed log token leaky "
 		"cells edge strict weighted coarse burst match proto dport by drops "
 		"from file per per6 shadow count rejected exact ban del list allow deny for "
-		"load newcomers then pass drop aggregate off attach fence mode native "
+		"load newcomers then pass drop aggregate off except answers dns none attach fence "
+		"mode native "
 		"generic sources leases chain replace detach adopt status stats "
 		"watch metrics events of source_limited top sample show save apply check diff "
 		"doctor help "
@@ -87,14 +88,30 @@ static void parse_newcomers(void **state)
 
 	line_split(&line, row->line);
 	assert_accepted(rf_parse_newcomers(&line.words, &newcomers, &error), &error);
-	assert_int_equal(newcomers.rate, row->expected.rate);
-	assert_int_equal(newcomers.window_ns, row->expected.window_ns);
+	assert_int_equal(newcomers.rate.count, row->expected.rate.count);
+	assert_int_equal(newcomers.rate.window_ns, row->expected.rate.window_ns);
 	assert_int_equal(newcomers.then, row->expected.then);
+	assert_int_equal(newcomers.except_established, row->expected.except_established);
+	assert_int_equal(newcomers.answers.count, row->expected.answers.count);
+	assert_int_equal(newcomers.answers.window_ns, row->expected.answers.window_ns);
+	assert_int_equal(newcomers.dns_ports, row->expected.dns_ports);
+	assert_memory_equal(newcomers.dns_port, row->expected.dns_port, sizeof(newcomers.dns_port));
 }
 
 #define NEWCOMERS(title, text, ...)                              \
 	UNIT_ROW_OF("parses newcomers: " title, parse_newcomers, \
 		    (&(struct newcomers_row){text, {__VA_ARGS__}}))
+
+#define RATE(count_, time)                         \
+	{                                          \
+		.count = count_, .window_ns = time \
+	}
+#define ANSWERS_DEFAULT RATE(1000000, SECOND)
+#define DNS(port) .dns_ports = 1, .dns_port = {port}
+#define CHALLENGE(title, text, ...)                                                            \
+	NEWCOMERS("challenge " title, "rate 10k/1s then challenge " text, RATE(10000, SECOND), \
+		  .then = RF_NEWCOMERS_CHALLENGE, .except_established = true,                  \
+		  .answers = __VA_ARGS__)
 
 /* The only option of a command, a time. */
 struct time_row {
@@ -244,11 +261,21 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(words_of_a_line_are_read_one_by_one),
 	cmocka_unit_test(words_of_the_grammar_are_names),
 
-	NEWCOMERS("off", "off", 0, 0, RF_NEWCOMERS_OFF),
-	NEWCOMERS("pass", "rate 10k/1s then pass", 10000, SECOND, RF_NEWCOMERS_PASS),
-	NEWCOMERS("drop", "rate 1/1ms then drop", 1, MS, RF_NEWCOMERS_DROP),
-	NEWCOMERS("aggregate", "rate 2147483648/8784h then aggregate", RF_LIMIT_MAX, 8784 * HOUR,
-		  RF_NEWCOMERS_AGGREGATE),
+	NEWCOMERS("off", "off", .then = RF_NEWCOMERS_OFF),
+	NEWCOMERS("pass", "rate 10k/1s then pass", RATE(10000, SECOND), .then = RF_NEWCOMERS_PASS),
+	NEWCOMERS("drop", "rate 1/1ms then drop", RATE(1, MS), .then = RF_NEWCOMERS_DROP),
+	NEWCOMERS("aggregate", "rate 2147483648/8784h then aggregate",
+		  RATE(RF_LIMIT_MAX, 8784 * HOUR), .then = RF_NEWCOMERS_AGGREGATE),
+	NEWCOMERS("drop except established", "rate 1/1ms then drop except established", RATE(1, MS),
+		  .then = RF_NEWCOMERS_DROP, .except_established = true),
+	CHALLENGE("with its defaults", "", ANSWERS_DEFAULT, DNS(53)),
+	CHALLENGE("with the exception that it implies", "except established", ANSWERS_DEFAULT,
+		  DNS(53)),
+	CHALLENGE("with a rate of answers", "answers 5/2s", RATE(5, 2 * SECOND), DNS(53)),
+	CHALLENGE("without DNS", "dns none", ANSWERS_DEFAULT),
+	CHALLENGE("with a port of DNS", "dns 5353", ANSWERS_DEFAULT, DNS(5353)),
+	CHALLENGE("with a list, and in another order", "dns 9,1-2, 65535 answers 1/1s",
+		  RATE(1, SECOND), .dns_ports = 4, .dns_port = {1, 2, 9, 65535}),
 
 	FOR("not given", "", 0),
 	FOR("ten minutes", "for 10m", 600 * SECOND),

@@ -4,6 +4,7 @@
  * removed, and its text.
  */
 #include "charged.h"
+#include "line.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -516,20 +517,33 @@ static void limit_as_text(void **state)
 #define TEXT(title, ...) \
 	UNIT_ROW_OF("written as text: " title, limit_as_text, (&(struct text_row){__VA_ARGS__}))
 
-static void newcomers_are_written_as_text(void **state)
-{
-	struct rf_ruleset ruleset = RF_RULESET_NONE;
-	char *text = rf_ruleset_format_newcomers(&ruleset);
+/* A line of newcomers, and how it is written; NULL: as it is. */
+struct newcomers_row {
+	const char *line, *text;
+};
 
-	(void)state;
-	assert_string_equal(text, "newcomers off");
-	free(text);
-	ruleset.bank.newcomers = (struct rf_newcomers){
-		.rate = 10000, .window_ns = SECOND, .then = RF_NEWCOMERS_AGGREGATE};
-	text = rf_ruleset_format_newcomers(&ruleset);
-	assert_string_equal(text, "newcomers rate 10k/1s then aggregate");
-	free(text);
+static void newcomers_as_text(void **state)
+{
+	const struct newcomers_row *row = *state;
+	struct rf_newcomers_text newcomers;
+	char text[RF_NEWCOMERS_TEXT_SIZE];
+	struct rf_error error = {};
+	struct rf_bank bank = {};
+	struct line line;
+
+	line_split(&line, row->line);
+	rf_words_next(&line.words);
+	assert_int_equal(rf_parse_newcomers(&line.words, &newcomers, &error), 0);
+	rf_bank_set_newcomers(&bank, &newcomers);
+	rf_format_newcomers(&bank.newcomers, text);
+	assert_string_equal(text, row->text ? row->text : row->line);
 }
+
+#define NEWCOMERS(title, ...)                                       \
+	UNIT_ROW_OF("newcomers as text: " title, newcomers_as_text, \
+		    (&(struct newcomers_row){.line = __VA_ARGS__}))
+#define CHALLENGE "newcomers rate 10k/1s then challenge"
+#define DROP "newcomers rate 10k/1s then drop"
 
 /* ---- many ---- */
 
@@ -622,7 +636,24 @@ static const struct CMUnitTest tests[] = {
 	     "limit add web rate 1k/1s algorithm token burst 9 match tcp dport 80 sport 9 to "
 	     "192.0.2.1 "
 	     "length 60-99 flags SYN/ALL from 10.0.0.0/8 per /24 per6 /48 exact ban 1m"),
-	cmocka_unit_test(newcomers_are_written_as_text),
+	NEWCOMERS("off", "newcomers off"),
+	NEWCOMERS("aggregate", "newcomers rate 10000/1000ms then aggregate",
+		  "newcomers rate 10k/1s then aggregate"),
+	NEWCOMERS("drop", DROP),
+	NEWCOMERS("an exception", DROP " except established"),
+	NEWCOMERS("challenge, without the exception that it implies",
+		  CHALLENGE " except established", CHALLENGE),
+	NEWCOMERS("challenge, without its defaults", CHALLENGE " dns 53 answers 1000k/1s",
+		  CHALLENGE),
+	NEWCOMERS("a rate of answers", CHALLENGE " answers 2M/2s"),
+	NEWCOMERS("no DNS", CHALLENGE " dns none"),
+	NEWCOMERS("ports in ascending order, each once", CHALLENGE " dns 5353,53,53",
+		  CHALLENGE " dns 53,5353"),
+	NEWCOMERS("the longest",
+		  "newcomers rate 2147483647/31622399999ms then challenge "
+		  "answers 2147483647/31622399999ms dns 65532-65535",
+		  "newcomers rate 2147483647/31622399999ms then challenge "
+		  "answers 2147483647/31622399999ms dns 65532,65533,65534,65535"),
 
 	cmocka_unit_test(a_hundred_thousand_prefixes_are_compiled),
 };

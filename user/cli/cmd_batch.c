@@ -81,7 +81,6 @@ static int make_change(struct rf_batch *batch, struct rf_transaction *transactio
 static int make_step(struct rf_batch *batch, struct rf_transaction *transaction,
 		     struct rf_step *step, struct rf_error *error)
 {
-	struct rf_newcomers *newcomers = &transaction->rules.bank.newcomers;
 	uint32_t chosen, changed;
 
 	switch (step->command) {
@@ -102,9 +101,7 @@ static int make_step(struct rf_batch *batch, struct rf_transaction *transaction,
 		rf_bank_set_hosts(&transaction->rules.bank, step->hosts);
 		return 0;
 	default:
-		newcomers->rate = step->newcomers.rate;
-		newcomers->window_ns = step->newcomers.window_ns;
-		newcomers->then = step->newcomers.then;
+		rf_bank_set_newcomers(&transaction->rules.bank, &step->newcomers);
 		return 0;
 	}
 }

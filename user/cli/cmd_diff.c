@@ -357,23 +357,17 @@ static int compare_limits(struct diff *diff, struct rf_error *error)
 
 /* ---- newcomers and hosts ---- */
 
-static bool newcomers_differ(const struct diff *diff)
-{
-	const struct rf_newcomers *before = &diff->before.bank.newcomers;
-	const struct rf_newcomers *after = &diff->after.bank.newcomers;
-
-	if (before->then != after->then)
-		return true;
-	return before->then != RF_NEWCOMERS_OFF &&
-	       (before->rate != after->rate || before->window_ns != after->window_ns);
-}
-
+/* Compares them as commands. */
 static int compare_newcomers(struct diff *diff, struct rf_error *error)
 {
-	if (!newcomers_differ(diff))
+	char before[RF_NEWCOMERS_TEXT_SIZE], after[RF_NEWCOMERS_TEXT_SIZE];
+
+	rf_format_newcomers(&diff->before.bank.newcomers, before);
+	rf_format_newcomers(&diff->after.bank.newcomers, after);
+	if (strcmp(before, after) == 0)
 		return 0;
-	diff->newcomers[0] = rf_ruleset_format_newcomers(&diff->before);
-	diff->newcomers[1] = rf_ruleset_format_newcomers(&diff->after);
+	diff->newcomers[0] = strdup(before);
+	diff->newcomers[1] = strdup(after);
 	if (diff->newcomers[0] && diff->newcomers[1])
 		return 0;
 	return rf_error_failed(error, -ENOMEM, "out of memory for the newcomers");

@@ -577,9 +577,7 @@ int rf_cmd_newcomers(const struct rf_options *options, struct rf_words *words,
 	if (!err)
 		err = rf_transaction_begin(&transaction, options, error);
 	if (!err) {
-		transaction.rules.bank.newcomers.rate = newcomers.rate;
-		transaction.rules.bank.newcomers.window_ns = newcomers.window_ns;
-		transaction.rules.bank.newcomers.then = newcomers.then;
+		rf_bank_set_newcomers(&transaction.rules.bank, &newcomers);
 		err = rf_transaction_commit(&transaction, NULL, error);
 	}
 	rf_transaction_end(&transaction);

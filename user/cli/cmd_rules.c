@@ -26,7 +26,7 @@ static const struct rf_field counts_fields[] = {
 	RF_FIELD("limits", struct counts, limits, "number of limits"),
 	RF_FIELD("allow", struct counts, allowed, "prefixes on the allow list"),
 	RF_FIELD("deny", struct counts, denied, "prefixes on the deny list"),
-	RF_FIELD("newcomers", struct counts, newcomers, "off, pass, drop or aggregate"),
+	RF_FIELD("newcomers", struct counts, newcomers, "off, pass, drop, aggregate or challenge"),
 	{},
 };
 
@@ -372,7 +372,7 @@ static void save_confirm_state(const struct rf_standing *standing, bool confirme
 static int save_rules(const struct rf_view *view, bool confirmed, struct rf_error *error)
 {
 	const struct rf_ruleset *set = &view->rules.set;
-	char *newcomers = rf_ruleset_format_newcomers(set);
+	char newcomers[RF_NEWCOMERS_TEXT_SIZE];
 	time_t wall = time(NULL);
 	char date[32];
 	int err;
@@ -383,15 +383,13 @@ static int save_rules(const struct rf_view *view, bool confirmed, struct rf_erro
 	save_confirm_state(&view->rules.standing, confirmed);
 	if (set->bank.hosts)
 		rf_out("fleet hosts %" PRIu32 "\n", set->bank.hosts);
-	err = newcomers ? save_limits(set) : -ENOMEM;
-	if (err) {
-		free(newcomers);
+	err = save_limits(set);
+	if (err)
 		return rf_error_failed(error, err, "cannot print the rules: %s", strerror(-err));
-	}
 	save_list(&view->rules, RF_ALLOW);
 	save_list(&view->rules, RF_DENY);
+	rf_format_newcomers(&set->bank.newcomers, newcomers);
 	rf_out("%s\n", newcomers); /* last: its presence shows that the output is complete */
-	free(newcomers);
 	return 0;
 }
 

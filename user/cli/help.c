@@ -108,7 +108,7 @@ static void print_command(int id)
 	char arguments[RF_USAGE_TEXT_SIZE];
 
 	rf_syntax_format(&rf_syntax[id], arguments);
-	rf_out("ringfence %s%s%s\n\n", rf_syntax[id].words, *arguments ? " " : "", arguments);
+	rf_out_text("ringfence %s%s%s\n\n", rf_syntax[id].words, *arguments ? " " : "", arguments);
 	rf_out_wrapped(row->help, 0, 0);
 	print_options(&rf_syntax[id]);
 	if (row->notes) {

@@ -88,19 +88,21 @@ int rf_out_width(const char *text, size_t length)
 }
 
 /*
- * The length of text that is not wrapped: a word, or words in quotes and the characters after them.
+ * The length of text that is not wrapped: a word, words in quotes or an option in brackets, and the
+ * characters after them.
  */
 static size_t unit_length(const char *text)
 {
 	const size_t word = strcspn(text, " ");
 	const size_t bracket = *text == '(';
 	const char *end = text + bracket;
+	const char closing = *end == '[' ? ']' : '\'';
 	size_t length;
 
-	if (*end != '\'')
+	if (*end != '\'' && *end != '[')
 		return word;
 	do
-		end = strchr(end + 1, '\'');
+		end = strchr(end + 1, closing);
 	while (end && isalnum((unsigned char)end[1]));
 	if (!end)
 		return word;

@@ -28,6 +28,7 @@
 #define RF_COUNT_TEXT_SIZE 24
 #define RF_RATE_TEXT_SIZE 56
 #define RF_LIMIT_TEXT_SIZE 384
+#define RF_NEWCOMERS_TEXT_SIZE 224
 #define RF_LENGTH_TEXT_SIZE 16
 #define RF_FLAGS_TEXT_SIZE 72
 #define RF_MATCH_TEXT_SIZE 16
@@ -69,11 +70,14 @@ struct rf_change {
 	unsigned int parts;    /* those named: bit set of enum rf_limit_option */
 };
 
-/* newcomers rate COUNT/TIME then WHAT, or off */
+/* newcomers rate COUNT/TIME then WHAT [OPTION…], or off: all 0 */
 struct rf_newcomers_text {
-	uint64_t rate;
-	uint64_t window_ns;
+	struct rf_rate rate;
+	struct rf_rate answers; /* where RF_NEWCOMERS_CHALLENGE */
 	enum rf_newcomers_then then;
+	bool except_established;
+	uint8_t dns_ports; /* entries of `dns_port` in use, in ascending order */
+	uint16_t dns_port[RF_DNS_PORTS_MAX];
 };
 
 #define RF_LEASES_NOT_GIVEN UINT32_MAX
@@ -323,6 +327,8 @@ void rf_format_tcp_flags(const struct rf_limit *limit, char text[RF_FLAGS_TEXT_S
 /* The next range of ports from `*first` on, like 53 or 8000-8100; `*first` moves past it. */
 bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_RANGE_TEXT_SIZE]);
 const char *rf_newcomers_then_name(enum rf_newcomers_then then);
+/* "newcomers …", with the options that differ from their defaults. */
+void rf_format_newcomers(const struct rf_newcomers *newcomers, char text[RF_NEWCOMERS_TEXT_SIZE]);
 /* A count with the largest suffix that leaves it whole. */
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);
 /* A time with the largest suffix that leaves it whole. */

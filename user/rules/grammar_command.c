@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parses the words of commands that are more than an operand and options, but for limits. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ringfence/fleet.h"
@@ -72,19 +73,102 @@ static int fail_no_rate(const struct rf_words *words, struct rf_error *error)
 {
 	const struct rf_option *options = rf_newcomers_options;
 	const char *rate = rf_words_later(words, options[RF_OPT_NEW_RATE].word);
+	char then[RF_OPTION_TEXT_SIZE];
 
+	rf_option_format(&options[RF_OPT_NEW_THEN], then);
 	if (rate)
 		return rf_error_usage(error,
-				      "'%s': the rate comes before it; write newcomers rate %s "
-				      "then pass|drop|aggregate",
-				      rf_words_peek(words), rate);
+				      "'%s': the rate comes before it; write newcomers rate %s %s",
+				      rf_words_peek(words), rate, then);
 	return rf_fail_near(options, words, error)
 		       ?: rf_error_usage(error,
 					 "the rate of newcomers is missing; write newcomers rate "
-					 "COUNT/TIME then pass|drop|aggregate, or newcomers off");
+					 "COUNT/TIME %s, or newcomers off",
+					 then);
 }
 
-static int parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
+static int fail_no_then(const struct rf_words *words, struct rf_error *error)
+{
+	return rf_fail_near(rf_newcomers_options, words, error)
+		       ?: rf_error_usage(error, "what happens to newcomers over the rate is "
+						"missing; add 'then pass', 'then drop', 'then "
+						"aggregate' or 'then challenge'");
+}
+
+static bool has_given(unsigned int given, enum rf_newcomers_option option)
+{
+	return given >> option & 1;
+}
+
+static int check_of_challenge(unsigned int given, struct rf_error *error)
+{
+	const unsigned int found = given & (1U << RF_OPT_NEW_ANSWERS | 1U << RF_OPT_NEW_DNS);
+
+	if (!found)
+		return 0;
+	return rf_error_usage(error,
+			      "'%s': only 'then challenge' answers newcomers; leave it out, or "
+			      "write 'then challenge'",
+			      rf_newcomers_options[__builtin_ctz(found)].word);
+}
+
+/* Stores the ports of a bit set in ascending order. */
+static int store_dns_ports(const uint64_t *ports, struct rf_newcomers_text *newcomers,
+			   struct rf_error *error)
+{
+	for (int port = 0; port < RF_PORTS; port++) {
+		if (!(ports[port / 64] >> port % 64 & 1))
+			continue;
+		if (!port)
+			return rf_error_usage(error, "'dns': invalid port 0: it must be 1-%d",
+					      RF_PORTS - 1);
+		if (newcomers->dns_ports == RF_DNS_PORTS_MAX)
+			return rf_error_usage(error, "'dns': too many ports: %d at most",
+					      RF_DNS_PORTS_MAX);
+		newcomers->dns_port[newcomers->dns_ports++] = port;
+	}
+	return 0;
+}
+
+/* Fills in the defaults. */
+static int complete_challenge(struct rf_newcomers_draft *draft, unsigned int given,
+			      struct rf_error *error)
+{
+	struct rf_newcomers_text *newcomers = &draft->made;
+
+	newcomers->except_established = true;
+	if (!has_given(given, RF_OPT_NEW_ANSWERS))
+		newcomers->answers =
+			(struct rf_rate){.count = RF_ANSWERS_DEFAULT, .window_ns = RF_NS_PER_S};
+	if (draft->dns)
+		return store_dns_ports(draft->dns, newcomers, error);
+	if (!draft->is_dns_none) {
+		newcomers->dns_ports = 1;
+		newcomers->dns_port[0] = RF_DNS_PORT_DEFAULT;
+	}
+	return 0;
+}
+
+/* What only all words together show. */
+static int check_newcomers(struct rf_newcomers_draft *draft, unsigned int given,
+			   struct rf_error *error)
+{
+	const enum rf_newcomers_then then = draft->made.then;
+
+	if (has_given(given, RF_OPT_NEW_OFF))
+		return rf_error_usage(error, "'off': it replaces all other words; write newcomers "
+					     "off");
+	if (then == RF_NEWCOMERS_CHALLENGE)
+		return complete_challenge(draft, given, error);
+	if (draft->made.except_established && then != RF_NEWCOMERS_DROP)
+		return rf_error_usage(error,
+				      "'except established': '%s' drops no packet of a newcomer; "
+				      "leave it out, or write 'then drop except established'",
+				      rf_newcomers_then_name(then));
+	return check_of_challenge(given, error);
+}
+
+static int parse_newcomers(struct rf_words *words, struct rf_newcomers_draft *draft,
 			   struct rf_error *error)
 {
 	const struct rf_option *options = rf_newcomers_options;
@@ -95,28 +179,26 @@ static int parse_newcomers(struct rf_words *words, struct rf_newcomers_text *new
 		return 0;
 	if (rf_option_find(options, rf_words_peek(words) ?: "") != RF_OPT_NEW_RATE)
 		return fail_no_rate(words, error);
-	err = rf_parse_option(options, RF_OPT_NEW_RATE, words, newcomers, &given, error);
+	err = rf_parse_option(options, RF_OPT_NEW_RATE, words, draft, &given, error);
 	if (err)
 		return err;
 	if (rf_option_find(options, rf_words_peek(words) ?: "") != RF_OPT_NEW_THEN)
-		return rf_fail_near(options, words, error)
-			       ?: rf_error_usage(
-					  error,
-					  "what happens to newcomers over the rate is missing; "
-					  "add 'then pass', 'then drop' or 'then aggregate'");
-	return rf_parse_option(options, RF_OPT_NEW_THEN, words, newcomers, &given, error);
+		return fail_no_then(words, error);
+	err = rf_parse_options(options, words, draft, &given, error);
+	return err ? err : check_newcomers(draft, given, error);
 }
 
 int rf_parse_newcomers(struct rf_words *words, struct rf_newcomers_text *newcomers,
 		       struct rf_error *error)
 {
-	struct rf_newcomers_text parsed = {};
-	int err = parse_newcomers(words, &parsed, error);
+	struct rf_newcomers_draft draft = {};
+	int err = parse_newcomers(words, &draft, error);
 
+	free(draft.dns);
 	if (!err)
 		err = rf_words_end(words, error);
 	if (!err)
-		*newcomers = parsed;
+		*newcomers = draft.made;
 	return err;
 }
 

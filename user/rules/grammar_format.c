@@ -7,6 +7,8 @@
 #include "rules/policy.h"
 #include "rules/private.h"
 
+#define RF_DNS_TEXT_SIZE (6 + 6 * RF_DNS_PORTS_MAX) /* " dns 65535,…" */
+
 /* Only a map that another program wrote can hold a value out of range. */
 static const char *name_of(unsigned int value, const struct rf_option *words, unsigned int last)
 {
@@ -43,7 +45,7 @@ const char *rf_newcomers_then_name(enum rf_newcomers_then then)
 	if (then == RF_NEWCOMERS_OFF)
 		return rf_newcomers_options[RF_OPT_NEW_OFF].word;
 	return name_of(then - RF_NEWCOMERS_PASS, rf_then_words,
-		       RF_NEWCOMERS_AGGREGATE - RF_NEWCOMERS_PASS);
+		       RF_NEWCOMERS_CHALLENGE - RF_NEWCOMERS_PASS);
 }
 
 bool rf_has_burst(const struct rf_limit *limit)
@@ -139,6 +141,43 @@ static void format_rate(uint64_t count, uint64_t window_ns, const char *unit,
 void rf_format_rate(uint64_t count, uint64_t window_ns, char text[RF_RATE_TEXT_SIZE])
 {
 	format_rate(count, window_ns, "", text);
+}
+
+/* The ports of DNS with their word; empty if they are the default. */
+static void format_dns(const struct rf_newcomers *newcomers, char text[RF_DNS_TEXT_SIZE])
+{
+	size_t length;
+
+	*text = '\0';
+	if (newcomers->dns_ports == 1 && newcomers->dns_port[0] == RF_DNS_PORT_DEFAULT)
+		return;
+	length = snprintf(text, RF_DNS_TEXT_SIZE, newcomers->dns_ports ? " dns " : " dns none");
+	for (int i = 0; i < newcomers->dns_ports && i < RF_DNS_PORTS_MAX; i++)
+		length += snprintf(text + length, RF_DNS_TEXT_SIZE - length, "%s%d", i ? "," : "",
+				   newcomers->dns_port[i]);
+}
+
+void rf_format_newcomers(const struct rf_newcomers *newcomers, char text[RF_NEWCOMERS_TEXT_SIZE])
+{
+	const bool is_challenge = newcomers->then == RF_NEWCOMERS_CHALLENGE;
+	char rate[RF_RATE_TEXT_SIZE], answers[RF_RATE_TEXT_SIZE], dns[RF_DNS_TEXT_SIZE] = "";
+	bool has_answers = false;
+
+	rf_format_rate(newcomers->rate, newcomers->window_ns, rate);
+	rf_format_rate(newcomers->answers, newcomers->answers_ns, answers);
+	if (is_challenge) {
+		has_answers = newcomers->answers != RF_ANSWERS_DEFAULT ||
+			      newcomers->answers_ns != RF_NS_PER_S;
+		format_dns(newcomers, dns);
+	}
+	if (newcomers->then == RF_NEWCOMERS_OFF)
+		snprintf(text, RF_NEWCOMERS_TEXT_SIZE, "newcomers off");
+	else
+		snprintf(text, RF_NEWCOMERS_TEXT_SIZE, "newcomers rate %s then %s%s%s%s%s", rate,
+			 rf_newcomers_then_name(newcomers->then),
+			 newcomers->except_established && !is_challenge ? " except established"
+									: "",
+			 has_answers ? " answers " : "", has_answers ? answers : "", dns);
 }
 
 /* 10mbit is 10mbit/1s. */

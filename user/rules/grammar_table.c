@@ -103,6 +103,10 @@ const struct rf_option rf_then_words[] = {
 	{"drop", .summary = "they are dropped"},
 	{"aggregate", .summary = "they are charged to a window that their /24 or "
 				 "/48 shares, at the rate of the limit"},
+	{"challenge", .summary = "SYNs to listening sockets of this host are answered by a SYN "
+				 "cookie, by which a genuine client connects; the others are "
+				 "dropped, except for packets of open connections. Requires "
+				 "'sysctl -w net.ipv4.tcp_syncookies=2'"},
 	{},
 };
 
@@ -586,28 +590,39 @@ static const struct rf_option attach_options[] = {
 	{},
 };
 
-static int parse_newcomers_rate(const struct rf_option *option, const char *value, void *into,
-				struct rf_error *error)
+/* COUNT packets in TIME, into a struct rf_rate. */
+static int parse_packet_rate(const struct rf_option *option, const char *value, void *into,
+			     struct rf_error *error)
 {
-	struct rf_newcomers_text *newcomers = into;
 	struct rf_rate rate;
 	int err = rf_parse_rate(value, &rate, error);
 
-	(void)option;
 	if (err)
 		return err;
 	if (rate.in_bits)
 		return rf_error_usage(error,
-				      "'%s': invalid rate: newcomers are counted in packets; write "
-				      "it like 10k/1s",
-				      value);
+				      "'%s': invalid rate: %s are counted in packets; write it "
+				      "like 10k/1s",
+				      value, option->what);
 	if (rate.count < 1 || rate.count > RF_LIMIT_MAX)
 		return rf_error_usage(error, "'%s': invalid rate: the count must be 1-%u", value,
 				      RF_LIMIT_MAX);
-	newcomers->rate = rate.count;
-	newcomers->window_ns = rate.window_ns;
+	*(struct rf_rate *)((char *)into + option->at) = rate;
 	return 0;
 }
+
+static const struct rf_option except_words[] = {
+	{"established",
+	 .summary = "packets of this host's open TCP connections pass, and at most COUNT of their "
+		    "sources in TIME get a window. 'challenge' implies it"},
+	{},
+};
+
+static const struct rf_option dns_words[] = {
+	{"none", .summary = "no query is answered", NAMES,
+	 INTO(struct rf_newcomers_draft, is_dns_none)},
+	{},
+};
 
 const struct rf_option rf_newcomers_options[] = {
 	[RF_OPT_NEW_RATE] = {"rate", RF_KIND_RATE, "COUNT/TIME",
@@ -615,11 +630,30 @@ const struct rf_option rf_newcomers_options[] = {
 				     "that many newcomers get a window in each TIME. A COUNT of "
 				     "more than a quarter of the fence's 'sources' is spread over "
 				     "TIME",
-			     .flags = RF_OPTION_MUST, .parse = parse_newcomers_rate},
+			     .flags = RF_OPTION_MUST, INTO(struct rf_newcomers_draft, made.rate),
+			     .what = "newcomers", .parse = parse_packet_rate},
 	[RF_OPT_NEW_THEN] = {"then", RF_KIND_WORD, .words = rf_then_words,
 			     .heading = "What happens to packets of newcomers over the rate:",
-			     .flags = RF_OPTION_MUST, INTO(struct rf_newcomers_text, then),
+			     .flags = RF_OPTION_MUST, INTO(struct rf_newcomers_draft, made.then),
 			     .min = RF_NEWCOMERS_PASS},
+	[RF_OPT_NEW_EXCEPT] = {"except", RF_KIND_WORD, .words = except_words,
+			       .heading = "With 'drop':",
+			       .flags = RF_OPTION_SHOWN | RF_OPTION_NAMES,
+			       INTO(struct rf_newcomers_draft, made.except_established),
+			       .min = true},
+	[RF_OPT_NEW_ANSWERS] = {"answers", RF_KIND_RATE, "COUNT/TIME",
+				.summary = "at most that many answers are sent in TIME (default: "
+					   "1M/1s)",
+				.heading = "With 'challenge':",
+				.flags = RF_OPTION_SHOWN | RF_OPTION_NAMES,
+				INTO(struct rf_newcomers_draft, made.answers), .what = "answers",
+				.parse = parse_packet_rate},
+	[RF_OPT_NEW_DNS] = {"dns", RF_KIND_PORTS, "PORT,…", .words = dns_words,
+			    .summary = "DNS queries over UDP to these ports, 4 at most, are "
+				       "answered with TC=1: a genuine resolver asks again over "
+				       "TCP (default: 53)",
+			    .flags = RF_OPTION_SHOWN | RF_OPTION_NAMES,
+			    INTO(struct rf_newcomers_draft, dns)},
 	[RF_OPT_NEW_OFF] = {"off", .summary = "every newcomer gets a window (default)",
 			    .heading = "Or", .flags = RF_OPTION_INSTEAD},
 	{},

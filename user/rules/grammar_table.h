@@ -126,6 +126,9 @@ enum rf_limit_option {
 enum rf_newcomers_option {
 	RF_OPT_NEW_RATE,
 	RF_OPT_NEW_THEN,
+	RF_OPT_NEW_EXCEPT,
+	RF_OPT_NEW_ANSWERS,
+	RF_OPT_NEW_DNS,
 	RF_OPT_NEW_OFF,
 	RF_NEWCOMERS_OPTIONS,
 };

@@ -109,6 +109,14 @@ static inline bool rf_has_given(const struct rf_draft *draft, enum rf_limit_opti
 	return draft->given & 1U << option;
 }
 
+/* ---- newcomers, while their words are parsed ---- */
+
+struct rf_newcomers_draft {
+	struct rf_newcomers_text made;
+	uint64_t *dns; /* bit set of RF_PORTS; NULL: not set */
+	bool is_dns_none;
+};
+
 /* ---- fleet join (grammar_join.c) ---- */
 
 extern const struct rf_option rf_join_options[];

@@ -539,9 +539,7 @@ int rf_rulefile_rules(const struct rf_rulefile *file, struct rf_rulefile_place *
 		return err;
 	if (file->hosts)
 		ruleset->bank.hosts = file->hosts; /* before its limits are put */
-	ruleset->bank.newcomers.rate = file->newcomers.rate;
-	ruleset->bank.newcomers.window_ns = file->newcomers.window_ns;
-	ruleset->bank.newcomers.then = file->newcomers.then;
+	rf_bank_set_newcomers(&ruleset->bank, &file->newcomers);
 	return put_limits(file, place, ruleset, error);
 }
 

@@ -446,20 +446,20 @@ void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot)
 	forget_from(ruleset, slot);
 }
 
-/* ---- as text ---- */
+/* ---- newcomers ---- */
 
-char *rf_ruleset_format_newcomers(const struct rf_ruleset *ruleset)
+void rf_bank_set_newcomers(struct rf_bank *bank, const struct rf_newcomers_text *text)
 {
-	const struct rf_newcomers *newcomers = &ruleset->bank.newcomers;
-	char rate[RF_RATE_TEXT_SIZE], *text;
+	struct rf_newcomers *newcomers = &bank->newcomers;
 
-	if (newcomers->then == RF_NEWCOMERS_OFF)
-		return strdup("newcomers off");
-	rf_format_rate(newcomers->rate, newcomers->window_ns, rate);
-	if (asprintf(&text, "newcomers rate %s then %s", rate,
-		     rf_newcomers_then_name(newcomers->then)) < 0)
-		return NULL;
-	return text;
+	newcomers->rate = text->rate.count;
+	newcomers->window_ns = text->rate.window_ns;
+	newcomers->then = text->then;
+	newcomers->except_established = text->except_established;
+	newcomers->answers = text->answers.count;
+	newcomers->answers_ns = text->answers.window_ns;
+	newcomers->dns_ports = text->dns_ports;
+	memcpy(newcomers->dns_port, text->dns_port, sizeof(newcomers->dns_port));
 }
 
 /* ---- divided /64s ---- */
@@ -747,15 +747,30 @@ static const char *find_fault_of_limit(const struct rf_limit *limit)
 	return NULL;
 }
 
+static const char *find_fault_of_answers(const struct rf_newcomers *newcomers)
+{
+	if (!newcomers->answers || !newcomers->answers_ns ||
+	    newcomers->answers_ns > RF_WINDOW_MAX_NS)
+		return "the rate of answers";
+	if (newcomers->dns_ports > RF_DNS_PORTS_MAX)
+		return "the ports of DNS";
+	return find_fault_of_policy(&newcomers->answers_policy);
+}
+
 static const char *find_fault_of_newcomers(const struct rf_newcomers *newcomers)
 {
-	if (newcomers->then > RF_NEWCOMERS_AGGREGATE || newcomers->guard > 1)
+	const char *fault = NULL;
+
+	if (newcomers->then > RF_NEWCOMERS_CHALLENGE || newcomers->guard > 1 ||
+	    newcomers->except_established > 1)
 		return "what becomes of them";
 	if (newcomers->then == RF_NEWCOMERS_OFF)
 		return NULL;
 	if (!newcomers->rate || !newcomers->window_ns || newcomers->window_ns > RF_WINDOW_MAX_NS)
 		return "the rate";
-	return find_fault_of_policy(&newcomers->policy);
+	if (newcomers->then == RF_NEWCOMERS_CHALLENGE)
+		fault = find_fault_of_answers(newcomers);
+	return fault ? fault : find_fault_of_policy(&newcomers->policy);
 }
 
 int rf_bank_check(const struct rf_bank *bank, struct rf_error *error)

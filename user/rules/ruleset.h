@@ -199,8 +199,8 @@ int rf_ruleset_join_owners(struct rf_ruleset *ruleset, struct rf_owners *owners,
 
 /* "limit add …" of the limit in `slot`, with its ports and its `from`; the caller frees it. */
 char *rf_ruleset_format_limit(const struct rf_ruleset *ruleset, int slot);
-/* "newcomers …"; the caller frees it. */
-char *rf_ruleset_format_newcomers(const struct rf_ruleset *ruleset);
+/* Sets the newcomers of a bank, except for the fields that rf_newcomers_prepare() sets. */
+void rf_bank_set_newcomers(struct rf_bank *bank, const struct rf_newcomers_text *text);
 
 /* ---- definitions of a fleet ---- */
 

@@ -221,7 +221,7 @@ const struct rf_field rf_newcomers_fields[] = {
 	RF_FIELD("rate", struct rf_totals, rules.newcomers.rate, "packets in window_ms"),
 	RF_FIELD_OF_NS("window_ms", struct rf_totals, rules.newcomers.window_ns,
 		       "TIME of the rate"),
-	RF_FIELD_MADE("then", RF_FIELD_TEXT, make_then, "off, pass, drop or aggregate"),
+	RF_FIELD_MADE("then", RF_FIELD_TEXT, make_then, "off, pass, drop, aggregate or challenge"),
 	COUNTED("admitted", newcomers_admitted, "got a window"),
 	COUNTED("aggregated", newcomers_aggregated, "charged to their network"),
 	COUNTED("passed", reason[RF_NEWCOMER_PASS].packets, "over the rate, and passed"),

@@ -122,19 +122,18 @@ static void write_list(FILE *file, const struct rf_ruleset *rules, enum rf_list 
 
 static int write_rules(FILE *file, const struct rf_ruleset *rules, enum rf_told told)
 {
-	char *newcomers = rf_ruleset_format_newcomers(rules);
-	int err = newcomers ? 0 : -ENOMEM;
+	char newcomers[RF_NEWCOMERS_TEXT_SIZE];
+	int err;
 
+	rf_format_newcomers(&rules->bank.newcomers, newcomers);
 	fputs(RF_RULEFILE_LINE "\n", file);
-	if (!err)
-		err = write_limits(file, rules, told);
+	err = write_limits(file, rules, told);
 	if (!err) {
 		write_list(file, rules, RF_ALLOW, told);
 		write_list(file, rules, RF_DENY, told);
 		fputs(newcomers, file);
 		fputc('\n', file);
 	}
-	free(newcomers);
 	return err;
 }
 
