@@ -156,6 +156,120 @@ static void rules_are_read_back_from_the_maps(void **state)
 	rf_ruleset_free(&rules);
 }
 
+/* ---- newcomers ---- */
+
+#define LIMIT "limit add any rate 10/1h\n"
+#define DROP LIMIT "newcomers rate 100/1s then drop"
+#define ESTABLISHED DROP " except established"
+#define CHALLENGE LIMIT "newcomers rate 100/1s then challenge"
+
+static void put_unconfirmed(const char *text)
+{
+	program_apply_unconfirmed(&program, text, 10 * NS_PER_S);
+}
+
+static void confirm(void)
+{
+	struct rf_standing before;
+	struct rf_error error = {};
+
+	assert_done(rf_fence_confirm(&program.fence, &before, &error), &error);
+}
+
+static void revert(void)
+{
+	struct rf_error error = {};
+
+	assert_done(rf_fence_revert(&program.fence, &error), &error);
+}
+
+static void newcomers_are_examined_while_rules_can_need_it(void **state)
+{
+	(void)state;
+	put_rules(DROP);
+	assert_int_equal(program.config->is_examining, 0);
+	put_rules(ESTABLISHED);
+	assert_int_equal(program.config->is_examining, 1);
+	put_rules(CHALLENGE);
+	assert_int_equal(program.config->is_examining, 1);
+	put_rules(DROP);
+	assert_int_equal(program.config->is_examining, 0);
+	assert_int_equal(program.config->after_verdict, 0);
+}
+
+static void newcomers_are_examined_while_rules_are_unconfirmed(void **state)
+{
+	(void)state;
+	put_rules(ESTABLISHED);
+	put_unconfirmed(DROP);
+	assert_int_equal(program.config->is_examining, 1);
+	confirm();
+	assert_int_equal(program.config->is_examining, 0);
+	put_unconfirmed(ESTABLISHED);
+	assert_int_equal(program.config->is_examining, 1);
+	revert();
+	assert_int_equal(program.config->is_examining, 0);
+	put_unconfirmed(ESTABLISHED);
+	confirm();
+	assert_int_equal(program.config->is_examining, 1);
+	put_unconfirmed(DROP);
+	revert();
+	assert_int_equal(program.config->is_examining, 1);
+}
+
+/* The data path restores the old rules, and no command runs. */
+static void newcomers_are_examined_after_rules_were_not_confirmed_in_time(void **state)
+{
+	struct rf_error error = {};
+	struct rf_bank rules;
+
+	(void)state;
+	put_rules(CHALLENGE);
+	put_unconfirmed(LIMIT);
+	program.config->bank[program.config->active & 1].deadline = 1; /* long ago */
+	assert_done(rf_fence_bank(&program.fence, &rules, &error), &error);
+	assert_int_equal(rules.newcomers.then, RF_NEWCOMERS_CHALLENGE);
+	assert_int_equal(program.config->is_examining, 1);
+	put_rules(LIMIT);
+	assert_int_equal(program.config->is_examining, 0);
+}
+
+static struct rf_newcomers newcomers(void)
+{
+	return program.config->bank[program.config->active & 1].newcomers;
+}
+
+/* A window that is started again loses the mark. */
+static void mark(struct rf_window *window)
+{
+	window->newest = 12345;
+}
+
+static void a_guard_that_is_the_same_retains_its_windows(void **state)
+{
+	unsigned int guard;
+
+	(void)state;
+	put_rules(DROP);
+	guard = newcomers().guard;
+	mark(&program.config->guard[guard].limits);
+	mark(&program.config->guard[guard].proofs);
+	put_rules(CHALLENGE);
+	assert_int_equal(newcomers().guard, guard);
+	assert_int_equal(program.config->guard[guard].limits.newest, 12345);
+	assert_int_equal(program.config->guard[guard].proofs.newest, 12345);
+	assert_int_not_equal(program.config->guard[guard].answers.head, 0);
+	mark(&program.config->guard[guard].answers);
+	put_rules(CHALLENGE " dns none");
+	assert_int_equal(newcomers().guard, guard);
+	assert_int_equal(program.config->guard[guard].answers.newest, 12345);
+	put_rules(CHALLENGE " answers 5/1s");
+	assert_int_not_equal(newcomers().guard, guard);
+	assert_int_equal(newcomers().answers_policy.limit, 5);
+	assert_int_not_equal(program.config->guard[!guard].answers.newest, 12345);
+	assert_int_equal(program.config->guard[guard].answers.newest, 12345);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -166,6 +280,10 @@ int main(void)
 		TEST(a_commit_leaves_the_bank_in_force_alone),
 		TEST(a_growing_limit_raises_its_clip_first),
 		TEST(rules_are_read_back_from_the_maps),
+		TEST(newcomers_are_examined_while_rules_can_need_it),
+		TEST(newcomers_are_examined_while_rules_are_unconfirmed),
+		TEST(newcomers_are_examined_after_rules_were_not_confirmed_in_time),
+		TEST(a_guard_that_is_the_same_retains_its_windows),
 	};
 
 	rf_log_set_verbose(false);

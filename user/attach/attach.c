@@ -686,16 +686,21 @@ static int drop_alien(const char *name, struct rf_interface *interface,
 	return forgive_gone(err);
 }
 
-/* From now on the interface's packets have to meet the program. Users who cannot write see less. */
-static void begin_check(const char *name)
+/*
+ * From now on the interface's packets have to meet the program, and users who cannot write see
+ * less. Its Ethernet address belongs to the host.
+ */
+static void note_interface(const char *name)
 {
 	struct rf_fence fence = RF_FENCE_NONE;
 	struct rf_error ignored;
 	struct rf_interface interface;
 
 	if (!rf_interface_query(name, &interface, &ignored) &&
-	    !rf_fence_open_on(&fence, name, &ignored))
+	    !rf_fence_open_on(&fence, name, &ignored)) {
 		rf_bypass_start(&fence, &interface);
+		rf_fence_renew_macs(&fence);
+	}
 	rf_fence_close(&fence);
 }
 
@@ -726,7 +731,7 @@ static int attach_one(const char *name, const struct rf_attach *attach,
 	rf_unload(&loaded);
 	rf_fence_close(&fence);
 	if (!err && attached->outcome == RF_ATTACHED)
-		begin_check(attached->interface);
+		note_interface(attached->interface);
 	return err;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
@@ -146,7 +147,8 @@ int rf_own_networks_add_peer(struct rf_own_networks *own, struct rf_error *error
 struct link {
 	unsigned int index;
 	unsigned int master, lower; /* 0: none */
-	bool is_chosen;
+	bool is_chosen, is_bond;
+	uint64_t mac; /* 0: none */
 	char name[IF_NAMESIZE];
 };
 
@@ -170,6 +172,17 @@ static bool is_upper(const char *kind)
 	return false;
 }
 
+/* The first byte lowest; 0: it is no address of Ethernet. */
+static uint64_t parse_mac(const struct nlattr *attribute)
+{
+	const uint8_t *byte = mnl_attr_get_payload(attribute);
+	uint64_t mac = 0;
+
+	for (int i = 0; mnl_attr_get_payload_len(attribute) == ETH_ALEN && i < ETH_ALEN; i++)
+		mac |= (uint64_t)byte[i] << 8 * i;
+	return mac;
+}
+
 static void parse_link(const struct nlmsghdr *message, struct link *link)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
@@ -180,6 +193,7 @@ static void parse_link(const struct nlmsghdr *message, struct link *link)
 	*link = (struct link){.index = info->ifi_index};
 	rf_netlink_parse_state(message, &state);
 	link->master = state.master;
+	link->is_bond = strcmp(state.kind, "bond") == 0;
 	mnl_attr_for_each(attribute, message, sizeof(*info))
 	{
 		switch (mnl_attr_get_type(attribute)) {
@@ -188,6 +202,9 @@ static void parse_link(const struct nlmsghdr *message, struct link *link)
 			break;
 		case IFLA_LINK_NETNSID: /* then that index is of another namespace */
 			is_elsewhere = true;
+			break;
+		case IFLA_ADDRESS:
+			link->mac = parse_mac(attribute);
 			break;
 		case IFLA_IFNAME:
 			snprintf(link->name, sizeof(link->name), "%s", mnl_attr_get_str(attribute));
@@ -398,28 +415,41 @@ static int dump_until_whole(struct reading *reading, uint16_t type, size_t heade
 	return err;
 }
 
-static int read_of(struct rf_own_networks *own, const unsigned int *index, size_t count,
-		   uint16_t type, size_t header, mnl_cb_t keep, struct rf_error *error)
+/* Reads the interfaces, and chooses those at `index`, and those that carry their packets. */
+static int read_links(struct reading *reading, const unsigned int *index, size_t count)
 {
-	struct reading reading = {.own = own, .error = error};
-	int err = count ? rf_netlink_links(0, keep_link, &reading, &reading.links) : 0;
+	const int err = rf_netlink_links(0, keep_link, reading, &reading->links);
 
 	for (size_t i = 0; i < count; i++) {
-		struct link *link = find_link(&reading, index[i]);
+		struct link *link = find_link(reading, index[i]);
 
 		if (link)
 			link->is_chosen = true;
 	}
-	choose_upper(&reading);
+	choose_upper(reading);
+	return err;
+}
+
+static int end_reading(struct reading *reading, int err, const char *what)
+{
+	free(reading->link);
+	if (reading->err)
+		return reading->err;
+	if (err)
+		return rf_error_failed(reading->error, err, "cannot read the %s of the host: %s",
+				       what, strerror(-err));
+	return 0;
+}
+
+static int read_of(struct rf_own_networks *own, const unsigned int *index, size_t count,
+		   uint16_t type, size_t header, mnl_cb_t keep, struct rf_error *error)
+{
+	struct reading reading = {.own = own, .error = error};
+	int err = count ? read_links(&reading, index, count) : 0;
+
 	if (!err && !reading.err && count)
 		err = dump_until_whole(&reading, type, header, keep);
-	free(reading.link);
-	if (reading.err)
-		return reading.err;
-	if (err)
-		return rf_error_failed(error, err, "cannot read the addresses of the host: %s",
-				       strerror(-err));
-	return 0;
+	return end_reading(&reading, err, "addresses");
 }
 
 int rf_own_networks_read(struct rf_own_networks *own, const unsigned int *index, size_t count,
@@ -433,4 +463,38 @@ int rf_own_networks_read_gateways(struct rf_own_networks *own, const unsigned in
 				  size_t count, struct rf_error *error)
 {
 	return read_of(own, index, count, RTM_GETROUTE, sizeof(struct rtmsg), keep_route, error);
+}
+
+/* ---- Ethernet addresses ---- */
+
+static bool is_member_of_bond(const struct reading *reading, const struct link *link)
+{
+	const struct link *master = find_link(reading, link->master);
+
+	return master && master->is_bond && master->is_chosen;
+}
+
+static int add_mac(uint64_t *mac, int macs, int most, uint64_t added)
+{
+	for (int i = 0; i < macs; i++)
+		if (mac[i] == added)
+			return macs;
+	if (added && macs < most)
+		mac[macs++] = added;
+	return macs;
+}
+
+int rf_own_macs_read(uint64_t *mac, int most, const unsigned int *index, size_t count,
+		     struct rf_error *error)
+{
+	struct reading reading = {.error = error};
+	int macs = 0, err = read_links(&reading, index, count);
+
+	for (int i = 0; i < reading.links; i++)
+		if (reading.link[i].is_chosen || is_member_of_bond(&reading, &reading.link[i]))
+			macs = add_mac(mac, macs, most, reading.link[i].mac);
+	for (int i = 0; i < reading.links; i++)
+		macs = add_mac(mac, macs, most, reading.link[i].mac);
+	err = end_reading(&reading, err, "interfaces");
+	return err ? err : macs;
 }

@@ -63,6 +63,15 @@ int rf_own_networks_read_gateways(struct rf_own_networks *own, const unsigned in
 				  size_t count, struct rf_error *error);
 void rf_own_networks_free(struct rf_own_networks *own);
 
+/*
+ * Reads the Ethernet addresses of all interfaces of this network namespace into `mac`, each once,
+ * the first byte lowest. Where there are more than `most`, these interfaces come first, then the
+ * bridges and bonds that they are part of, the VLANs on them, and the members of bonds. Returns
+ * their number.
+ */
+int rf_own_macs_read(uint64_t *mac, int most, const unsigned int *index, size_t count,
+		     struct rf_error *error);
+
 /* "192.0.2.0/24, a subnet of eth0" */
 #define RF_OWN_NETWORK_TEXT_SIZE (RF_PREFIX_TEXT_SIZE + 48)
 void rf_own_network_format(const struct rf_own_network *network,

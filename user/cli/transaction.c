@@ -121,8 +121,10 @@ int rf_transaction_commit(struct rf_transaction *transaction, const struct rf_co
 			  struct rf_error *error)
 {
 	const struct rf_progress progress = {.report = report};
-	int err;
-
+	int err = rf_fence_check_challenge(&transaction->fence, &transaction->rules.bank,
+					   &transaction->present, error);
+	if (err)
+		return err;
 	/* Stored first: no id is assigned twice, even if this process is killed here. */
 	rf_fence_keep_limit_id(&transaction->fence, transaction->next_id);
 	err = rf_fence_commit(&transaction->fence, &transaction->rules, confirm, &progress, error);

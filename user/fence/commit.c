@@ -344,8 +344,13 @@ static int switch_both(struct commit *commit, struct rf_error *error)
 	uint64_t before;
 	int err = 0;
 
+	if (commit->ruleset->bank.newcomers.except_established) {
+		rf_examine(fence, &commit->ruleset->bank, NULL);
+		err = rf_examine_note_macs(fence, error);
+	}
 	/* The last command might have been killed before its own wait. */
-	err = rf_wait_for_programs(error);
+	if (!err)
+		err = rf_wait_for_programs(error);
 	if (!err)
 		err = clear_new_counters(commit, error);
 	if (err)
@@ -366,6 +371,8 @@ static int switch_both(struct commit *commit, struct rf_error *error)
 	commit->is_in_force = fence->config->active != before;
 	if (commit->is_in_force)
 		rf_newcomers_age_kin(fence, &commit->ruleset->bank, fallback);
+	if (!err)
+		rf_examine(fence, &commit->ruleset->bank, fallback);
 	return err;
 }
 
@@ -495,6 +502,7 @@ int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct 
 	if (err)
 		return err;
 	rf_newcomers_age_kin(fence, &fence->config->bank[before->active & 1], NULL);
+	rf_examine(fence, &fence->config->bank[before->active & 1], NULL);
 	free_idle_tries(fence);
 	return 0;
 }
@@ -502,6 +510,7 @@ int rf_fence_confirm(struct rf_fence *fence, struct rf_standing *before, struct 
 int rf_fence_revert(struct rf_fence *fence, struct rf_error *error)
 {
 	const struct rf_standing before = rf_fence_standing(fence);
+	int err;
 
 	if (before.state != RF_PENDING)
 		return rf_error_failed(error, -ENOENT,
@@ -513,5 +522,8 @@ int rf_fence_revert(struct rf_fence *fence, struct rf_error *error)
 				       fence->name);
 	__atomic_store_n(&fence->config->bank[before.active & 1].deadline, before.jiffies,
 			 __ATOMIC_RELEASE);
-	return rf_wait_for_programs(error);
+	err = rf_wait_for_programs(error);
+	if (!err)
+		rf_examine(fence, &fence->config->bank[~before.active & 1], NULL);
+	return err;
 }

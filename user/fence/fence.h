@@ -417,9 +417,21 @@ struct rf_progress {
 };
 
 /*
- * Compiles `ruleset` and activates it atomically. For its newcomers, the caller sets rate, window
- * and `then`. `confirm` and `progress` can be NULL. Only with the lock held, the clock measured and
- * the leases made.
+ * Where newcomers are examined, stores the Ethernet addresses of this network namespace again; if
+ * they cannot be read, the stored ones remain. Only with the lock held.
+ */
+void rf_fence_renew_macs(const struct rf_fence *fence);
+/*
+ * An error if the rules in `bank` newly challenge newcomers, unlike those in `present`, and the
+ * network namespace of this process does not let them: without SYN cookies for all connections
+ * nobody could prove an address.
+ */
+int rf_fence_check_challenge(const struct rf_fence *fence, const struct rf_bank *bank,
+			     const struct rf_bank *present, struct rf_error *error);
+/*
+ * Compiles `ruleset` and activates it atomically. For its newcomers, the caller sets what
+ * rf_bank_set_newcomers() does. `confirm` and `progress` can be NULL. Only with the lock held, the
+ * clock measured and the leases made.
  */
 int rf_fence_commit(struct rf_fence *fence, struct rf_ruleset *ruleset,
 		    const struct rf_confirm *confirm, const struct rf_progress *progress,

@@ -218,5 +218,9 @@ int rf_fence_open_to_change(struct rf_fence *fence, const char *dev, struct rf_e
 
 	if (!err)
 		err = rf_fence_open(fence, dev, error);
-	return err ? err : rf_fence_check_may_change(fence, dev, error);
+	if (!err)
+		err = rf_fence_check_may_change(fence, dev, error);
+	if (!err)
+		rf_fence_renew_macs(fence);
+	return err;
 }

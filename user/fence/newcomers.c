@@ -56,44 +56,82 @@ static uint64_t parts_of(const struct rf_newcomers *newcomers, uint64_t room)
  * In a flood the guard is evaluated for each packet, so it counts by jiffies if possible, even with
  * fewer cells. Fewer cells can cost evenly arriving newcomers a part of the rate.
  */
-static void compile_guard(struct rf_newcomers *newcomers, uint32_t tick_ns, uint32_t room)
+static void compile_guard_policy(uint64_t rate, uint64_t window_ns, uint32_t tick_ns,
+				 struct rf_policy *policy)
 {
-	const uint64_t parts = parts_of(newcomers, room);
-	struct rf_limit limit = {
-		.rate = newcomers->rate / parts,
-		.window_ns = newcomers->window_ns / parts,
-		.per4 = 32,
-		.per6 = 128,
-	};
+	struct rf_limit limit = {.rate = rate, .window_ns = window_ns, .per4 = 32, .per6 = 128};
 
 	for (limit.cells = RF_CELLS; limit.cells >= GUARD_CELLS_MIN; limit.cells--) {
-		rf_policy_compile(&limit, GUARD_ID, tick_ns, &newcomers->policy);
-		if (newcomers->policy.clock == RF_JIFFIES)
+		rf_policy_compile(&limit, GUARD_ID, tick_ns, policy);
+		if (policy->clock == RF_JIFFIES)
 			return;
 	}
 	limit.cells = RF_CELLS;
-	rf_policy_compile(&limit, GUARD_ID, tick_ns, &newcomers->policy);
+	rf_policy_compile(&limit, GUARD_ID, tick_ns, policy);
+}
+
+static void compile_guard(struct rf_newcomers *newcomers, uint32_t tick_ns, uint32_t room)
+{
+	const uint64_t parts = parts_of(newcomers, room);
+
+	compile_guard_policy(newcomers->rate / parts, newcomers->window_ns / parts, tick_ns,
+			     &newcomers->policy);
+	if (newcomers->then == RF_NEWCOMERS_CHALLENGE)
+		compile_guard_policy(newcomers->answers, newcomers->answers_ns, tick_ns,
+				     &newcomers->answers_policy);
+}
+
+static bool is_same_policy(const struct rf_policy *one, const struct rf_policy *other)
+{
+	return one->limit == other->limit && one->cell == other->cell &&
+	       one->cells == other->cells && one->clock == other->clock;
+}
+
+static bool both_challenge(const struct rf_newcomers *one, const struct rf_newcomers *other)
+{
+	return one->then == RF_NEWCOMERS_CHALLENGE && other->then == RF_NEWCOMERS_CHALLENGE;
 }
 
 static bool is_same_guard(const struct rf_newcomers *one, const struct rf_newcomers *other)
 {
-	return other->then != RF_NEWCOMERS_OFF && one->rate == other->rate &&
-	       one->window_ns == other->window_ns && one->policy.limit == other->policy.limit &&
-	       one->policy.cell == other->policy.cell && one->policy.cells == other->policy.cells &&
-	       one->policy.clock == other->policy.clock;
+	if (other->then == RF_NEWCOMERS_OFF || one->rate != other->rate ||
+	    one->window_ns != other->window_ns || !is_same_policy(&one->policy, &other->policy))
+		return false;
+	return !both_challenge(one, other) ||
+	       (one->answers == other->answers && one->answers_ns == other->answers_ns &&
+		is_same_policy(&one->answers_policy, &other->answers_policy));
+}
+
+static void open_window(const struct rf_fence *fence, struct rf_window *window,
+			const struct rf_policy *policy)
+{
+	rf_window_start(window, policy, rf_fence_time(fence, policy));
 }
 
 /*
  * Starts the windows of a new guard. No program reads them yet: the present guard has other
- * windows.
+ * windows. An unchanged guard lacks the window of answers if its rules did not challenge.
  */
-static void open_guard(const struct rf_fence *fence, const struct rf_newcomers *newcomers)
+static void open_guard(const struct rf_fence *fence, struct rf_newcomers *newcomers,
+		       const struct rf_newcomers *before)
 {
-	const struct rf_policy *policy = &newcomers->policy;
-	const uint64_t time = rf_fence_time(fence, policy);
+	const bool is_same = is_same_guard(newcomers, before);
 
-	rf_window_start(&fence->config->guard[newcomers->guard].limits, policy, time);
-	rf_window_start(&fence->config->guard[newcomers->guard].shadows, policy, time);
+	newcomers->guard = is_same ? before->guard : !before->guard;
+	if (is_same) {
+		newcomers->policy = before->policy;
+	} else {
+		open_window(fence, &fence->config->guard[newcomers->guard].limits,
+			    &newcomers->policy);
+		open_window(fence, &fence->config->guard[newcomers->guard].shadows,
+			    &newcomers->policy);
+		open_window(fence, &fence->config->guard[newcomers->guard].proofs,
+			    &newcomers->policy);
+	}
+	if (newcomers->then == RF_NEWCOMERS_CHALLENGE &&
+	    !(is_same && both_challenge(newcomers, before)))
+		open_window(fence, &fence->config->guard[newcomers->guard].answers,
+			    &newcomers->answers_policy);
 }
 
 static struct rf_source *aggregate_at(const struct rf_fence *fence, int index)
@@ -151,20 +189,14 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *bank,
 
 	prepare_aggregates(fence, bank, present);
 	bank->flags &= ~RF_BANK_DROPS_NEWCOMERS;
-	if (newcomers->then == RF_NEWCOMERS_DROP)
+	if (newcomers->then == RF_NEWCOMERS_DROP || newcomers->then == RF_NEWCOMERS_CHALLENGE)
 		bank->flags |= RF_BANK_DROPS_NEWCOMERS;
 	if (newcomers->then == RF_NEWCOMERS_OFF) {
 		*newcomers = (struct rf_newcomers){.guard = before->guard};
 		return;
 	}
 	compile_guard(newcomers, fence->config->tick_ns, fence->sources / most_windows(bank));
-	if (is_same_guard(newcomers, before)) {
-		newcomers->guard = before->guard;
-		newcomers->policy = before->policy;
-	} else {
-		newcomers->guard = !before->guard;
-		open_guard(fence, newcomers);
-	}
+	open_guard(fence, newcomers, before);
 }
 
 /* ---- kin ---- */

@@ -33,6 +33,17 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 /* The error of a map that cannot be read. */
 int rf_fence_fail_map(struct rf_error *error, enum rf_map map, int negative_errno);
 
+/* ---- newcomers that are examined (examine.c) ---- */
+
+/*
+ * Makes the data path examine newcomers if one of these banks, which can be NULL, does; else it
+ * does not. Before a bank is active, and after the banks that no longer are.
+ */
+void rf_examine(const struct rf_fence *fence, const struct rf_bank *bank,
+		const struct rf_bank *other);
+/* Stores the Ethernet addresses of this network namespace, if the fence is on interfaces of it. */
+int rf_examine_note_macs(const struct rf_fence *fence, struct rf_error *error);
+
 /* ---- bans ---- */
 
 /* Sets in `bank` how long a CPU can use old verdicts after a ban starts or expires. */

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prepares the data path for examining newcomers, see bpf/examine.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/own_networks.h"
+#include "fence/private.h"
+
+/* ---- whether it examines them ---- */
+
+static bool examines(const struct rf_bank *bank)
+{
+	return bank && bank->newcomers.except_established;
+}
+
+void rf_examine(const struct rf_fence *fence, const struct rf_bank *bank,
+		const struct rf_bank *other)
+{
+	const uint16_t is_examining = examines(bank) || examines(other);
+
+	__atomic_store_n(&fence->config->is_examining, is_examining, __ATOMIC_RELEASE);
+}
+
+/* ---- the addresses of the host ---- */
+
+int rf_examine_note_macs(const struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_config *config = fence->config;
+	uint64_t mac[RF_OWN_MACS_MAX] = {};
+	unsigned int *index;
+	int macs;
+
+	if (!fence->interfaces)
+		return 0;
+	index = calloc(fence->interfaces, sizeof(*index));
+	if (!index)
+		return rf_error_failed(error, -ENOMEM, "out of memory for the interfaces");
+	for (int i = 0; i < fence->interfaces; i++)
+		index[i] = fence->interface[i].index;
+	macs = rf_own_macs_read(mac, RF_OWN_MACS_MAX, index, fence->interfaces, error);
+	free(index);
+	if (macs < 0)
+		return macs;
+	for (int i = 0; i < RF_OWN_MACS_MAX; i++)
+		__atomic_store_n(&config->own_mac[i], mac[i], __ATOMIC_RELAXED);
+	__atomic_store_n(&config->own_macs, macs, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void rf_fence_renew_macs(const struct rf_fence *fence)
+{
+	struct rf_error ignored;
+
+	if (fence->config->is_examining)
+		rf_examine_note_macs(fence, &ignored);
+}
+
+/* ---- SYN cookies ---- */
+
+#define SYNCOOKIES "/proc/sys/net/ipv4/tcp_syncookies"
+#define SYNCOOKIES_ALWAYS 2
+
+/* Of this process's network namespace; -1: it cannot be read. */
+static int read_syncookies(void)
+{
+	FILE *file = fopen(SYNCOOKIES, "re");
+	int value;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &value) != 1)
+		value = -1;
+	fclose(file);
+	return value;
+}
+
+int rf_fence_check_challenge(const struct rf_fence *fence, const struct rf_bank *bank,
+			     const struct rf_bank *present, struct rf_error *error)
+{
+	int syncookies;
+
+	if (bank->newcomers.then != RF_NEWCOMERS_CHALLENGE ||
+	    present->newcomers.then == RF_NEWCOMERS_CHALLENGE || !fence->interfaces)
+		return 0;
+	syncookies = read_syncookies();
+	if (syncookies == SYNCOOKIES_ALWAYS)
+		return 0;
+	if (syncookies < 0)
+		return rf_error_failed(
+			error, -EINVAL,
+			"newcomers: 'then challenge' requires SYN cookies, and " SYNCOOKIES
+			" cannot be read; write 'then drop except established'");
+	return rf_error_failed(
+		error, -EINVAL,
+		"newcomers: 'then challenge' requires net.ipv4.tcp_syncookies=2, for IPv6 as "
+		"well, and it is %d here; run 'sysctl -w net.ipv4.tcp_syncookies=2', or write "
+		"'then drop except established'",
+		syncookies);
+}
