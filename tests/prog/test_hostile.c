@@ -273,6 +273,26 @@ static void a_guard_without_cells(void)
 	bank()->newcomers.window_ns = 0;
 }
 
+static void a_challenge_without_answers(void)
+{
+	bank()->newcomers.then = RF_NEWCOMERS_CHALLENGE;
+	bank()->newcomers.except_established = 1;
+	bank()->newcomers.answers = 0;
+}
+
+static void a_challenge_of_more_ports_than_there_are(void)
+{
+	struct rf_newcomers *newcomers = &bank()->newcomers;
+
+	newcomers->then = RF_NEWCOMERS_CHALLENGE;
+	newcomers->except_established = 255;
+	newcomers->dns_ports = 255;
+	newcomers->answers = newcomers->answers_ns = ~0ULL;
+	newcomers->answers_policy = newcomers->policy;
+	program.config->is_examining = 0xffff;
+	program.config->own_macs = ~0U;
+}
+
 static void a_filter_beyond_its_map(void)
 {
 	program.config->known_filter_shift = 1;
@@ -334,6 +354,8 @@ static const struct {
 	ROW(a_tick_of_no_length),
 	ROW(a_guard_that_is_none),
 	ROW(a_guard_without_cells),
+	ROW(a_challenge_without_answers),
+	ROW(a_challenge_of_more_ports_than_there_are),
 	ROW(a_filter_beyond_its_map),
 	ROW(the_bank_before),
 	ROW(nothing_but_ones),

@@ -545,6 +545,58 @@ static void newcomers_as_text(void **state)
 #define CHALLENGE "newcomers rate 10k/1s then challenge"
 #define DROP "newcomers rate 10k/1s then drop"
 
+static struct rf_bank challenging_bank(void)
+{
+	const struct rf_limit limit = {
+		.rate = 10000, .window_ns = SECOND, .per4 = 32, .per6 = 64, .cells = RF_CELLS};
+	struct rf_newcomers_text newcomers;
+	struct rf_error error = {};
+	struct rf_bank bank = {};
+	struct line line;
+
+	line_split(&line, CHALLENGE);
+	rf_words_next(&line.words);
+	assert_int_equal(rf_parse_newcomers(&line.words, &newcomers, &error), 0);
+	rf_bank_set_newcomers(&bank, &newcomers);
+	rf_policy_compile(&limit, 1, 4 * MS, &bank.newcomers.policy);
+	bank.newcomers.answers_policy = bank.newcomers.policy;
+	return bank;
+}
+
+static void assert_fault(const struct rf_bank *bank, const char *fault)
+{
+	struct rf_error error = {};
+
+	assert_int_equal(rf_bank_check(bank, &error), -EPROTO);
+	if (!strstr(error.text, fault))
+		fail_msg("%s instead of %s", error.text, fault);
+}
+
+#define FAULT(field, value, fault)                        \
+	do {                                              \
+		struct rf_bank bank = challenging_bank(); \
+                                                          \
+		bank.newcomers.field = (value);           \
+		assert_fault(&bank, fault);               \
+	} while (0)
+
+static void a_challenge_that_ringfence_never_wrote_is_refused(void **state)
+{
+	const struct rf_bank bank = challenging_bank();
+	struct rf_error error = {};
+
+	(void)state;
+	assert_int_equal(rf_bank_check(&bank, &error), 0);
+	FAULT(then, RF_NEWCOMERS_CHALLENGE + 1, "what becomes of them");
+	FAULT(except_established, 2, "what becomes of them");
+	FAULT(answers, 0, "the rate of answers");
+	FAULT(answers_ns, 0, "the rate of answers");
+	FAULT(answers_ns, RF_WINDOW_MAX_NS + 1, "the rate of answers");
+	FAULT(dns_ports, RF_DNS_PORTS_MAX + 1, "the ports of DNS");
+	FAULT(answers_policy.cells, 0, "the number of cells");
+	FAULT(policy.cells, 0, "the number of cells");
+}
+
 /* ---- many ---- */
 
 #define MANY 100000
@@ -654,6 +706,7 @@ static const struct CMUnitTest tests[] = {
 		  "answers 2147483647/31622399999ms dns 65532-65535",
 		  "newcomers rate 2147483647/31622399999ms then challenge "
 		  "answers 2147483647/31622399999ms dns 65532,65533,65534,65535"),
+	cmocka_unit_test(a_challenge_that_ringfence_never_wrote_is_refused),
 
 	cmocka_unit_test(a_hundred_thousand_prefixes_are_compiled),
 };
