@@ -146,8 +146,8 @@ refused snapshot/records.c '_Generic' 'a number of a kind that no row has'
 
 # Written by hand, because everything else is generated from the rows: programs read these names.
 is "$(cut -d'|' -f1,2 build/schema/reasons | tr '\n' ' ')" 'under_limit|passed shadow_over|passed no_limit|passed '\
-'allowed|passed non_ip|passed neighbour|passed newcomer_pass|passed unconfirmed|passed paused|passed map_error|passed '\
-'over_limit|dropped banned|dropped denied|dropped contended|dropped newcomer_drop|dropped no_window|dropped '\
+'allowed|passed non_ip|passed neighbour|passed newcomer_pass|passed established|passed proven|passed unconfirmed|passed paused|passed map_error|passed '\
+'over_limit|dropped banned|dropped denied|dropped contended|dropped newcomer_drop|dropped challenged|dropped no_window|dropped '\
 'unclassified|dropped deep_vlan|dropped malformed|dropped ' 'the reasons have the names and verdicts that programs know'
 is "$(cut -d'|' -f1 build/schema/map_errors | tr '\n' ' ')" \
 	'insert_busy insert_nomem insert_full insert_other window_lost no_idle_slot delete_busy ' 'so do the errors of maps'
