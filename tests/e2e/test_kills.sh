@@ -171,6 +171,29 @@ kill_changes "$(saved)" "deny load $scratch/list replace" \
 	"$(saved_but 's,^newcomers,deny add 198.51.100.7 by load\n&,')" 'deny flush'
 end 'deny load or flush' 'leaves the old rules or the new rules, and the next one works'
 
+# The data path must examine newcomers before rules need it, or it drops open connections. The rules
+# are switched by a store between the last calls, so these are killed even if they only read.
+examines() {
+	bpftool -j map dump pinned "$pins/${port[0]}/config" | jq -e '[.. | .is_examining? // empty] == [1]' >/dev/null
+}
+
+examining=(newcomers rate 50/1s 'then' drop except established)
+FULL=1 find_points build/ringfence "${examining[@]}"
+points=("${points[@]: -20}")
+begin
+switched=0
+for point in "${points[@]}"; do
+	must "$point" ringfence newcomers rate 50/1s 'then' drop
+	! examines || note "$point: newcomers are examined before the command"
+	kill_at "$point" build/ringfence "${examining[@]}"
+	[[ $(saved) == *' except established' ]] || continue
+	switched=$((switched + 1))
+	examines || note "$point: newcomers are not examined"
+done
+end newcomers 'leaves no rules for open connections without examining newcomers'
+check 'some of these kills come after the switch, and some before' \
+	test "$switched" -gt 0 -a "$switched" -lt "${#points[@]}"
+
 # In place: the entries within the prefix change, too.
 ringfence apply "$scratch/one" >"$scratch/log"
 ringfence batch - >"$scratch/log" <<-'END'
