@@ -81,6 +81,10 @@ is "$(saved)" "$guard then challenge" 'a challenge is saved without its defaults
 is "$(config is_examining)" 1 'a challenge examines newcomers'
 newcomers challenge dns 5353,53 answers 5k/1s
 is "$(saved)" "$guard then challenge answers 5k/1s dns 53,5353" 'the options of a challenge are saved'
+is "$(ringfence status | grep ^newcomers)" 'newcomers: 10k/1s, then challenge answers 5k/1s dns 53,5353' \
+	'status prints the options of a challenge'
+is "$(ringfence status --json dev "${port[0]}" | jq -r '.newcomers | [.then, .except_established, .answers, .answers_ms, .dns[]] | @csv')" \
+	'"challenge",true,5000,1000,53,5353' 'status --json has the options of a challenge'
 ringfence save >"$scratch/saved"
 fails 'diff of the saved rules finds no difference' 0 '' ringfence diff "$scratch/saved"
 sed 's/ dns .*/ dns none/' "$scratch/saved" >"$scratch/other"

@@ -672,16 +672,23 @@ static void print_newcomers(const struct status *status)
 	const uint64_t passed = counters->reason[RF_NEWCOMER_PASS].packets;
 	const uint64_t dropped = counters->reason[RF_NEWCOMER_DROP].packets;
 	const uint64_t aggregated = counters->newcomers_aggregated;
-	char rate[RF_RATE_TEXT_SIZE];
+	const uint64_t established = counters->reason[RF_ESTABLISHED].packets;
+	const uint64_t proven = counters->reason[RF_PROVEN].packets;
+	const uint64_t challenged = counters->reason[RF_CHALLENGED].packets;
+	char rate[RF_RATE_TEXT_SIZE], then[RF_THEN_TEXT_SIZE];
 
 	rf_format_rate(newcomers->rate, newcomers->window_ns, rate);
+	rf_format_then(newcomers, then);
 	if (newcomers->then != RF_NEWCOMERS_OFF)
-		rf_out_text("newcomers: %s, then %s\n", rate,
-			    rf_newcomers_then_name(newcomers->then));
+		rf_out_text("newcomers: %s, then %s\n", rate, then);
 	if (passed || dropped || aggregated)
 		rf_out_text("newcomers over the rate: %" PRIu64 " packets passed, %" PRIu64
 			    " dropped, %" PRIu64 " charged to their networks\n",
 			    passed, dropped, aggregated);
+	if (established || proven || challenged)
+		rf_out_text("newcomers over the rate: %" PRIu64 " packets challenged, %" PRIu64
+			    " passed with a proof, %" PRIu64 " passed on open connections\n",
+			    challenged, proven, established);
 }
 
 /* Is the maximum of residents reached? Then no new source becomes a resident. */

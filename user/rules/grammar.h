@@ -28,7 +28,8 @@
 #define RF_COUNT_TEXT_SIZE 24
 #define RF_RATE_TEXT_SIZE 56
 #define RF_LIMIT_TEXT_SIZE 384
-#define RF_NEWCOMERS_TEXT_SIZE 224
+#define RF_THEN_TEXT_SIZE 128
+#define RF_NEWCOMERS_TEXT_SIZE (RF_RATE_TEXT_SIZE + RF_THEN_TEXT_SIZE + 24)
 #define RF_LENGTH_TEXT_SIZE 16
 #define RF_FLAGS_TEXT_SIZE 72
 #define RF_MATCH_TEXT_SIZE 16
@@ -327,7 +328,9 @@ void rf_format_tcp_flags(const struct rf_limit *limit, char text[RF_FLAGS_TEXT_S
 /* The next range of ports from `*first` on, like 53 or 8000-8100; `*first` moves past it. */
 bool rf_format_port_range(const uint64_t *ports, int *first, char text[RF_PORT_RANGE_TEXT_SIZE]);
 const char *rf_newcomers_then_name(enum rf_newcomers_then then);
-/* "newcomers …", with the options that differ from their defaults. */
+/* What happens to newcomers, with the options that differ from their defaults. */
+void rf_format_then(const struct rf_newcomers *newcomers, char text[RF_THEN_TEXT_SIZE]);
+/* "newcomers …", likewise. */
 void rf_format_newcomers(const struct rf_newcomers *newcomers, char text[RF_NEWCOMERS_TEXT_SIZE]);
 /* A count with the largest suffix that leaves it whole. */
 void rf_format_count(uint64_t count, char text[RF_COUNT_TEXT_SIZE]);

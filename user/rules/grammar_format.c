@@ -157,27 +157,35 @@ static void format_dns(const struct rf_newcomers *newcomers, char text[RF_DNS_TE
 				   newcomers->dns_port[i]);
 }
 
+void rf_format_then(const struct rf_newcomers *newcomers, char text[RF_THEN_TEXT_SIZE])
+{
+	const char *word = rf_newcomers_then_name(newcomers->then);
+	char answers[RF_RATE_TEXT_SIZE], dns[RF_DNS_TEXT_SIZE];
+	bool is_default;
+
+	if (newcomers->then != RF_NEWCOMERS_CHALLENGE) {
+		snprintf(text, RF_THEN_TEXT_SIZE, "%s%s", word,
+			 newcomers->except_established ? " except established" : "");
+		return;
+	}
+	is_default =
+		newcomers->answers == RF_ANSWERS_DEFAULT && newcomers->answers_ns == RF_NS_PER_S;
+	rf_format_rate(newcomers->answers, newcomers->answers_ns, answers);
+	format_dns(newcomers, dns);
+	snprintf(text, RF_THEN_TEXT_SIZE, "%s%s%s%s", word, is_default ? "" : " answers ",
+		 is_default ? "" : answers, dns);
+}
+
 void rf_format_newcomers(const struct rf_newcomers *newcomers, char text[RF_NEWCOMERS_TEXT_SIZE])
 {
-	const bool is_challenge = newcomers->then == RF_NEWCOMERS_CHALLENGE;
-	char rate[RF_RATE_TEXT_SIZE], answers[RF_RATE_TEXT_SIZE], dns[RF_DNS_TEXT_SIZE] = "";
-	bool has_answers = false;
+	char rate[RF_RATE_TEXT_SIZE], then[RF_THEN_TEXT_SIZE];
 
 	rf_format_rate(newcomers->rate, newcomers->window_ns, rate);
-	rf_format_rate(newcomers->answers, newcomers->answers_ns, answers);
-	if (is_challenge) {
-		has_answers = newcomers->answers != RF_ANSWERS_DEFAULT ||
-			      newcomers->answers_ns != RF_NS_PER_S;
-		format_dns(newcomers, dns);
-	}
+	rf_format_then(newcomers, then);
 	if (newcomers->then == RF_NEWCOMERS_OFF)
 		snprintf(text, RF_NEWCOMERS_TEXT_SIZE, "newcomers off");
 	else
-		snprintf(text, RF_NEWCOMERS_TEXT_SIZE, "newcomers rate %s then %s%s%s%s%s", rate,
-			 rf_newcomers_then_name(newcomers->then),
-			 newcomers->except_established && !is_challenge ? " except established"
-									: "",
-			 has_answers ? " answers " : "", has_answers ? answers : "", dns);
+		snprintf(text, RF_NEWCOMERS_TEXT_SIZE, "newcomers rate %s then %s", rate, then);
 }
 
 /* 10mbit is 10mbit/1s. */

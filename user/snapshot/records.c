@@ -214,6 +214,26 @@ static json_t *make_then(const void *of)
 	return json_string(rf_newcomers_then_name(totals->rules.newcomers.then));
 }
 
+static bool challenges(const void *of)
+{
+	return ((const struct rf_totals *)of)->rules.newcomers.then == RF_NEWCOMERS_CHALLENGE;
+}
+
+static json_t *make_dns_ports(const void *of)
+{
+	const struct rf_newcomers *newcomers = &((const struct rf_totals *)of)->rules.newcomers;
+	json_t *ports = json_array();
+
+	for (int i = 0; i < newcomers->dns_ports && i < RF_DNS_PORTS_MAX; i++)
+		json_array_append_new(ports, json_integer(newcomers->dns_port[i]));
+	return ports;
+}
+
+static json_t *make_except_established(const void *of)
+{
+	return json_boolean(((const struct rf_totals *)of)->rules.newcomers.except_established);
+}
+
 #define COUNTED(key, member, meaning) \
 	RF_FIELD(key, struct rf_totals, since.counters.member, meaning)
 
@@ -222,10 +242,21 @@ const struct rf_field rf_newcomers_fields[] = {
 	RF_FIELD_OF_NS("window_ms", struct rf_totals, rules.newcomers.window_ns,
 		       "TIME of the rate"),
 	RF_FIELD_MADE("then", RF_FIELD_TEXT, make_then, "off, pass, drop, aggregate or challenge"),
+	RF_FIELD_MADE("except_established", RF_FIELD_BOOL, make_except_established,
+		      "packets of open connections pass"),
+	RF_FIELD("answers", struct rf_totals, rules.newcomers.answers, "challenges in answers_ms",
+		 .has = challenges, .or_null = true),
+	RF_FIELD_OF_NS("answers_ms", struct rf_totals, rules.newcomers.answers_ns,
+		       "TIME of the answers", .has = challenges, .or_null = true),
+	RF_FIELD_MADE("dns", RF_FIELD_LIST, make_dns_ports, "ports of challenged queries",
+		      .element = RF_FIELD_INT, .has = challenges, .or_null = true),
 	COUNTED("admitted", newcomers_admitted, "got a window"),
 	COUNTED("aggregated", newcomers_aggregated, "charged to their network"),
 	COUNTED("passed", reason[RF_NEWCOMER_PASS].packets, "over the rate, and passed"),
 	COUNTED("dropped", reason[RF_NEWCOMER_DROP].packets, "over the rate, and dropped"),
+	COUNTED("established", reason[RF_ESTABLISHED].packets, "over the rate, passed as open"),
+	COUNTED("challenged", reason[RF_CHALLENGED].packets, "over the rate, answered, dropped"),
+	COUNTED("proven", reason[RF_PROVEN].packets, "over the rate, passed with a proof"),
 	COUNTED("known", newcomers_known, "known by another window"),
 	COUNTED("shadow_only", shadow_newcomers, "of shadow limits only"),
 	{},
