@@ -129,6 +129,13 @@ matches "$(limits 0)" '.*limit add any rate 7/1h .*' 'reload applies the rules o
 deliver 0 src=198.51.100.1,count=10,proto=udp
 is "$(sum "$received" | cut -d ' ' -f 1)" 4 'reload keeps the windows: four more packets pass, seven in all'
 
+inside sysctl -qw net.ipv4.tcp_syncookies=2
+printf '%s\n' 'limit add any rate 7/1h exact' 'newcomers rate 10k/1s then challenge' >"$rules"
+succeeds 'reload of rules that challenge newcomers works' "$fences" ExecReload eth0
+matches "$(ringfence save dev eth0)" '.*newcomers rate 10k/1s then challenge' 'reload applies a challenge'
+echo 'limit add any rate 7/1h exact' >"$rules"
+succeeds 'reload of rules without a challenge works' "$fences" ExecReload eth0
+
 # The command of ringfence-repair@eth0, which does not exit on its own.
 (
 	umask "$(setting "$repairs" UMask)"

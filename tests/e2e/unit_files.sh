@@ -53,6 +53,7 @@ confine='
 	end
 	! grep -qx ProtectHome=yes "$unit" || mount -t tmpfs -o ro,mode=0 none /root || exit 99
 	! grep -qx PrivateTmp=yes "$unit" || mount -t tmpfs none /tmp || exit 99
+	! grep -qx ProcSubset=pid "$unit" || mount -t proc -o subset=pid proc /proc || exit 99
 	cd /etc/ringfence 2>/dev/null || cd /
 	exec "$@"'
 
