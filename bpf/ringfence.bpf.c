@@ -390,9 +390,9 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	bank = bank_in_force(&generation);
 	if (!bank)
 		return 0;
-	request->without_lease =
-		packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE ? UNCLASSIFIED
-										   : 0;
+	request->without_lease = packet->flags & RF_CLASS_UNKNOWN && bank->flags & RF_BANK_IN_FORCE
+					 ? UNCLASSIFIED
+					 : 0;
 	*why = RF_UNCLASSIFIED;
 	if (request->without_lease && !(bank->flags & listed))
 		return 0;

@@ -22,6 +22,7 @@ floor() {
 	include/ringfence/atomic.h | include/ringfence/window_record.h) echo 0 ;;
 	include/ringfence/abi.h | include/ringfence/fleet.h | include/ringfence/siphash.h) echo 1 ;;
 	include/ringfence/bits.h | include/ringfence/fleet_call.h | include/ringfence/grouping.h) echo 1 ;;
+	include/ringfence/answers.h | include/ringfence/dns.h) echo 1 ;;
 	include/ringfence/algorithm.h | include/ringfence/packet.h) echo 2 ;;
 	include/ringfence/loan.h) echo 3 ;;
 	include/ringfence/share.h) echo 4 ;;
@@ -38,8 +39,8 @@ floor() {
 	bpf/windows.h | bpf/show_windows.h) echo 13 ;;
 	bpf/ban_sets.h | bpf/fleet.h | bpf/show_leases.h) echo 14 ;;
 	bpf/kin.h | bpf/lease_table.h | bpf/lists.h | bpf/take.h) echo 15 ;;
-	bpf/bans.h | bpf/kept.h | bpf/rate0.h | bpf/sample.h) echo 16 ;;
-	bpf/charge.h | bpf/new_window.h) echo 17 ;;
+	bpf/answer.h | bpf/bans.h | bpf/kept.h | bpf/rate0.h | bpf/sample.h) echo 16 ;;
+	bpf/charge.h | bpf/examine.h | bpf/new_window.h) echo 17 ;;
 	bpf/limits_known.h | bpf/newcomers.h) echo 18 ;;
 	bpf/limits.h) echo 19 ;;
 	bpf/ringfence_fleet.bpf.c) echo 21 ;; # of the fleet program, including its main file

@@ -12,8 +12,7 @@
 #include "atomic.h"
 
 #define RF_DNS_HEADER 12
-#define RF_DNS_QUERY_MAX 504 /* bytes; with UDP's header it is 512, as many as bpf_csum_diff sums \
-			      */
+#define RF_DNS_QUERY_MAX 504 /* with the header of UDP 512, as bpf_csum_diff sums at most */
 #define RF_DNS_BUFFER 512    /* a power of two: the buffer's index is masked */
 #define RF_DNS_LABELS_MAX 127
 #define RF_DNS_OPT_SIZE 11 /* of an OPT without options */
