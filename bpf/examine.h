@@ -176,17 +176,10 @@ __noinline int examine_tcp(struct xdp_md *ctx, const struct question *question)
 	struct examination *its = find_examination();
 	int found = RF_NEWCOMER_DROP;
 	struct bpf_sock *sock;
-	__u32 size;
 
 	if (!its || !question || !read_layer4(ctx, its, sizeof(struct tcphdr)))
 		return found;
-	size = set_tuple(its);
-	if (size == sizeof(its->tuple.ipv6))
-		sock = bpf_skc_lookup_tcp(ctx, &its->tuple, sizeof(its->tuple.ipv6),
-					  BPF_F_CURRENT_NETNS, 0);
-	else
-		sock = bpf_skc_lookup_tcp(ctx, &its->tuple, sizeof(its->tuple.ipv4),
-					  BPF_F_CURRENT_NETNS, 0);
+	sock = bpf_skc_lookup_tcp(ctx, &its->tuple, set_tuple(its), BPF_F_CURRENT_NETNS, 0);
 	if (!sock)
 		return found;
 	if (sock->state != BPF_TCP_LISTEN)
@@ -212,15 +205,9 @@ static __always_inline int is_dns_port(const struct question *question, __u16 po
 /* Has this host a socket there? */
 static __always_inline int has_udp_socket(struct xdp_md *ctx, struct examination *its)
 {
-	const __u32 size = set_tuple(its);
-	struct bpf_sock *sock;
+	struct bpf_sock *sock =
+		bpf_sk_lookup_udp(ctx, &its->tuple, set_tuple(its), BPF_F_CURRENT_NETNS, 0);
 
-	if (size == sizeof(its->tuple.ipv6))
-		sock = bpf_sk_lookup_udp(ctx, &its->tuple, sizeof(its->tuple.ipv6),
-					 BPF_F_CURRENT_NETNS, 0);
-	else
-		sock = bpf_sk_lookup_udp(ctx, &its->tuple, sizeof(its->tuple.ipv4),
-					 BPF_F_CURRENT_NETNS, 0);
 	if (!sock)
 		return 0;
 	bpf_sk_release(sock);
