@@ -69,23 +69,13 @@ struct examination {
 	__u32 answers_left;
 };
 
+/* Writer and reader: the program, each CPU its own. Not pinned: it holds nothing that lasts. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct examination);
 } examinations SEC(".maps");
-
-/*
- * Answers by prefix, see ringfence/answers.h. Writer and reader: the program. Prefixes with the
- * same place share its limit. Not pinned: it holds the answers of one period.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RF_ANSWER_PLACES);
-	__type(key, __u32);
-	__type(value, __u64);
-} answers SEC(".maps");
 
 static __always_inline struct examination *find_examination(void)
 {

@@ -161,6 +161,17 @@ struct {
 } aggregates SEC(".maps");
 
 /*
+ * Answers to newcomers by prefix, see ringfence/answers.h. Writer and reader: the program, by
+ * atomics. Never full: prefixes with the same place share its answers.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RF_ANSWER_PLACES);
+	__type(key, __u32);
+	__type(value, __u64);
+} answers SEC(".maps");
+
+/*
  * Banned sources. Writers, by atomics: the program, which overwrites expired bans, and the command
  * line, which lifts bans through shared memory. Readers: both. When a set is full: the new ban does
  * not start, which is counted.

@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0xae60185170cae171ULL
+#define RF_ABI_LAYOUT 0xed8908ff46698322ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -279,9 +279,9 @@ enum rf_newcomers_then {
 /*
  * Answers to newcomers. Besides the limit on all of them, each prefix, a /24 or /48, has a limit in
  * each period of 2^(tick_shift + 1) jiffies, about a second. A prefix shares its place with others:
- * a flood of 16M packets/s from random sources adds 128 answers per period to each.
+ * a flood of 2M packets/s from random sources adds 128 answers per period to each.
  */
-#define RF_ANSWER_PLACES_LOG 17
+#define RF_ANSWER_PLACES_LOG 14
 #define RF_ANSWER_PLACES (1U << RF_ANSWER_PLACES_LOG)
 #define RF_ANSWERS_PER_PREFIX 256
 #define RF_ANSWERS_DEFAULT 1000000 /* per second */

@@ -286,9 +286,11 @@ both='{passed: "number", dropped: "number", would_drop: "number"}'
 of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'
 in_use='{used: "number", resident: "number", inserts: "number", evictions: "number"}'
 maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 windows6 config leases \
-	lease_tags ports prefixes4 prefixes6 known_filter aggregates counters limit_counters interfaces samples slots4 slots6 bans)
+	lease_tags ports prefixes4 prefixes6 known_filter aggregates answers counters limit_counters interfaces samples slots4 slots6 bans)
 of_newcomers='{then: "string", rate: "number", window_ms: "number", admitted: "number", aggregated: "number",
-	passed: "number", dropped: "number", shadow_only: "number", known: "number"}'
+	passed: "number", dropped: "number", shadow_only: "number", known: "number", established: "number",
+	challenged: "number", proven: "number", except_established: "boolean", answers: "null", answers_ms: "null",
+	dns: "null"}'
 shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	this_build: "boolean", sources: "number", interfaces: ['"$interface"' + {this_build: "boolean", bypassed: "null", mtu_ok: "boolean"}], enforced: "boolean", unconfirmed: "null",
 	limits: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",

@@ -498,7 +498,7 @@ static void a_program_that_is_used_again_is_as_a_new_one(void **state)
 	assert_int_not_equal(id_of(fresh), id);
 	program_fix_key(used);
 	program_fix_key(fresh);
-	assert_int_equal(count_same_maps(used, fresh), RF_MAP_COUNT + 6);
+	assert_int_equal(count_same_maps(used, fresh), RF_MAP_COUNT + 5);
 	program_teardown((void **)&used);
 	program_teardown((void **)&fresh);
 }

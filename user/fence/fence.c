@@ -63,6 +63,7 @@ static const struct shape shapes[RF_MAP_COUNT] = {
 	[RF_MAP_KNOWN_FILTER] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_known_filter), 0},
 	[RF_MAP_AGGREGATES] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_source),
 			       RF_AGGREGATE_SETS *RF_AGGREGATES},
+	[RF_MAP_ANSWERS] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(__u64), RF_ANSWER_PLACES},
 	[RF_MAP_BANS] = {BPF_MAP_TYPE_ARRAY, INDEXED, sizeof(struct rf_ban_set), RF_BAN_SETS},
 	[RF_MAP_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED, sizeof(struct rf_counters), 1},
 	[RF_MAP_LIMIT_COUNTERS] = {BPF_MAP_TYPE_PERCPU_ARRAY, INDEXED,

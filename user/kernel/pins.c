@@ -40,6 +40,7 @@ const char *const rf_map_names[RF_MAP_COUNT] = {
 	[RF_MAP_PREFIXES6] = "prefixes6",
 	[RF_MAP_KNOWN_FILTER] = "known_filter",
 	[RF_MAP_AGGREGATES] = "aggregates",
+	[RF_MAP_ANSWERS] = "answers",
 	[RF_MAP_BANS] = "bans",
 	[RF_MAP_COUNTERS] = "counters",
 	[RF_MAP_LIMIT_COUNTERS] = "limit_counters",
