@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Answers to newcomers: a SYN-ACK with a cookie, or a DNS response with TC set. An answer is never
- * longer than its question, and has its length in the frame: what remains of it is padding. The
- * number of answers is limited in all, and for each prefix.
+ * Responses to newcomers, which the rules call answers: a SYN-ACK with a SYN cookie, or a DNS
+ * response with TC set. The frame keeps its length, and a shorter IP packet is followed by padding,
+ * so no response is longer than the received packet. The number of responses is limited in total
+ * and per prefix.
  *
- * Headers are copied out of the frame, changed in the copy, and stored in the frame after a capture
- * has seen the question. No helper here moves the frame's ends, which a program in a chain must not
- * do since Linux 6.13 unless the chain declares it.
+ * Headers are copied out of the frame and changed in the copy. The frame itself is changed last,
+ * after the packet was sampled. No helper here changes the length of the frame: since Linux 6.13, a
+ * program in a chain may use such helpers only if the dispatcher declares it.
  */
 #ifndef RINGFENCE_ANSWER_H
 #define RINGFENCE_ANSWER_H
@@ -33,7 +34,8 @@ union ip_header {
 	struct ipv6hdr v6;
 };
 
-/* Layer 4 of the question, then of the answer. Padded to a multiple of 4 for checksums. */
+/* Layer 4 of the received packet, later of the response. The checksum reads multiples of 4 bytes.
+ */
 union layer4 {
 	__u8 byte[sizeof(struct udphdr) + RF_DNS_BUFFER];
 	struct {
@@ -47,8 +49,8 @@ union layer4 {
 };
 
 /*
- * What this CPU knows of the packet that it examines, and how many answers it has left: they were
- * taken in `epoch` of the limit in that generation. In a map: the stack has no room.
+ * The packet that this CPU examines, and the responses that it may still send: it has charged them
+ * to the limit in the cell `answers_epoch`. In a map to save stack.
  */
 struct examination {
 	__u8 mac[2 * ETH_ALEN]; /* destination and source */
@@ -86,7 +88,7 @@ static __always_inline struct examination *find_examination(void)
 
 /* ---- how many ---- */
 
-/* Has this prefix answers left in the present period? */
+/* Is this prefix below its limit in the present period? */
 static __always_inline int may_answer_prefix(const struct question *question, int is_ipv6)
 {
 	const __u64 mask = is_ipv6 ? RF_AGGREGATE_MASK6 : RF_AGGREGATE_MASK4;
@@ -100,8 +102,8 @@ static __always_inline int may_answer_prefix(const struct question *question, in
 }
 
 /*
- * Has the limit on all answers room? A CPU takes several at a time, and spends them in the cell in
- * which they are charged, so the limit's bound holds.
+ * Is the total below its limit? A CPU charges several responses at a time, and sends them within
+ * the cell in which they were charged, so the bound of the limit holds.
  */
 static __always_inline int may_answer_at_all(struct examination *its,
 					     const struct question *question)
@@ -129,7 +131,7 @@ static __always_inline int may_answer_at_all(struct examination *its,
 	return 1;
 }
 
-/* Prefix first: a flood from one prefix then takes nothing from the others. */
+/* Checks the prefix first: a flood from one prefix then does not use up the total. */
 __noinline int may_answer(const struct question *question)
 {
 	struct examination *its = find_examination();
@@ -151,7 +153,7 @@ static __always_inline __sum16 fold(__u64 sum)
 /* The checksum of layer 4, whose field is 0; `length` is at most 512. */
 static __always_inline __sum16 checksum_of(struct examination *its, __u32 length)
 {
-	/* The last word may be only partly used. */
+	/* Clears the rest of the last word. */
 	__u64 padded = (length + 3) & ~3U, sum;
 
 	RF_OPAQUE(length);
@@ -173,9 +175,9 @@ static __always_inline __sum16 checksum_of(struct examination *its, __u32 length
 	return fold(sum);
 }
 
-/* ---- headers of an answer ---- */
+/* ---- headers ---- */
 
-/* Turns the addresses around, for `length` bytes of layer 4. */
+/* Swaps the addresses. `length` is the length of layer 4, in bytes. */
 static __always_inline void answer_ip(struct examination *its, __u32 length)
 {
 	if (its->is_ipv6) {
@@ -237,7 +239,7 @@ __noinline int answer_syn(__u64 cookie)
 	return 1;
 }
 
-/* The DNS response, in the place of a query of `length` bytes of layer 4. */
+/* Replaces a query of `length` bytes of layer 4 by the DNS response. */
 __noinline int answer_query(__u32 length)
 {
 	struct examination *its = find_examination();
@@ -265,7 +267,7 @@ __noinline int answer_query(__u32 length)
 
 /* ---- the frame ---- */
 
-/* Stores the answer in the frame. Returns the verdict. */
+/* Stores the response in the frame. Returns the verdict. */
 __noinline int send_answer(struct xdp_md *ctx)
 {
 	const struct examination *its = find_examination();

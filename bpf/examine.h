@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Examines a packet of a newcomer over the newcomers rate. It is not dropped if
+ * Examines a packet of a newcomer over the newcomers rate. It is not simply dropped if
  *
- *   RF_ESTABLISHED  it belongs to a TCP connection of this host, also one that is opening or
- * closing RF_PROVEN       it has a valid cookie, so its source has received a challenge
- *   RF_CHALLENGED   it asks for a connection or a name, and is answered; see answer.h
+ *   RF_ESTABLISHED  it belongs to a TCP connection of this host, including half-open and closing
+ *                   connections
+ *   RF_PROVEN       it has a valid SYN cookie, so its source has received a SYN-ACK
+ *   RF_CHALLENGED   it is a SYN or a DNS query for this host, and gets a response (answer.h)
  *
- * The sockets are those of the interface's namespace. Only packets to an address of this host are
- * answered: a listener at any address also matches packets that the host only forwards.
+ * Sockets are looked up in the network namespace of the interface. Only packets to local addresses
+ * get a response: a listener on a wildcard address also matches packets that are only forwarded.
  */
 #ifndef RINGFENCE_EXAMINE_H
 #define RINGFENCE_EXAMINE_H
@@ -97,9 +98,9 @@ static __always_inline int is_own_mac(const struct examination *its)
 }
 
 /*
- * Is the destination an address of this host? The routing table knows, where the interface forwards
- * packets. Where it does not, packets to other hosts can only be meant for a bridge, or for a
- * device on top of the interface: those have other Ethernet addresses.
+ * Is the destination a local address? If the interface forwards packets, the routing table decides.
+ * If it does not, the kernel does not look up a route; then packets for other hosts are those that
+ * a bridge or a macvlan on the interface receives, and they have a different destination MAC.
  */
 __noinline int is_for_host(struct xdp_md *ctx)
 {

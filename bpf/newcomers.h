@@ -18,9 +18,8 @@
 
 /*
  * Does the guard admit this newcomer? `is_shadow`: only shadow limits need a window.
- * `is_exhausted`: the guard is already known to be used up. A newcomer that is not dropped since it
- * was examined is charged to a separate window, so a flood leaves room for it, and it evicts no
- * more windows than other newcomers.
+ * `is_exhausted`: the guard is already known to be used up. A newcomer that examine() has exempted
+ * is charged to a separate window with the same rate, which a flood cannot use up.
  */
 static __always_inline int guard_admits(struct question *question, int is_shadow, int is_exhausted,
 					struct rf_counters *sums)

@@ -266,7 +266,7 @@ static __always_inline int is_refused_at_once(const struct rf_packet *packet, in
 	return is_dropped_newcomer(&question, bank, limits, version == 6);
 }
 
-/* The verdict for a reason; STEP_EXAMINE remains what it is. */
+/* The verdict for a reason. Returns STEP_EXAMINE unchanged. */
 static __always_inline int verdict_of(int reason)
 {
 	if (unlikely(reason == STEP_EXAMINE))
@@ -274,7 +274,7 @@ static __always_inline int verdict_of(int reason)
 	return reason >= RF_FIRST_DROP ? XDP_DROP : XDP_PASS;
 }
 
-/* Why no lease is asked for a packet: only the allow list can let it pass; the guard refuses it. */
+/* Packets that skip the leases: only the allow list can let it pass; the guard refuses it. */
 #define UNCLASSIFIED 1
 #define REFUSED_NEWCOMER 2
 

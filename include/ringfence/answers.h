@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many answers a prefix gets: a counter that restarts in each period. The word is {period:32 |
- * answers:32}. Any number of CPUs take from it at the same time.
+ * Limits the responses to a prefix: a counter of fixed periods. The word is {period:32 | count:32},
+ * and is updated concurrently by all CPUs.
  */
 #ifndef RINGFENCE_ANSWERS_H
 #define RINGFENCE_ANSWERS_H
 
 #include "atomic.h"
 
-/* Is `period` later than the word's? A CPU can lag: its time is then the word's period. */
+/* Is `period` later than the period of the word? An earlier one, of a CPU that lags, is not. */
 RF_INLINE int rf_answers_are_over(__u64 word, __u32 period)
 {
 	return (__s32)(period - (__u32)(word >> 32)) > 0;
 }
 
 /*
- * Takes one answer of at most `most` in the period; 0: there is none left. At most 2^32 - 1 CPUs
- * may exceed `most` concurrently, so the count never reaches the period.
+ * Counts one response, if fewer than `most` were counted in the period; returns 0 otherwise. CPUs
+ * that race for the last one increment the count beyond `most`, each once, which cannot overflow.
  */
 RF_INLINE int rf_answers_take(__u64 *word, __u32 period, __u32 most)
 {

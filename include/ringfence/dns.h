@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Answers a DNS query with an empty response that has TC set (RFC 1035, RFC 2181 section 9), after
- * which the client asks again over TCP. The response repeats the question and, if the query had
- * EDNS (RFC 6891), has a minimal OPT, so it is never longer than the query.
+ * Turns a DNS query into a response without records and with TC set (RFC 1035, RFC 2181 section 9),
+ * upon which the client repeats the query over TCP. The response has the question and, for a query
+ * with EDNS (RFC 6891), a minimal OPT. It is never longer than the query.
  */
 #ifndef RINGFENCE_DNS_H
 #define RINGFENCE_DNS_H
@@ -37,7 +37,7 @@ RF_INLINE __u32 rf_dns_number(const __u8 *message, __u32 at)
 	return rf_dns_byte(message, at) << 8 | rf_dns_byte(message, at + 1);
 }
 
-/* A standard query with one question and nothing else, except for one additional record. */
+/* Is it a standard query with one question and at most one additional record? */
 RF_INLINE int rf_dns_is_query(const __u8 *message, __u32 length)
 {
 	return length >= RF_DNS_HEADER && length <= RF_DNS_QUERY_MAX &&
@@ -46,7 +46,7 @@ RF_INLINE int rf_dns_is_query(const __u8 *message, __u32 length)
 	       !rf_dns_number(message, 8) && rf_dns_number(message, 10) <= 1;
 }
 
-/* Where the question ends; 0: it is cut off, or its name is compressed. */
+/* The offset after the question; 0: it is truncated, or its name is compressed. */
 RF_INLINE __u32 rf_dns_question_end(const __u8 *message, __u32 length)
 {
 	__u32 at = RF_DNS_HEADER, label;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # Rules that challenge newcomers: how they are written, saved and compared; that they are refused
-# where SYN cookies are not always used; and what the data path learns about the host.
+# where SYN cookies are not always used; and the data that the program has about the host.
 # test_challenge.sh sends packets.
 #
 #   outside                               inside

@@ -18,7 +18,7 @@
 #define FLAG_SYN 0x02
 #define FLAG_RST 0x04
 #define FLAG_ACK 0x10
-#define PREFIX_MOST 256 /* answers to a /24 in about a second, as the manual says */
+#define PREFIX_MOST 256 /* responses to a /24 in about a second: ringfence-rules(5) */
 
 struct segment {
 	struct ethhdr eth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How many answers a prefix gets, and the truncated answer to a DNS query. */
+/* The limit on responses to a prefix, and truncated responses to DNS queries. */
 #include "unit.h"
 
 #include "ringfence/answers.h"
@@ -31,7 +31,7 @@ static void each_period_has_its_answers(void **state)
 	assert_int_equal(take_many(&word, PERIOD + 1000, 100), MOST);
 }
 
-/* A CPU whose time lags gets what the present period has left, and restarts nothing. */
+/* A CPU that lags counts in the present period. */
 static void an_earlier_time_restarts_no_period(void **state)
 {
 	__u64 word = 0;
@@ -142,7 +142,7 @@ static void queries_are_answered_with_tc(void **state)
 	}
 }
 
-/* Every truncation and every changed byte: no answer is longer than its query. */
+/* With every truncation and every changed byte. */
 static void an_answer_is_never_longer_than_its_query(void **state)
 {
 	static const char query[] = QUERY_EDNS QUESTION OPT;
