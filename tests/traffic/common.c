@@ -103,6 +103,16 @@ struct address address_step(const struct address *first, uint64_t n)
 	return address;
 }
 
+/* In host order; the upper half of an IPv6 address. */
+uint64_t address_number(const struct address *address)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < (address->family == AF_INET ? 4 : 8); i++)
+		number = number << 8 | address->bytes[i];
+	return number;
+}
+
 /* A packet socket; with @protocol 0 it receives nothing. */
 int socket_open(const char *dev, uint16_t protocol)
 {

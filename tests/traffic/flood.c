@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * `flood`: sends as many frames as the CPUs can. The kernel runs a program repeatedly, and really
- * sends the frames that the program redirects (BPF_F_TEST_XDP_LIVE_FRAMES, Linux 5.18). Each thread
- * is pinned to its CPU. veth puts frames that CPU n redirects into the peer's receive queue n, and
- * runs the peer's program on the same CPU. Tens of frames pass back to back, so two CPUs meet at
- * one source as often as behind a network card, and not once in a thousand system calls.
+ * `flood`: sends as many frames as the CPUs can, by threads that repeat a program. veth puts frames
+ * that CPU n redirects into the peer's receive queue n, and runs the peer's program on the same
+ * CPU. Tens of frames pass back to back, so two CPUs meet at one source as often as behind a
+ * network card, and not once in a thousand system calls.
  *
  * Flows with after=TIME wait for SIGUSR1, and then for TIME. With `rest` each thread sleeps for the
  * given time after some thousand frames, which leaves the CPUs to others between slow flows.
@@ -16,8 +15,6 @@
 #include <inttypes.h>
 #include <net/if.h>
 #include <netinet/ether.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,54 +25,17 @@
 
 #include "build/tests/flood.skel.h"
 
-#define CPUS_MOST 64
-#define FRAMES_A_CALL 8192 /* some milliseconds, for a thread to stop soon */
-
 struct flooder {
 	const char *dev;
 	struct ether_addr *to;
-	uint64_t for_ns, rest_ns;
+	uint64_t for_ns;
 	struct flow flows[FLOOD_FLOWS_MOST];
 	size_t flows_n;
-	int cpu[CPUS_MOST];
-	size_t cpus_n;
 	const char *each;   /* file */
 	struct frame frame; /* of the first flow */
 	struct flood_bpf *object;
-	bool stop;
+	struct repeat repeat;
 };
-
-struct worker {
-	struct flooder *flooder;
-	int cpu;
-	pthread_t thread;
-};
-
-static void *flood_from_cpu(void *context)
-{
-	struct worker *worker = context;
-	struct flooder *flooder = worker->flooder;
-	const struct timespec rest = timespec_of(flooder->rest_ns);
-	int fd = bpf_program__fd(flooder->object->progs.flood);
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(worker->cpu, &cpus);
-	if (sched_setaffinity(0, sizeof(cpus), &cpus))
-		die(1, "CPU %d: cannot run there: %s", worker->cpu, strerror(errno));
-	while (!__atomic_load_n(&flooder->stop, __ATOMIC_RELAXED)) {
-		LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = flooder->frame.bytes,
-			    .data_size_in = FLOOD_FRAME_BYTES, .repeat = FRAMES_A_CALL,
-			    .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
-		int err = bpf_prog_test_run_opts(fd, &run);
-
-		if (err && err != -EINTR) /* stopped and continued: the program counts anyway */
-			die(1, "%s: cannot flood: %s", flooder->dev, strerror(-err));
-		if (flooder->rest_ns)
-			nanosleep(&rest, NULL);
-	}
-	return NULL;
-}
 
 static void build_frame(struct flooder *flooder, const struct flow *flow, struct frame *frame)
 {
@@ -91,16 +51,6 @@ static void build_frame(struct flooder *flooder, const struct flow *flow, struct
 	memcpy(frame->bytes, flooder->to, ETH_ALEN);
 }
 
-/* The source in host order; for IPv6 the upper half. */
-static uint64_t number_of(const struct address *source)
-{
-	uint64_t number = 0;
-
-	for (size_t i = 0; i < (source->family == AF_INET ? 4 : 8); i++)
-		number = number << 8 | source->bytes[i];
-	return number;
-}
-
 static void set_flow(struct flooder *flooder, size_t i)
 {
 	const struct flow *flow = &flooder->flows[i];
@@ -110,17 +60,17 @@ static void set_flow(struct flooder *flooder, size_t i)
 	build_frame(flooder, flow, &frame);
 	memcpy(set->head, frame.bytes, sizeof(set->head));
 	set->is_ipv6 = flow->src.family == AF_INET6;
-	set->first = number_of(&flow->src);
+	set->first = address_number(&flow->src);
 	set->sources = flow->sources;
 	set->random = flow->random;
 	set->after_ns = flow->after_ns;
 	set->ramp = flow->ramp;
 	if (flow->is_staggered)
-		set->stagger = flow->sources / flooder->cpus_n;
+		set->stagger = flow->sources / flooder->repeat.cpus_n;
 	if (flow->rate_pps)
-		set->gap_ns = flooder->cpus_n * NS_PER_SEC / flow->rate_pps;
+		set->gap_ns = flooder->repeat.cpus_n * NS_PER_SEC / flow->rate_pps;
 	if (flow->then_pps)
-		set->then_gap_ns = flooder->cpus_n * NS_PER_SEC / flow->then_pps;
+		set->then_gap_ns = flooder->repeat.cpus_n * NS_PER_SEC / flow->then_pps;
 }
 
 static void load_program(struct flooder *flooder)
@@ -144,44 +94,18 @@ static void load_program(struct flooder *flooder)
 		die(1, "%s: cannot load the program: %s", flooder->dev, strerror(-err));
 }
 
-static void start_workers(struct flooder *flooder, struct worker *workers)
-{
-	for (size_t i = 0; i < flooder->cpus_n; i++) {
-		workers[i] = (struct worker){.flooder = flooder, .cpu = flooder->cpu[i]};
-		if (pthread_create(&workers[i].thread, NULL, flood_from_cpu, &workers[i]))
-			die(1, "CPU %d: cannot start a thread", workers[i].cpu);
-	}
-}
-
-/*
- * Runs until the time has elapsed, or until a signal; SIGUSR1 starts the flows that wait for it.
- * The threads inherit the mask, so these signals are blocked in them, too.
- */
+/* Runs until the time has elapsed, or until a signal; SIGUSR1 starts the flows that wait for it. */
 static void flood(struct flooder *flooder)
 {
 	uint64_t end = now_ns() + flooder->for_ns;
-	struct worker workers[CPUS_MOST];
-	sigset_t signals;
-	bool stop = false;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGUSR1);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	start_workers(flooder, workers);
-	fputs("ready\n", stderr);
-	for (uint64_t now; !stop && (now = now_ns()) < end;) {
-		struct timespec left = timespec_of(end - now);
-		int signal = sigtimedwait(&signals, NULL, &left);
-
-		if (signal == SIGUSR1)
-			flooder->object->bss->begun_ns = now_ns();
-		stop = signal == SIGINT || signal == SIGTERM;
+	repeat_start(&flooder->repeat);
+	for (int signal; (signal = signal_until(end));) {
+		if (signal != SIGUSR1)
+			break;
+		flooder->object->bss->begun_ns = now_ns();
 	}
-	__atomic_store_n(&flooder->stop, true, __ATOMIC_RELAXED);
-	for (size_t i = 0; i < flooder->cpus_n; i++)
-		pthread_join(workers[i].thread, NULL);
+	repeat_stop(&flooder->repeat);
 }
 
 static void read_states(const struct flooder *flooder, struct flood_state *states)
@@ -199,9 +123,9 @@ static uint64_t count_sent(const struct flooder *flooder, const struct flood_sta
 	uint64_t sources = flooder->flows[flow].sources, count = 0;
 	uint64_t stagger = flooder->object->rodata->flows[flow].stagger;
 
-	for (size_t i = 0; i < flooder->cpus_n; i++) {
-		uint64_t sent = states[flooder->cpu[i]].sent[flow];
-		uint64_t begin = flooder->cpu[i] * stagger % sources;
+	for (size_t i = 0; i < flooder->repeat.cpus_n; i++) {
+		uint64_t sent = states[flooder->repeat.threads[i].cpu].sent[flow];
+		uint64_t begin = flooder->repeat.threads[i].cpu * stagger % sources;
 		uint64_t after = (nth + sources - begin) % sources; /* the one it started with */
 
 		count += nth == UINT64_MAX ? sent : sent / sources + (after < sent % sources);
@@ -250,8 +174,9 @@ static void print_sent(const struct flooder *flooder)
 			printf("+%" PRIu64, flow->sources - 1);
 		printf(" %" PRIu64 " %" PRIu64 "\n", sent, sent * FLOOD_FRAME_BYTES);
 	}
-	for (size_t j = 0; j < flooder->cpus_n; j++)
-		printf("cpu %d %" PRIu32 "\n", flooder->cpu[j], states[flooder->cpu[j]].sequence);
+	for (size_t j = 0; j < flooder->repeat.cpus_n; j++)
+		printf("cpu %d %" PRIu32 "\n", flooder->repeat.threads[j].cpu,
+		       states[flooder->repeat.threads[j].cpu].sequence);
 	if (flooder->each)
 		write_each(flooder, states);
 	free(states);
@@ -276,11 +201,11 @@ static void set_option(struct flooder *flooder, const char *key, char *value)
 	else if (!strcmp(key, "for"))
 		flooder->for_ns = parse_time(key, value);
 	else if (!strcmp(key, "rest"))
-		flooder->rest_ns = parse_time(key, value);
+		flooder->repeat.rest_ns = parse_time(key, value);
 	else if (!strcmp(key, "flow"))
 		add_flow(flooder, value);
-	else if (!strcmp(key, "cpu") && flooder->cpus_n < CPUS_MOST)
-		flooder->cpu[flooder->cpus_n++] = parse_number(key, value, 0, CPU_SETSIZE - 1);
+	else if (!strcmp(key, "cpu"))
+		repeat_add_cpu(&flooder->repeat, value);
 	else if (!strcmp(key, "each"))
 		flooder->each = value;
 	else if (strcmp(key, "to"))
@@ -296,10 +221,13 @@ int command_flood(char **words)
 	for (; words[0] && words[1]; words += 2)
 		set_option(&flooder, words[0], words[1]);
 	if (words[0] || !flooder.dev || !flooder.to || !flooder.for_ns || !flooder.flows_n ||
-	    !flooder.cpus_n)
+	    !flooder.repeat.cpus_n)
 		die_of_usage();
 	build_frame(&flooder, &flooder.flows[0], &flooder.frame);
 	load_program(&flooder);
+	flooder.repeat.program = bpf_program__fd(flooder.object->progs.flood);
+	flooder.repeat.frame = flooder.frame.bytes;
+	flooder.repeat.frame_bytes = FLOOD_FRAME_BYTES;
 	flood(&flooder);
 	print_sent(&flooder);
 	flood_bpf__destroy(flooder.object);

@@ -18,6 +18,7 @@
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,6 +96,23 @@ struct times {
 	size_t n;
 };
 
+#define REPEAT_CPUS_MOST 64
+
+/* A program that threads repeat, each on its CPU, with this frame. */
+struct repeat {
+	int program;
+	const void *frame;
+	size_t frame_bytes;
+	uint64_t rest_ns; /* of each thread after some thousand frames */
+	bool stop;
+	size_t cpus_n;
+	struct repeat_thread {
+		struct repeat *repeat;
+		int cpu;
+		pthread_t id;
+	} threads[REPEAT_CPUS_MOST];
+};
+
 /* The cost of a frame. */
 enum unit { UNIT_FRAMES, UNIT_BYTES };
 
@@ -112,6 +130,7 @@ struct max parse_max(const char *key, char *text);
 struct address parse_address(const char *key, const char *text);
 const char *address_text(const struct address *address);
 struct address address_step(const struct address *first, uint64_t n);
+uint64_t address_number(const struct address *address);
 int socket_open(const char *dev, uint16_t protocol);
 
 /* flow.c */
@@ -122,8 +141,8 @@ void frame_build(struct frame *frame, const struct flow *flow);
 bool frame_read(const uint8_t *bytes, size_t len, struct record *record);
 
 /*
- * send.c, flood.c, recv.c, refusals.c, turns.c, tally.c, compose.c: the words behind the command;
- * the exit status.
+ * send.c, flood.c, recv.c, refusals.c, turns.c, tally.c, compose.c: the words
+ * behind the command; the exit status.
  */
 int command_send(char **words);
 int command_flood(char **words);
@@ -132,6 +151,13 @@ int command_judge(char **words);
 int command_turns(char **words);
 int command_tally(char **words);
 int command_compose(char **words);
+
+/* repeat.c */
+void repeat_add_cpu(struct repeat *repeat, const char *text);
+void repeat_start(struct repeat *repeat);
+void repeat_stop(struct repeat *repeat);
+void await_signals(void);
+int signal_until(uint64_t end_ns);
 
 /* judge.c: times_of() reorders the records */
 void records_report(struct record *records, size_t n);
