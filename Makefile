@@ -74,7 +74,7 @@ LONG_TESTS := tests/e2e/test_kills.sh $(EXPLORER) build/tests/prog/test_history_
 TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
 # Builds of the command line whose program loads faster; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick newer alien drifted early)
-TRAFFIC_SKELETONS := build/tests/flood.skel.h build/tests/tally.skel.h
+TRAFFIC_SKELETONS := $(patsubst tests/traffic/%.bpf.c,build/tests/%.skel.h,$(wildcard tests/traffic/*.bpf.c))
 BENCH_TOOLS := build/tests/bench build/tests/live build/tests/sketch.bpf.o
 BENCH := $(patsubst tests/%.c,build/%.o,$(filter-out %.bpf.c %/live.c %/screen.c %/scans.c %/asks.c %/share_cost.c %/sampled.c,$(wildcard tests/bench/*.c)))
 BENCH_SKELETONS := build/tests/crowd.skel.h build/tests/floor.skel.h build/tests/sketch.skel.h build/tests/walk.skel.h
