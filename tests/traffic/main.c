@@ -32,7 +32,8 @@ void die_of_usage(void)
 	       "[frames N] | "
 	       "traffic tally dev IF for TIME [flow FLOW]... | "
 	       "traffic compose dev IF to MAC count N PART [PART]... | "
-	       "traffic forge dev IF to MAC for TIME cpu N [cpu N]... flow FLOW | traffic clock");
+	       "traffic forge dev IF to MAC for TIME cpu N [cpu N]... flow FLOW | "
+	       "traffic catch dev IF for TIME [flow FLOW]... | traffic clock");
 }
 
 int main(int argc, char **argv)
@@ -55,6 +56,8 @@ int main(int argc, char **argv)
 		status = command_compose(argv + 2);
 	else if (argc >= 2 && !strcmp(argv[1], "forge"))
 		status = command_forge(argv + 2);
+	else if (argc >= 2 && !strcmp(argv[1], "catch"))
+		status = command_catch(argv + 2);
 	else if (argc == 2 && !strcmp(argv[1], "clock"))
 		status = printf("%ju\n", (uintmax_t)now_ns()) < 0;
 	else

@@ -141,7 +141,7 @@ void frame_build(struct frame *frame, const struct flow *flow);
 bool frame_read(const uint8_t *bytes, size_t len, struct record *record);
 
 /*
- * send.c, flood.c, recv.c, refusals.c, turns.c, tally.c, compose.c, forge.c: the words
+ * send.c, flood.c, recv.c, refusals.c, turns.c, tally.c, compose.c, forge.c, catch.c: the words
  * behind the command; the exit status.
  */
 int command_send(char **words);
@@ -152,6 +152,7 @@ int command_turns(char **words);
 int command_tally(char **words);
 int command_compose(char **words);
 int command_forge(char **words);
+int command_catch(char **words);
 
 /* repeat.c */
 void repeat_add_cpu(struct repeat *repeat, const char *text);
