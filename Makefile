@@ -71,7 +71,7 @@ LONG_TESTS := tests/e2e/test_kills.sh $(EXPLORER) build/tests/prog/test_history_
 	$(patsubst %,tests/e2e/test_%.sh,faults fills top_terminals top_samples help attach_cli live repair) build/tests/prog/test_residents \
 	$(patsubst %,tests/e2e/test_%.sh,events fleet_tls_cluster daemon fleet_bans) $(addprefix build/tests/unit/test_,limiter_random lease_even) \
 	$(patsubst %,tests/e2e/test_%.sh,fleet_ban apply fleet_hostile doctor)
-TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow
+TOOLS := build/tests/traffic build/tests/recorder build/tests/agent_says build/tests/bypass build/tests/flap.so build/tests/tcp/flow build/tests/tcp/newcomers
 # Builds of the command line whose program loads faster; see tests/e2e/variant.sh.
 VARIANTS := $(patsubst %,build/variants/%/build/ringfence,quick newer alien drifted early)
 TRAFFIC_SKELETONS := $(patsubst tests/traffic/%.bpf.c,build/tests/%.skel.h,$(wildcard tests/traffic/*.bpf.c))

@@ -1,0 +1,136 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# A web server and a DNS server behind wire 0, clients with many addresses, and forged sources, over
+# IPv4 and IPv6. Source lib.sh before this file.
+#
+#   outside                                 inside
+#   out0  ------------ wire 0 ------------  ${port[0]}
+#   192.0.2.1, fd00::1                      192.0.2.2, fd00::2: nginx, NSD
+#   10.64.0.0/10, fd08::/32: clients
+#   11.0.0.0 and following, 2400::/32: forged sources; responses to them are dropped on out0
+#
+# Neighbours are permanent: the wire carries no ARP.
+
+# shellcheck disable=SC2154 # port, scratch, started_pid: of lib.sh
+# shellcheck disable=SC2034 # the tests use them
+declare -A server=([4]=192.0.2.2 [6]=fd00::2)
+declare -A client=([4]=10.64.0.0 [6]=fd08::)
+declare -A forged=([4]="src=11.0.0.0,sources=1677721600" [6]="src=2400::,sources=4294967295")
+servers_mac=02:00:00:00:00:02
+
+# The addresses of one side, and its route to the other.
+add_addresses() { # NAMESPACE IF HOST PEER PEER_MAC
+	within "$1" sh -ec "
+		for setting in all lo $2; do echo 0 >/proc/sys/net/ipv6/conf/\$setting/disable_ipv6; done
+		ip link set lo up
+		ip address add 192.0.2.$3/24 dev $2
+		ip address add fd00::$3/64 dev $2 nodad
+		ip neighbour replace 192.0.2.$4 lladdr $5 dev $2 nud permanent
+		ip neighbour replace fd00::$4 lladdr $5 dev $2 nud permanent
+		ip route add default via 192.0.2.$4 dev $2
+		ip -6 route add default via fd00::$4 dev $2" || bail "$1: cannot add addresses"
+}
+
+connect_servers() {
+	add_addresses outside out0 1 2 "$servers_mac"
+	add_addresses inside "${port[0]}" 2 1 02:00:00:00:00:01
+	# A veth without a program accepts no redirected frames otherwise.
+	inside ethtool -K "${port[0]}" gro on || bail 'cannot enable GRO'
+	within outside sh -ec "ip route add local 10.64.0.0/10 dev lo
+		ip -6 route add local fd08::/32 dev lo" || bail 'cannot add the addresses of clients'
+}
+
+# Counts and drops responses to forged sources on out0, whose program XDP_TX inside requires.
+catch_responses() {
+	start outside build/tests/traffic catch dev out0 for 60m flow "${forged[4]}" flow "${forged[6]}" \
+		>"$scratch/caught" 2>"$scratch/catcher"
+	catcher=$started_pid
+	eventually test -s "$scratch/catcher"
+	[ "$(<"$scratch/catcher")" = ready ] || bail "cannot catch: $(<"$scratch/catcher")"
+}
+
+# Stores the number of caught responses in $frames, and the length of the longest in $longest.
+read_caught() { # synack|reset|truncated|other
+	local kind
+
+	: >"$scratch/caught"
+	kill -USR1 "$catcher"
+	eventually grep -q '^other' "$scratch/caught"
+	while read -r kind frames longest; do
+		[ "$kind" != "$1" ] || break
+	done <"$scratch/caught"
+}
+
+can_connect() { # ADDRESS PORT
+	inside bash -c "exec 3<>/dev/tcp/$1/$2" 2>/dev/null
+}
+
+start_web_server() { # [reuseport]
+	mkdir -p "$scratch/web/files"
+	truncate -s 1G "$scratch/web/files/large"
+	echo 'a page' >"$scratch/web/files/index.html"
+	cat >"$scratch/web/conf" <<-END
+		daemon off;
+		master_process off; # a worker would outlive a master that is killed
+		user root;
+		pid $scratch/web/pid;
+		error_log $scratch/web/errors;
+		events { worker_connections 16384; }
+		worker_rlimit_nofile 32768;
+		http {
+			access_log off;
+			client_header_timeout 1h;
+			client_body_temp_path $scratch/web/body;
+			proxy_temp_path $scratch/web/proxy;
+			fastcgi_temp_path $scratch/web/fastcgi;
+			uwsgi_temp_path $scratch/web/uwsgi;
+			scgi_temp_path $scratch/web/scgi;
+			server {
+				listen 80 ${1-} backlog=4096;
+				listen [::]:80 ${1-} backlog=4096;
+				root $scratch/web/files;
+				location /large { limit_rate 1m; }
+			}
+		}
+	END
+	start inside nginx -c "$scratch/web/conf" -e "$scratch/web/errors"
+	web_server=$started_pid
+	eventually can_connect 127.0.0.1 80 || bail "cannot start nginx: $(<"$scratch/web/errors")"
+}
+
+start_dns_server() {
+	mkdir -p "$scratch/dns"
+	cat >"$scratch/dns/zone" <<-'END'
+		$ORIGIN example.
+		@ 3600 SOA ns hostmaster 1 3600 600 86400 60
+		@ 3600 NS ns
+		ns 3600 A 192.0.2.2
+		www 3600 A 192.0.2.80
+		www 3600 AAAA fd00::80
+	END
+	cat >"$scratch/dns/conf" <<-END
+		server:
+			ip-address: 192.0.2.2
+			ip-address: fd00::2
+			username: ""
+			chroot: ""
+			zonesdir: "$scratch/dns"
+			database: ""
+			pidfile: "$scratch/dns/pid"
+			logfile: "$scratch/dns/log"
+			zonelistfile: "$scratch/dns/zones"
+			xfrdfile: "$scratch/dns/xfrd"
+			xfrdir: "$scratch/dns"
+			server-count: 1
+			tcp-count: 1000
+			rrl-ratelimit: 0
+		remote-control:
+			control-enable: no
+		zone:
+			name: example
+			zonefile: zone
+	END
+	start inside nsd -d -c "$scratch/dns/conf"
+	dns_server=$started_pid
+	eventually can_connect 192.0.2.2 53 || bail "cannot start nsd: $(<"$scratch/dns/log")"
+}

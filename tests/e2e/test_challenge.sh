@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0
+# New clients of a web server and of a DNS server, while the guard on newcomers has admitted all that
+# it can: real TCP connections and real servers, next to frames from forged sources.
+
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/servers.sh
+source tests/e2e/servers.sh
+
+clients=20 frames_each=1000
+patience=180 # s, of clients that must succeed
+
+make_network 1
+connect_servers
+catch_responses
+start_web_server ''
+start_dns_server
+ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
+
+# Of the next sources, to be newcomers again.
+visit() { # FAMILY PORT page|query [PATIENCE]
+	visits=$((${visits-0} + 1))
+	outside build/tests/tcp/newcomers "${server[$1]}" "$2" "$(nth_client "$1" $((visits * 100)))" "$clients" 1000 \
+		"$3" "${4-1}"
+}
+
+# newcomers steps by a /24 plus 1, or a /48.
+nth_client() { # FAMILY N
+	if [ "$1" = 4 ]; then
+		echo "10.$((64 + ($2 >> 8))).$(($2 & 255)).0"
+	else
+		printf 'fd08:0:%x::\n' "$2"
+	fi
+}
+
+reason() { # NAME
+	stats 0 ".reasons.$1.packets"
+}
+
+counts_more() { # NAME BY BEFORE
+	[ "$(reason "$1")" -ge $(($2 + $3)) ]
+}
+
+# All that the guard admits in an hour is used up.
+guard() { # THEN…
+	rules <<-END
+		limit add any rate 100k/1s
+		newcomers rate 1/1h then $*
+	END
+	visit 4 80 page >"$scratch/log"
+}
+
+# Forges frames of a kind, and waits until they were counted under the reason.
+forge() { # FAMILY PROTO DPORT REASON
+	local before
+
+	before=$(reason "$4")
+	outside build/tests/traffic forge dev out0 to "$servers_mac" for 3m cpu 0 \
+		flow "${forged[$1]},dst=${server[$1]},proto=$2,dport=$3,count=$frames_each" \
+		>"$scratch/sent" 2>"$scratch/log" || bail "cannot forge: $(<"$scratch/log")"
+	eventually counts_more "$4" "$frames_each" "$before"
+}
+
+succeeded() { # JSON
+	jq -r '"\(.succeeded) of \(.clients)"' <<<"$1"
+}
+
+all="$clients of $clients"
+for family in 4 6; do
+	is "$(succeeded "$(visit "$family" 80 page "$patience")")" "$all" "without rules, new clients get their page: IPv$family"
+	is "$(succeeded "$(visit "$family" 53 query "$patience")")" "$all" "without rules, new clients get their answer: IPv$family"
+done
+
+guard drop
+for family in 4 6; do
+	is "$(succeeded "$(visit "$family" 80 page)")" "0 of $clients" "then drop: newcomers over the rate get no page: IPv$family"
+	is "$(succeeded "$(visit "$family" 53 query)")" "0 of $clients" "then drop: newcomers over the rate get no answer: IPv$family"
+	check "then drop: forged SYNs are dropped: IPv$family" forge "$family" syn 80 newcomer_drop
+	check "then drop: forged queries are dropped: IPv$family" forge "$family" udp 53 newcomer_drop
+done
+read_caught synack
+is "$frames" 0 "then drop: no forged SYN is answered"
+read_caught other
+is "$frames" 0 "then drop: no forged query is answered"
+
+done_testing
