@@ -2,7 +2,8 @@
 /*
  * Every run of the program sends one frame on the wire, unless it is not due. The frame has a
  * random source, source port and sequence number (or DNS identifier), and valid checksums: the
- * kernel behind it would accept it.
+ * kernel behind it would accept it. The frame is a recycled one, which the receiver can have turned
+ * into its response, or a copy of the loader's: it is written whole.
  */
 #include <linux/bpf.h>
 
@@ -64,6 +65,16 @@ static __always_inline void put16(__u8 *at, __u16 value)
 	*(__be16 *)at = bpf_htons(value);
 }
 
+static __always_inline void put_template(__u8 *frame, __u32 bytes)
+{
+	__u32 at = 0;
+
+	for (; at + sizeof(__u64) <= bytes && at < FORGE_BYTES_MOST; at += sizeof(__u64))
+		*(__u64 *)(frame + at) = *(const volatile __u64 *)(forge.frame + at);
+	for (; at + sizeof(__u16) <= bytes && at < FORGE_BYTES_MOST; at += sizeof(__u16))
+		*(__u16 *)(frame + at) = *(const volatile __u16 *)(forge.frame + at);
+}
+
 /* Returns the sum of its words. */
 static __always_inline __u64 put_source(__u8 *frame, __u64 source)
 {
@@ -91,6 +102,7 @@ static __always_inline int redirect(struct xdp_md *ctx, __u32 bytes)
 		return XDP_ABORTED; /* the loader sees that less came than it sent */
 	if (!is_due(state, forge.gap_ns ? bpf_ktime_get_ns() : 0))
 		return XDP_DROP; /* taken back, to be tried again */
+	put_template(frame, bytes);
 	random = mix(forge.seed + (state->sent++ << 6 | bpf_get_smp_processor_id()));
 	sport = random | 1024;
 	sum = forge.l4_sum + sport + (random >> 16 & 0xffff);

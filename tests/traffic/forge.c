@@ -129,6 +129,7 @@ static void load_program(struct forger *forger)
 	forge->to = if_nametoindex(forger->dev);
 	if (!forge->to)
 		die(1, "%s: cannot find interface: no such device", forger->dev);
+	memcpy(forge->frame, forger->frame.bytes, forger->frame.used);
 	forge->is_ipv6 = flow->src.family == AF_INET6;
 	forge->first = address_number(&flow->src);
 	forge->sources = flow->sources;
