@@ -9,6 +9,7 @@ source "$(dirname "$0")/lib.sh"
 source tests/e2e/servers.sh
 
 clients=20 frames_each=1000
+syn_length=58 # bytes, of a forged SYN over IPv4, with one option
 patience=180 # s, of clients that must succeed
 
 make_network 1
@@ -83,5 +84,24 @@ read_caught synack
 is "$frames" 0 "then drop: no forged SYN is answered"
 read_caught other
 is "$frames" 0 "then drop: no forged query is answered"
+
+# The guard admits half of these sources; then as many can prove their address.
+within inside sh -c 'echo 2 >/proc/sys/net/ipv4/tcp_syncookies' || bail 'cannot set tcp_syncookies'
+rules <<-END
+	limit add any rate 100k/1s
+	newcomers rate 500/1h then challenge
+END
+before=$(reason challenged)
+outside build/tests/traffic forge dev out0 to "$servers_mac" for 3m cpu 0 \
+	flow "${forged[4]},dst=${server[4]},proto=syn,dport=80,count=$frames_each" \
+	>"$scratch/sent" 2>"$scratch/log" || bail "cannot forge: $(<"$scratch/log")"
+check "then challenge: forged SYNs over the rate are answered" eventually counts_more challenged 400 "$before"
+read_caught synack
+check "then challenge: no response is longer than the SYN" test "$longest" -le "$syn_length"
+for family in 4 6; do
+	is "$(succeeded "$(visit "$family" 80 page "$patience")")" "$all" "then challenge: new clients get their page: IPv$family"
+	is "$(succeeded "$(visit "$family" 53 query "$patience")")" "$all" "then challenge: new clients get their answer: IPv$family"
+done
+check "then challenge: new clients have proved their address" counts_more proven 1 0
 
 done_testing
