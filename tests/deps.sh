@@ -23,11 +23,11 @@ the Linux UAPI headers, libelf, zlib, hiredis, jansson, dygraphs (for plots on t
 [ "$kind" = demo ] && needs='iproute2, jq, sysctl, nsenter'
 [ "$kind" = demo-fleet ] && needs='Redis 7 or Valkey'
 [ "$kind" = test ] && needs='cmocka, xdp-tools, iproute2, jq, curl, ethtool, strace, tcpdump, tshark, tmux, SQLite, stunnel, OpenSSL,
-systemd-analyze, bash, zsh, fish, Redis 7 or Valkey, Python 3 with jsonschema, nginx, NSD, dig'
+systemd-analyze, bash, zsh, fish, Redis 7 or Valkey, Python 3 with jsonschema, nginx, NSD'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc, man'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
-[ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot, nginx, NSD, dnsperf'
+[ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
 [ "$kind" = ecosystem ] && needs='fail2ban, nftables, Prometheus with promtool, node_exporter, Python 3 with prometheus_client, jq, Chromium with chromedriver, Node.js 20'
 [ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap, rpm, makepkg'
 [ "$kind" = arm64 ] && needs='a Debian system: a cross compiler and libraries for arm64'
@@ -43,14 +43,14 @@ packages() {
 		pkg-config ;;
 	# gojq: in place of Debian 12's jq, which starts slowly
 	apt-test) echo libcmocka-dev xdp-tools iproute2 jq gojq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
-		systemd tcpdump tshark zsh fish redis-server stunnel4 openssl nginx-light nsd bind9-dnsutils knot-dnsutils ;;
+		systemd tcpdump tshark zsh fish redis-server stunnel4 openssl nginx-light nsd ;;
 	apt-demo | zypper-demo) echo iproute2 jq procps util-linux ;;
 	apt-demo-fleet) echo redis-server ;;
 	*-demo-fleet) echo valkey ;;
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc man-db ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-clangs) echo clang-19 ;;
-	apt-bench) echo nftables iptables xdp-tools gnuplot-nox nginx-light nsd dnsperf ;;
+	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
 	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap rpm makepkg pacman-package-manager \
 		libarchive-tools ;;
 	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libhiredis,libjansson,libmicrohttpd,libmnl,libncurses,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
@@ -62,30 +62,30 @@ packages() {
 		zlib-devel jansson-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel \
 		pkgconf-pkg-config ;;
 	dnf-test) echo libcmocka-devel xdp-tools libasan libubsan iproute jq curl ethtool strace python3-jsonschema sqlite tmux \
-		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey stunnel openssl nginx nsd bind-utils ;;
+		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey stunnel openssl nginx nsd ;;
 	dnf-demo) echo iproute jq procps-ng util-linux ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc man-db ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables nodejs python3 jq chromium chromedriver ;;
-	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot nginx nsd ;;
+	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
 	pacman-build) echo gcc make clang llvm libbpf libxdp bpf linux-api-headers libelf zlib jansson hiredis libmicrohttpd libmnl \
 		libseccomp ncurses nettle sqlite pkgconf ;;
 	pacman-test) echo cmocka xdp-tools iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
-		tcpdump wireshark-cli zsh fish valkey stunnel openssl nginx nsd bind ;;
+		tcpdump wireshark-cli zsh fish valkey stunnel openssl nginx nsd ;;
 	pacman-demo) echo iproute2 jq procps-ng util-linux ;;
 	pacman-lint) echo clang shellcheck mandoc man-db ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables nodejs python python-prometheus_client jq prometheus prometheus-node-exporter chromium ;;
-	pacman-bench) echo nftables iptables xdp-tools gnuplot nginx nsd ;;
+	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel \
 		pkg-config ;;
 	zypper-test) echo libcmocka-devel xdp-tools iproute2 jq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
-		systemd tcpdump wireshark zsh fish valkey stunnel openssl nginx nsd bind-utils ;;
+		systemd tcpdump wireshark zsh fish valkey stunnel openssl nginx nsd ;;
 	zypper-lint) echo clang ShellCheck mandoc man ;;
 	zypper-fuzz) echo clang ;; # contains the sanitizers' runtime
 	zypper-ecosystem) echo fail2ban nftables nodejs-default python3 jq chromium chromedriver ;;
-	zypper-bench) echo nftables iptables xdp-tools gnuplot nginx nsd ;;
+	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;
 	esac
 }
 
