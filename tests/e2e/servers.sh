@@ -134,3 +134,35 @@ start_dns_server() {
 	dns_server=$started_pid
 	eventually can_connect 192.0.2.2 53 || bail "cannot start nsd: $(<"$scratch/dns/log")"
 }
+
+# ---- new clients ----
+
+clients=20 # of a visit
+
+# Of the next sources, to be newcomers again.
+visit() { # FAMILY PORT page|query [PATIENCE]
+	visits=$((${visits-0} + 1))
+	outside build/tests/tcp/newcomers "${server[$1]}" "$2" "$(nth_client "$1" $((visits * 100)))" "$clients" 1000 \
+		"$3" "${4-1}"
+}
+
+# newcomers steps by a /24 plus 1, or a /48.
+nth_client() { # FAMILY N
+	if [ "$1" = 4 ]; then
+		echo "10.$((64 + ($2 >> 8))).$(($2 & 255)).0"
+	else
+		printf 'fd08:0:%x::\n' "$2"
+	fi
+}
+
+reason() { # NAME
+	stats 0 ".reasons.$1.packets"
+}
+
+counts_more() { # NAME BY BEFORE
+	[ "$(reason "$1")" -ge $(($2 + $3)) ]
+}
+
+succeeded() { # JSON
+	jq -r '"\(.succeeded) of \(.clients)"' <<<"$1"
+}

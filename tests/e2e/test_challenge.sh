@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/servers.sh
 source tests/e2e/servers.sh
 
-clients=20 frames_each=1000
+frames_each=1000
 syn_length=58 # bytes, of a forged SYN over IPv4, with one option
 patience=180 # s, of clients that must succeed
 
@@ -18,30 +18,6 @@ catch_responses
 start_web_server ''
 start_dns_server
 ringfence attach "${port[0]}" >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
-
-# Of the next sources, to be newcomers again.
-visit() { # FAMILY PORT page|query [PATIENCE]
-	visits=$((${visits-0} + 1))
-	outside build/tests/tcp/newcomers "${server[$1]}" "$2" "$(nth_client "$1" $((visits * 100)))" "$clients" 1000 \
-		"$3" "${4-1}"
-}
-
-# newcomers steps by a /24 plus 1, or a /48.
-nth_client() { # FAMILY N
-	if [ "$1" = 4 ]; then
-		echo "10.$((64 + ($2 >> 8))).$(($2 & 255)).0"
-	else
-		printf 'fd08:0:%x::\n' "$2"
-	fi
-}
-
-reason() { # NAME
-	stats 0 ".reasons.$1.packets"
-}
-
-counts_more() { # NAME BY BEFORE
-	[ "$(reason "$1")" -ge $(($2 + $3)) ]
-}
 
 # All that the guard admits in an hour is used up.
 guard() { # THEN…
@@ -61,10 +37,6 @@ forge() { # FAMILY PROTO DPORT REASON
 		flow "${forged[$1]},dst=${server[$1]},proto=$2,dport=$3,count=$frames_each" \
 		>"$scratch/sent" 2>"$scratch/log" || bail "cannot forge: $(<"$scratch/log")"
 	eventually counts_more "$4" "$frames_each" "$before"
-}
-
-succeeded() { # JSON
-	jq -r '"\(.succeeded) of \(.clients)"' <<<"$1"
 }
 
 all="$clients of $clients"
