@@ -169,6 +169,55 @@ static void many_newcomers_are_one_flood(void **state)
 	assert_int_equal(made_last(&watch->got, RF_EVENT_FLOOD_ENDED)->dropped, 60000000);
 }
 
+static void challenge(struct watch *watch, uint64_t challenged, uint64_t proven,
+		      uint64_t established)
+{
+	struct rf_count *reason = watch->scan.sums.counters.reason;
+
+	reason[RF_CHALLENGED].packets += challenged;
+	reason[RF_PROVEN].packets += proven;
+	reason[RF_ESTABLISHED].packets += established;
+	feed(watch);
+}
+
+static void challenges_start_and_end_with_their_counts(void **state)
+{
+	struct watch *watch = *state;
+	const struct rf_event *start, *end;
+
+	watch->scan.bans.rules.newcomers = (struct rf_newcomers){
+		.rate = 5000, .window_ns = SECOND, .then = RF_NEWCOMERS_CHALLENGE};
+	challenge(watch, 0, 0, 7);
+	expect(watch, RF_EVENT_CHALLENGES_STARTED, 0);
+	challenge(watch, 300, 20, 1);
+	start = made_last(&watch->got, RF_EVENT_CHALLENGES_STARTED);
+	assert_string_equal(start->detail, "300 challenged, 20 proven, 1 established");
+	assert_string_equal(start->reason, "challenged");
+	assert_string_equal(start->rate, "5k/1s");
+	assert_int_equal(start->dropped, 300);
+	assert_int_equal(start->passed, 21);
+	for (int i = 0; i < 5; i++) {
+		challenge(watch, 0, 0, 3);
+		be_quiet(watch, RF_EVENTS_QUIET_S - 2);
+		challenge(watch, 1, 2, 0);
+		restart(watch, RF_TELL_NONE);
+		feed(watch);
+	}
+	be_quiet(watch, RF_EVENTS_QUIET_S - 1);
+	expect(watch, RF_EVENT_CHALLENGES_STARTED, 1);
+	expect(watch, RF_EVENT_CHALLENGES_ENDED, 0);
+	be_quiet(watch, 1);
+	end = made_last(&watch->got, RF_EVENT_CHALLENGES_ENDED);
+	assert_string_equal(end->id, made_last(&watch->got, RF_EVENT_CHALLENGES_STARTED)->id);
+	assert_string_equal(end->detail, "305 challenged, 30 proven, 16 established");
+	assert_int_equal(end->dropped, 305);
+	assert_int_equal(end->passed, 46);
+	challenge(watch, 2, 1, 0);
+	rf_events_gone(watch->events, watch->scan.time_ns, made_keep, &watch->got);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_CHALLENGES_ENDED)->detail,
+			    "2 challenged, 1 proven, 0 established");
+}
+
 /* Each with a window, and each over its limit. */
 static void a_million_sources_make_few_lines(void **state)
 {
@@ -492,6 +541,7 @@ int main(void)
 		ROW(the_worst_sources_are_kept),
 		ROW(one_source_is_a_flood),
 		ROW(many_newcomers_are_one_flood),
+		ROW(challenges_start_and_end_with_their_counts),
 		ROW(a_million_sources_make_few_lines),
 		ROW(a_ban_starts_and_ends),
 		ROW(more_bans_than_have_state_are_counted_once),

@@ -50,6 +50,7 @@ static enum rf_event_type start_of(enum rf_event_type type)
 	case RF_EVENT_SOURCE_RELEASED:
 	case RF_EVENT_BAN_ENDED:
 	case RF_EVENT_NEWCOMERS_RELEASED:
+	case RF_EVENT_CHALLENGES_ENDED:
 	case RF_EVENT_FLOOD_ENDED:
 	case RF_EVENT_DETACHED:
 	case RF_EVENT_FLEET_ONLINE:
@@ -244,6 +245,10 @@ static void move_counters(struct world *world)
 
 	if (world->storm > 3)
 		counters->reason[RF_NEWCOMER_DROP].packets += unit_below(&world->random, 30000);
+	if (world->storm > 5) {
+		counters->reason[RF_CHALLENGED].packets += unit_below(&world->random, 30000);
+		counters->reason[RF_PROVEN].packets += unit_below(&world->random, 300);
+	}
 	if (chance(world, 50))
 		counters->map_error[unit_below(&world->random, RF_MAP_ERROR_COUNT)]++;
 	/* A lease that is handed over can be missing briefly. */

@@ -57,7 +57,9 @@ struct rf_events {
 	int64_t tokens_ns;		 /* one second of these pays for one event */
 	struct rf_event left_out;	 /* suppressed events since the last report of them */
 	uint64_t left_out_ns;		 /* for how long there are any */
-	struct rf_episode attached, newcomers, flood, full, errors, alone, bypass, pause;
+	struct rf_episode attached, newcomers, challenges, flood, full, errors, alone, bypass,
+		pause;
+	uint64_t proven; /* of the packets that passed in the episode `challenges` */
 	uint64_t member[RF_FLEET_HOSTS_MAX / 64]; /* of the fleet, when all were known last */
 	struct rf_held_list sources, bans;
 	uint64_t bans_seen; /* jiffies of the last scan */

@@ -92,14 +92,15 @@ static json_t *write_members(const struct rf_events *events)
 static json_t *write_all(const struct rf_events *events, enum rf_told told)
 {
 	return json_pack(
-		"{s:i, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:i, s:I,"
-		" s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:i, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:I, s:I, s:i, s:I, s:I,"
+		" s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"version", STATE_VERSION, "fence", rf_json_text(events->fence), "identity",
 		events->identity, "base", events->base, "number", (json_int_t)events->number, "seq",
 		(json_int_t)events->seq, "tokens", (json_int_t)events->tokens_ns, "has_rules",
 		(int)events->has_rules, "active", (json_int_t)events->rules.active, "in_force",
 		(json_int_t)events->rules.in_force, "confirmation", (int)events->rules.state,
-		"bans_seen", (json_int_t)events->bans_seen, "attached",
+		"bans_seen", (json_int_t)events->bans_seen, "proven", (json_int_t)events->proven,
+		"challenges", write_episode(&events->challenges), "attached",
 		write_episode(&events->attached), "newcomers", write_episode(&events->newcomers),
 		"flood", write_episode(&events->flood), "full", write_episode(&events->full),
 		"errors", write_episode(&events->errors), "alone", write_episode(&events->alone),
@@ -218,6 +219,7 @@ static bool read_newer(json_t *json, struct rf_events *events)
 {
 	json_t *alone = json_object_get(json, "alone"), *bypass = json_object_get(json, "bypass");
 	json_t *pause = json_object_get(json, "pause"), *slot;
+	json_t *challenges = json_object_get(json, "challenges");
 	size_t i;
 
 	json_array_foreach (json_object_get(json, "members"), i, slot) {
@@ -227,7 +229,11 @@ static bool read_newer(json_t *json, struct rf_events *events)
 			return false;
 		events->member[number / 64] |= 1ULL << number % 64;
 	}
-	return (!alone || read_episode(alone, &events->alone)) &&
+	if (challenges && !read_episode(challenges, &events->challenges))
+		return false;
+	events->proven = json_integer_value(json_object_get(json, "proven"));
+	return events->proven <= events->challenges.passed &&
+	       (!alone || read_episode(alone, &events->alone)) &&
 	       (!bypass || read_episode(bypass, &events->bypass)) &&
 	       (!pause || read_episode(pause, &events->pause));
 }

@@ -296,6 +296,51 @@ static void feed_newcomers(struct rf_events *events, const struct rf_snapshot *s
 		end(events, &events->newcomers, RF_EVENT_NEWCOMERS_RELEASED);
 }
 
+/* ---- challenges ---- */
+
+/* All that passed is either proven or of an open connection. */
+static void describe_challenges(const struct rf_event *event, uint64_t proven,
+				char detail[RF_EVENT_DETAIL_SIZE])
+{
+	snprintf(detail, RF_EVENT_DETAIL_SIZE,
+		 "%" PRIu64 " challenged, %" PRIu64 " proven, %" PRIu64 " established",
+		 event->dropped, proven, event->passed - proven);
+}
+
+static void end_challenges(struct rf_events *events)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_CHALLENGES_ENDED);
+
+	if (!events->challenges.number)
+		return;
+	event.dropped = events->challenges.dropped;
+	event.passed = events->challenges.passed;
+	describe_challenges(&event, events->proven, event.detail);
+	rf_episode_end(events, &events->challenges, &event);
+	events->proven = 0;
+}
+
+static void feed_challenges(struct rf_events *events, const struct rf_snapshot *snapshot,
+			    const struct news *news)
+{
+	struct rf_event event = rf_event_of(events, RF_EVENT_CHALLENGES_STARTED);
+	const struct rf_newcomers *newcomers = &snapshot->bans.rules.newcomers;
+	const bool is_on = news->reason[RF_CHALLENGED], is_open = events->challenges.number;
+	bool ends;
+
+	event.dropped = news->reason[RF_CHALLENGED];
+	event.passed = news->reason[RF_PROVEN] + news->reason[RF_ESTABLISHED];
+	set_reason(&event, RF_CHALLENGED);
+	if (newcomers->then != RF_NEWCOMERS_OFF)
+		rf_format_rate(newcomers->rate, newcomers->window_ns, event.rate);
+	describe_challenges(&event, news->reason[RF_PROVEN], event.detail);
+	ends = rf_episode_go_on(events, &events->challenges, is_on, &event);
+	if (is_open || is_on)
+		events->proven += news->reason[RF_PROVEN];
+	if (ends)
+		end_challenges(events);
+}
+
 /* ---- windows ---- */
 
 static bool is_full(enum rf_map_error error)
@@ -336,6 +381,7 @@ static void feed_traffic(struct rf_events *events, const struct rf_snapshot *sna
 	find_news(events, snapshot, &news);
 	feed_flood(events, &news);
 	feed_newcomers(events, snapshot, &news);
+	feed_challenges(events, snapshot, &news);
 	feed_errors(events, &news, &events->full, RF_EVENT_WINDOWS_FULL);
 	feed_errors(events, &news, &events->errors, RF_EVENT_MAP_ERRORS);
 }
@@ -483,6 +529,7 @@ void rf_events_end_fence(struct rf_events *events)
 	end(events, &events->bypass, RF_EVENT_BYPASS_ENDED);
 	end(events, &events->pause, RF_EVENT_RESUMED);
 	end(events, &events->newcomers, RF_EVENT_NEWCOMERS_RELEASED);
+	end_challenges(events);
 	end(events, &events->flood, RF_EVENT_FLOOD_ENDED);
 	events->full = events->errors = (struct rf_episode){};
 }

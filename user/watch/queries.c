@@ -610,7 +610,8 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 		 "seconds, 1 AS one_in FROM totals ORDER BY scan DESC LIMIT 1"),
 	EVENTS_QUESTION(LAST_ATTACK, false, false,
 			"WHERE id != '' AND type IN ('flood_started', 'source_limited', "
-			"'ban_started', 'newcomers_limited') ORDER BY type = 'flood_started' DESC, "
+			"'ban_started', 'newcomers_limited', 'challenges_started') ORDER BY type = "
+			"'flood_started' DESC, "
 			"seq DESC LIMIT 1"),
 	/* A flood is of many sources, whichever one its event names. */
 	QUESTION(ATTACK, attack, struct rf_recorded_attack,
@@ -619,7 +620,8 @@ const struct rf_statement rf_statements[RF_QUESTIONS] = {
 		 "'ban_*' FROM its ORDER BY seq LIMIT 1) SELECT begun.type AS type, "
 		 "(SELECT min(coalesce(nullif(first_seen, 0), time)) FROM its) AS start, time, "
 		 "EXISTS (SELECT 1 FROM its WHERE type IN ('flood_ended', 'source_released', "
-		 "'ban_ended', 'newcomers_released')) AS is_over, is_of_source, source, "
+		 "'ban_ended', 'newcomers_released', 'challenges_ended')) AS is_over, "
+		 "is_of_source, source, "
 		 "limit_name, passed, dropped, CASE WHEN is_of_source THEN (SELECT source FROM its "
 		 "WHERE contains(source, source) ORDER BY seq LIMIT 1) END AS told FROM its, begun "
 		 "ORDER BY seq DESC LIMIT 1"),
