@@ -18,6 +18,29 @@ done
 dashboard=packaging/grafana/ringfence.json
 rules=packaging/prometheus/ringfence.rules.yml
 check 'promtool accepts the alert rules' promtool check rules $rules
+# Of one fence, newcomers prove their addresses; of the other one, none does.
+challenged='ringfence_newcomers_total{instance="a",outcome="challenged"'
+proven='ringfence_newcomers_total{instance="a",outcome="proven"'
+cat >"$scratch/no_proofs.yml" <<-end
+	rule_files: [$PWD/$rules]
+	tests:
+	  - interval: 1m
+	    input_series:
+	      - {series: '$challenged,fence="eth0"}', values: '0+12000x30'}
+	      - {series: '$proven,fence="eth0"}', values: '7+0x30'}
+	      - {series: '$challenged,fence="eth1"}', values: '0+12000x30'}
+	      - {series: '$proven,fence="eth1"}', values: '0+60x30'}
+	    alert_rule_test:
+	      - {alertname: RingfenceNoProofs, eval_time: 4m}
+	      - alertname: RingfenceNoProofs
+	        eval_time: 20m
+	        exp_alerts:
+	          - exp_labels: {severity: warning, instance: a, fence: eth0}
+	            exp_annotations:
+	              summary: 'Fence eth0 challenges 200 newcomers per second, and none proves its address'
+	              description: "No new client has connected for 10 minutes: answers to clients can be lost. 'ringfence doctor' checks the driver."
+end
+check 'challenges without any proof raise an alert' promtool test rules "$scratch/no_proofs.yml"
 
 make_network 1
 eth=${port[0]}

@@ -137,6 +137,9 @@ static void everything_is_told(void **state)
 	now->sums.counters.evictions[1] = 2;
 	now->sums.used[1] = 7;
 	now->sums.counters.newcomers_admitted = 11;
+	now->sums.counters.reason[RF_CHALLENGED].packets = 12;
+	now->sums.counters.reason[RF_PROVEN].packets = 13;
+	now->sums.counters.reason[RF_ESTABLISHED].packets = 14;
 	now->sums.limit[0].dropped = (struct rf_count){5, 500};
 	now->bans.rules.listed[RF_DENY] = 4;
 	now->standing.state = RF_PENDING;
@@ -162,6 +165,12 @@ static void everything_is_told(void **state)
 	IS("ringfence_windows_inserted_total{fence=eth0,family=ipv6}", 9);
 	IS("ringfence_windows_evicted_total{fence=eth0,family=ipv6}", 2);
 	IS("ringfence_newcomers_total{fence=eth0,outcome=admitted}", 11);
+	IS("ringfence_newcomers_total{fence=eth0,outcome=challenged}", 12);
+	IS("ringfence_newcomers_total{fence=eth0,outcome=proven}", 13);
+	IS("ringfence_newcomers_total{fence=eth0,outcome=established}", 14);
+	IS("ringfence_packets_total{fence=eth0,verdict=dropped,reason=challenged}", 12);
+	IS("ringfence_packets_total{fence=eth0,verdict=passed,reason=proven}", 13);
+	IS("ringfence_packets_total{fence=eth0,verdict=passed,reason=established}", 14);
 	IS("ringfence_map_errors_total{fence=eth0,error=no_idle_slot}", 3);
 	IS("ringfence_list_entries{fence=eth0,list=deny}", 4);
 	IS("ringfence_unconfirmed_seconds{fence=eth0}", 2.5);

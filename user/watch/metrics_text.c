@@ -186,6 +186,9 @@ static void newcomers(struct writer *writer, const struct rf_metrics *metrics)
 	value_of(writer, "aggregated", counters->newcomers_aggregated);
 	value_of(writer, "passed", counters->reason[RF_NEWCOMER_PASS].packets);
 	value_of(writer, "dropped", counters->reason[RF_NEWCOMER_DROP].packets);
+	value_of(writer, "challenged", counters->reason[RF_CHALLENGED].packets);
+	value_of(writer, "proven", counters->reason[RF_PROVEN].packets);
+	value_of(writer, "established", counters->reason[RF_ESTABLISHED].packets);
 	value_of(writer, "known", counters->newcomers_known);
 	value_of(writer, "shadow_only", counters->shadow_newcomers);
 }
