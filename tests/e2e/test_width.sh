@@ -63,6 +63,9 @@ done
 fits 'limit set' limit set "$network" rate 7654321/1234h bytes per /23 per6 /47 algorithm token burst 100k dport 1,3,5,7
 fits 'limit enforce' limit enforce all
 fits 'limit shadow' limit shadow "$network"
+inside sysctl -qw net.ipv4.tcp_syncookies=2
+ringfence newcomers rate 123456789/1h 'then' challenge answers 123456788/5270401s dns 1053,2053,30053,40053
+fits 'status with challenges' status
 ringfence save >"$scratch/rules"
 fits 'apply' apply "$scratch/rules" confirm 1h
 fits 'check' check "$scratch/rules"

@@ -14,8 +14,9 @@ struct page {
 	struct rf_view view;
 };
 
-/* Two seconds: a source that floods, and one that does not. */
-static void begin(struct page *page, int rows, int columns, bool is_utf8)
+/* A minute: a source that floods, and one that does not. */
+static void begin_with(struct page *page, int rows, int columns, bool is_utf8,
+		       const struct rf_newcomers *newcomers)
 {
 	struct rf_source_row row[2];
 	struct rf_snapshot scan;
@@ -26,6 +27,8 @@ static void begin(struct page *page, int rows, int columns, bool is_utf8)
 	for (int i = 0; i < MADE_LIMITS; i++)
 		scan.bans.rules.limit[i].order = i;
 	scan.awake_ns = 1000 * SECOND;
+	if (newcomers)
+		scan.bans.rules.newcomers = *newcomers;
 	rf_model_start(&page->model, &asked);
 	for (int i = 0; i < 12; i++) {
 		scan.time_ns += 5 * SECOND;
@@ -39,6 +42,11 @@ static void begin(struct page *page, int rows, int columns, bool is_utf8)
 		row[1].used = i > 5 ? 20000 : 5000;
 		scan.sums.counters.reason[RF_UNDER_LIMIT].packets += 100105;
 		scan.sums.counters.reason[RF_OVER_LIMIT].packets += row[1].new_dropped;
+		if (newcomers) {
+			scan.sums.counters.reason[RF_CHALLENGED].packets += 5 * 790000;
+			scan.sums.counters.reason[RF_PROVEN].packets += 5 * 31;
+			scan.sums.counters.reason[RF_ESTABLISHED].packets += 5 * 210000;
+		}
 		scan.sources = (struct rf_source_rows){row, 2, 2};
 		assert_int_equal(rf_model_take(&page->model, &scan), 0);
 	}
@@ -48,6 +56,11 @@ static void begin(struct page *page, int rows, int columns, bool is_utf8)
 				      .message = "",
 				      .can_change = true};
 	assert_int_equal(rf_canvas_resize(&page->canvas, rows, columns), 0);
+}
+
+static void begin(struct page *page, int rows, int columns, bool is_utf8)
+{
+	begin_with(page, rows, columns, is_utf8, NULL);
 }
 
 /* Ends the page. */
@@ -94,6 +107,40 @@ static void the_list_in_ascii_and_40_columns(void **state)
 		     "  10.0.0.2          21%       0      21\n"
 		     "\n\n\n\n"
 		     "Enter window  d deny  a allow  ? help\n");
+}
+
+/* A line for them, if the rules use them. */
+static void challenges_are_shown_in_80_columns(void **state)
+{
+	const struct rf_newcomers newcomers = {.rate = 5000,
+					       .window_ns = SECOND,
+					       .then = RF_NEWCOMERS_CHALLENGE,
+					       .except_established = 1};
+	struct page page;
+	char *text;
+
+	(void)state;
+	begin_with(&page, 16, 80, true, &newcomers);
+	rf_paint_list(&page.canvas, &page.view);
+	shows(&page, "eth0 native     LIVE 22:14:20    1 over  0 banned  newcomers: challenge\n"
+		     "in 1.83M/s ▄▄▄▄▄▄██████       dropped 1.6M/s 87.4%\n"
+		     "over_limit 811k/s ▁▁▁▁▁▁██████        challenged 790k/s ████████████\n"
+		     "newcomers  challenged 790k/s  proven 31/s  established 210k/s  dropped 0/s\n"
+		     "[any 20k/1s: 1]  syn 100/1s: 0\n"
+		     "  source           limit  use          drop/s  pass/s  60 s          since\n"
+		     "> 10.0.0.66        any    ██████ 100%    811k     20k  ▂▂▂▂▂▂██████  25s\n"
+		     "  10.0.0.2         syn    █▎      21%       0      21  ▂▂▂▂▂▂▂▂▂▂▂▂\n"
+		     "\n\n\n\n\n"
+		     "  790k/s dropped of sources without a window; ~ shows them\n"
+		     "Enter window  d deny  a allow  r raise  w try  s sort  / filter  p pause\n"
+		     "~ sample  ←→ time  e export  u undo  q quit  ? help\n");
+	begin_with(&page, 16, 50, true, &newcomers);
+	rf_paint_list(&page.canvas, &page.view);
+	text = rf_canvas_text(&page.canvas);
+	assert_non_null(strstr(text, "\nnewcomers  challenged 790k/s  proven 31/s\n"));
+	free(text);
+	rf_canvas_free(&page.canvas);
+	rf_model_free(&page.model);
 }
 
 /* By its longest unit, to cut no digit off. */
@@ -379,6 +426,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_list_in_80_columns),
 		cmocka_unit_test(the_list_in_ascii_and_40_columns),
+		cmocka_unit_test(challenges_are_shown_in_80_columns),
 		cmocka_unit_test(a_ban_is_shown_with_its_rest),
 		cmocka_unit_test(an_empty_list_says_why),
 		cmocka_unit_test(columns_give_way_to_the_source),

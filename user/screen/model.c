@@ -89,6 +89,7 @@ static void take_head(struct rf_head *head, const struct rf_snapshot *snapshot)
 	head->awake_ns = snapshot->awake_ns;
 	head->banned = snapshot->bans.count;
 	head->then = rules->newcomers.then;
+	head->is_examining = rules->newcomers.except_established;
 	head->standing = snapshot->standing;
 	take_flows(head, snapshot);
 	take_limits(head, rules);

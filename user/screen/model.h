@@ -64,6 +64,7 @@ struct rf_head {
 	unsigned int over; /* rows of which something was dropped */
 	size_t banned;
 	enum rf_newcomers_then then; /* RF_NEWCOMERS_OFF: no newcomers rate */
+	bool is_examining;	     /* newcomers over the rate, which can pass with a reason */
 	struct rf_standing standing;
 	/* As the scan before had them. */
 	struct rf_counters counters;

@@ -51,8 +51,9 @@ static int put_whole(struct rf_canvas *canvas, int column, int style, const char
 
 static void put_newcomers(struct rf_canvas *canvas, int column, const struct rf_head *head)
 {
-	const bool acts =
-		head->reason[RF_NEWCOMER_DROP].rate > 0 || head->reason[RF_NEWCOMER_PASS].rate > 0;
+	const bool acts = head->reason[RF_NEWCOMER_DROP].rate > 0 ||
+			  head->reason[RF_NEWCOMER_PASS].rate > 0 ||
+			  head->reason[RF_CHALLENGED].rate > 0;
 	char text[64];
 
 	if (head->then == RF_NEWCOMERS_OFF)
@@ -372,6 +373,33 @@ static void paint_reasons(struct rf_canvas *canvas, const struct rf_view *view, 
 	}
 }
 
+/* Packets over the newcomers rate, by what examining them resulted in. */
+static void paint_examined(struct rf_canvas *canvas, const struct rf_view *view, int row)
+{
+	static const struct {
+		enum rf_reason reason;
+		const char *text;
+		int style; /* if there are any */
+	} parts[] = {
+		{RF_CHALLENGED, "challenged", RF_YELLOW | RF_STRONG},
+		{RF_PROVEN, "proven", RF_GREEN},
+		{RF_ESTABLISHED, "established", RF_GREEN},
+		{RF_NEWCOMER_DROP, "dropped", RF_RED | RF_STRONG},
+	};
+	int column = rf_canvas_put(canvas, row, 0, RF_NORMAL, "newcomers");
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		const double rate = view->model->head.reason[parts[i].reason].rate;
+		char number[RF_SHORT_TEXT_SIZE], text[32];
+
+		rf_format_short(rate, number);
+		snprintf(text, sizeof(text), "%s %s/s", parts[i].text, number);
+		if (column + 2 + rf_text_columns(text) <= canvas->columns)
+			column = rf_canvas_put(canvas, row, column + 2,
+					       rate > 0 ? parts[i].style : RF_NORMAL, text);
+	}
+}
+
 /* Limits that drop, or would drop, are in brackets. */
 static void paint_limits(struct rf_canvas *canvas, const struct rf_view *view, int row)
 {
@@ -594,7 +622,8 @@ void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view)
 	const bool is_tall = canvas->rows >= TALL;
 	const bool is_flat = canvas->rows < FLAT;
 	const int key_lines = is_flat ? 0 : is_tall && canvas->columns < 110 ? 2 : 1;
-	const int first = is_tall ? 5 : is_flat ? 1 : 3;
+	const bool has_examined = is_tall && view->model->head.is_examining;
+	const int first = is_tall ? 5 + has_examined : is_flat ? 1 : 3;
 	const int rest = canvas->rows - key_lines - 1;
 	const int rows = rest - first > 0 ? rest - first : 0;
 	struct rf_columns columns;
@@ -605,7 +634,9 @@ void rf_paint_list(struct rf_canvas *canvas, struct rf_view *view)
 		paint_flows(canvas, view);
 	if (is_tall) {
 		paint_reasons(canvas, view, 2);
-		paint_limits(canvas, view, 3);
+		if (has_examined)
+			paint_examined(canvas, view, 3);
+		paint_limits(canvas, view, first - 2);
 	}
 	follow_cursor(view, rows);
 	columns = lay_out(canvas, view, rows);

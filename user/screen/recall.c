@@ -53,6 +53,14 @@ static void note_counts(struct rf_head *head, const struct rf_recorded *recorded
 	     is_now);
 }
 
+/* A history has no rules of newcomers, but counts of their packets. */
+static bool had_examined(const struct rf_head *head, uint64_t slot)
+{
+	return rf_ring_most(&head->reason[RF_CHALLENGED].ring, slot) > 0 ||
+	       rf_ring_most(&head->reason[RF_PROVEN].ring, slot) > 0 ||
+	       rf_ring_most(&head->reason[RF_ESTABLISHED].ring, slot) > 0;
+}
+
 static void add_limits(struct rf_head *head, const struct rf_recorded *recorded)
 {
 	for (int i = 0; i < recorded->counts && head->limits < RF_LIMITS_MAX; i++) {
@@ -86,6 +94,7 @@ static int read_head(struct rf_reader *reader, uint64_t at_ns, struct rf_head *h
 	if (!err) {
 		note_counts(head, &recorded, at_ns / RF_SLOT_NS, true);
 		add_limits(head, &recorded);
+		head->is_examining = had_examined(head, at_ns / RF_SLOT_NS);
 	}
 	rf_recorded_free(&recorded);
 	return err;

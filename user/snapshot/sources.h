@@ -57,8 +57,9 @@ int rf_source_rows_sort(struct rf_source_rows *rows);
 
 #define RF_UNSEEN_PASSED \
 	(1U << RF_NO_LIMIT | 1U << RF_ALLOWED | 1U << RF_NEWCOMER_PASS | 1U << RF_MAP_ERROR)
-#define RF_UNSEEN_DROPPED \
-	(1U << RF_DENIED | 1U << RF_NEWCOMER_DROP | 1U << RF_NO_WINDOW | 1U << RF_UNCLASSIFIED)
+#define RF_UNSEEN_DROPPED                                                                      \
+	(1U << RF_DENIED | 1U << RF_NEWCOMER_DROP | 1U << RF_CHALLENGED | 1U << RF_NO_WINDOW | \
+	 1U << RF_UNCLASSIFIED)
 
 struct rf_unseen_row {
 	struct rf_prefix source; /* an IPv4 address, an IPv6 /64, or a link-local address */
