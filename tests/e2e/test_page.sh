@@ -187,6 +187,10 @@ is "$(ask source '.now.limits[0] | "\(.limit) \(.used) \(.rate) \(.cells | add)"
 check 'an answer says how old it is' eventually eval '[ "$(header X-Age-Ms "${right[@]}" $url/api/live)" -lt 1500 ]'
 small=$(get --compressed "${right[@]}" -o "$scratch/body" -w '%{size_download}' $url/api/live)
 check "a second of it has $small bytes: under 3,072" test "$small" -lt 3072
+is "$(live '"\(.newcomers) \(.except_established)"')" 'off false' 'a scan has the rule for newcomers'
+ringfence newcomers rate 10k/1s 'then' drop except established
+check 'and its changes' eventually is_seen '"\(.newcomers) \(.except_established)"' 'drop true'
+ringfence newcomers off
 page_pid=$(pgrep -P "$daemon_pid")
 is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\):\t//p' "/proc/$page_pid/status" | xargs) $(find "/proc/$page_pid/fd" -lname '*.db*' | wc -l)" \
 	'1 2 0' 'who serves it is confined, and has no history open'

@@ -176,6 +176,20 @@ async function isNarrow(browser) {
 	check('it fits into 360 pixels', page <= 360 && widest <= 361, page, widest);
 }
 
+async function showsChallenges(browser) {
+	check('newcomers are not shown while no rule examines them', await browser.run("return document.querySelector('#newcomers').hidden"));
+	fs.rmSync(`${directory}/done`, {force: true});
+	console.log('do challenge');
+	await browser.until('challenges are shown', "return /^newcomers: challenge *challenged [1-9].*proven 0.s *established 0.s *dropped/.test(document.querySelector('#newcomers').textContent)");
+	check('newcomers that are challenged are shown', true);
+	await browser.until('the plot has them', "return document.querySelector('#packets-key').textContent.includes('answered by a challenge')");
+	check('the plot has their line', true);
+	await browser.until('their event is there', "return document.querySelector('#events').textContent.includes('challenges started')");
+	check('their event is listed', true);
+	const poor = await browser.run(CONTRAST);
+	check('and their text has contrast', poor.length === 0, poor);
+}
+
 async function isQuiet(browser) {
 	await browser.readLogs();
 	const foreign = browser.requests.filter((one) => /^(https?|wss?|ftp):/.test(one) && !one.startsWith(`${origin}/`));
@@ -195,7 +209,7 @@ async function saysWhatIsMissing(browser) {
 
 const browser = await Browser.open({data: `${directory}/browser`});
 try {
-	for (const one of [opens, seesFlood, isSmall, zooms, takesKeys, isAccessible, isNarrow, isQuiet, saysWhatIsMissing])
+	for (const one of [opens, seesFlood, isSmall, zooms, takesKeys, isAccessible, showsChallenges, isNarrow, isQuiet, saysWhatIsMissing])
 		await one(browser);
 } catch (error) {
 	check(`all of it runs: ${error.message}`, false, await browser.run(text('body')).catch(() => ''));

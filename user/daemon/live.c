@@ -520,6 +520,20 @@ static json_t *make_standing(const void *of)
 	return json_string(rf_confirm_state_word(((const struct rf_snapshot *)of)->standing.state));
 }
 
+static json_t *make_newcomers(const void *of)
+{
+	const struct rf_snapshot *snapshot = of;
+
+	return json_string(rf_newcomers_then_name(snapshot->bans.rules.newcomers.then));
+}
+
+static json_t *make_except_established(const void *of)
+{
+	const struct rf_snapshot *snapshot = of;
+
+	return json_boolean(snapshot->bans.rules.newcomers.except_established);
+}
+
 static json_t *make_residents(const void *of)
 {
 	const struct rf_snapshot *snapshot = of;
@@ -538,6 +552,10 @@ static const struct rf_field snapshot_fields[] = {
 	RF_FIELD_OF_NS("unconfirmed_ms", struct rf_snapshot, standing.confirm_ns,
 		       "until unconfirmed rules are reverted, or since"),
 	RF_FIELD_OF_NS("paused_ms", struct rf_snapshot, standing.paused_ns, "until a pause ends"),
+	RF_FIELD_MADE("newcomers", RF_FIELD_TEXT, make_newcomers,
+		      "off, pass, drop, aggregate or challenge"),
+	RF_FIELD_MADE("except_established", RF_FIELD_BOOL, make_except_established,
+		      "newcomers on open connections pass"),
 	RF_FIELD("capacity", struct rf_snapshot, capacity, "windows of a family"),
 	RF_FIELD_MADE("residents", RF_FIELD_LIST, make_residents, "of IPv4 and IPv6"),
 	RF_FIELD("count", struct rf_snapshot, sources.count, "windows used recently"),

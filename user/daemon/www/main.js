@@ -11,6 +11,7 @@ let canPlot = false;
 function show() {
 	showHeader();
 	showTiles();
+	showNewcomers();
 	showGaps();
 	if (canPlot) {
 		showPackets();

@@ -203,12 +203,32 @@ function mostOf(values) {
 	return known.length ? Math.max(...known) : null;
 }
 
-// Live: the last second. In the past: the mean and the maximum.
-function showTiles() {
+// Live: the last second. In the past: the mean of all points.
+function meanOf(kind) {
 	const last = live.scan && !live.scan.up ? -1 : model.times.length - 1;
 	const indexes = isLive() ? (last >= 0 ? [last] : []) : model.times.map((time, i) => i).filter((i) => model.sources[i] !== null);
-	const mean = (kind) => (indexes.length ? indexes.reduce((sum, i) => sum + sumOf(kind, i), 0) / indexes.length : undefined);
-	const [passed, dropped] = [mean('passed'), mean('dropped')];
+
+	return indexes.length ? indexes.reduce((sum, i) => sum + sumOf(kind, i), 0) / indexes.length : undefined;
+}
+
+// Packets over the newcomers rate, as `top` shows them.
+const EXAMINED = {challenged: 'dropped/challenged', proven: 'passed/proven', established: 'passed/established', dropped: 'dropped/newcomer_drop'};
+
+function showNewcomers() {
+	const box = byId('newcomers');
+	const isUsed = isLive() ? live.scan && live.scan.up && live.scan.except_established
+		: Object.keys(model.lines).some((key) => /^(passed|dropped)\/(challenged|proven|established)\//.test(key) && isSeen(key));
+
+	box.hidden = !isUsed;
+	if (!isUsed)
+		return;
+	box.replaceChildren(make('span', {}, isLive() ? `newcomers: ${live.scan.newcomers}` : 'newcomers'), ...Object.entries(EXAMINED).map(([text, kind]) =>
+		make('span', {}, swatch(colourOf(COLOURS[kind.split('/')[1]])), `${text} `, make('b', {}, `${short(meanOf(kind))}/s`))));
+}
+
+// In the past, the maximum as well.
+function showTiles() {
+	const [passed, dropped] = [meanOf('passed'), meanOf('dropped')];
 	const tiles = [
 		tile(isLive() ? 'packets in, a second' : 'packets in, a second, on average', short(passed + dropped)),
 		tile('dropped, a second', short(dropped), dropped > 0),

@@ -5,9 +5,10 @@
 // green.
 const COLOURS = {
 	under_limit: ['#5b9bd5', '#4a86c0'], no_limit: ['#a9c7e6', '#34597d'], shadow_over: ['#8e7cc3', '#8e7cc3'],
-	allowed: ['#76b7a5', '#4f9484'], newcomer_pass: ['#9fb8c8', '#6d8798'], non_ip: ['#c3ccd6', '#4a5563'],
+	allowed: ['#76b7a5', '#4f9484'], newcomer_pass: ['#9fb8c8', '#6d8798'], established: ['#7cc8d8', '#3e8c9c'],
+	proven: ['#2c5f8a', '#79b4ea'], non_ip: ['#c3ccd6', '#4a5563'],
 	over_limit: ['#d9534a', '#e0695f'], banned: ['#8c2f39', '#a8454f'], denied: ['#e08e45', '#d98a45'],
-	newcomer_drop: ['#f0b850', '#d9a53f'], malformed: ['#b98a6a', '#a97f62'], no_window: ['#c26fa0', '#c26fa0'],
+	newcomer_drop: ['#f0b850', '#d9a53f'], challenged: ['#e9dc8c', '#a39a4e'], malformed: ['#b98a6a', '#a97f62'], no_window: ['#c26fa0', '#c26fa0'],
 };
 const OTHER_COLOUR = ['#9aa5b1', '#77828f'];
 const OUTCOME_COLOURS = {passed: COLOURS.under_limit, dropped: COLOURS.over_limit, would_drop: COLOURS.shadow_over};
