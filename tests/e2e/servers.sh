@@ -17,6 +17,7 @@ declare -A server=([4]=192.0.2.2 [6]=fd00::2)
 declare -A client=([4]=10.64.0.0 [6]=fd08::)
 declare -A forged=([4]="src=11.0.0.0,sources=1677721600" [6]="src=2400::,sources=4294967295")
 servers_mac=02:00:00:00:00:02
+frames_each=1000 # that forge sends
 
 # The addresses of one side, and its route to the other.
 add_addresses() { # NAMESPACE IF HOST PEER PEER_MAC
@@ -59,6 +60,30 @@ read_caught() { # synack|reset|truncated|other
 	while read -r kind frames longest; do
 		[ "$kind" != "$1" ] || break
 	done <"$scratch/caught"
+}
+
+# Sends forged frames, for a time or until the flow's count was sent.
+send_forged() { # TIME FLOW
+	outside build/tests/traffic forge dev out0 to "$servers_mac" for "$1" cpu 0 flow "$2" \
+		>"$scratch/sent" 2>"$scratch/log" || bail "cannot forge: $(<"$scratch/log")"
+}
+
+# Forges frames of a kind, and waits until they were counted under the reason.
+forge() { # FAMILY PROTO DPORT REASON
+	local before
+
+	before=$(reason "$4")
+	send_forged 3m "${forged[$1]},dst=${server[$1]},proto=$2,dport=$3,count=$frames_each"
+	eventually counts_more "$4" "$frames_each" "$before"
+}
+
+# Waits until all frames that out0 has sent were counted: the wire is a queue.
+settle() {
+	local before
+
+	before=$(reason non_ip)
+	outside build/tests/traffic compose dev out0 to "$servers_mac" count 1 type=0x88b5 zeros=46 >"$scratch/sent"
+	eventually counts_more non_ip 1 "$before"
 }
 
 can_connect() { # ADDRESS PORT

@@ -8,7 +8,6 @@ source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/servers.sh
 source tests/e2e/servers.sh
 
-frames_each=1000
 syn_length=58 # bytes, of a forged SYN over IPv4, with one option
 patience=180 # s, of clients that must succeed
 
@@ -26,17 +25,6 @@ guard() { # THEN…
 		newcomers rate 1/1h then $*
 	END
 	visit 4 80 page >"$scratch/log"
-}
-
-# Forges frames of a kind, and waits until they were counted under the reason.
-forge() { # FAMILY PROTO DPORT REASON
-	local before
-
-	before=$(reason "$4")
-	outside build/tests/traffic forge dev out0 to "$servers_mac" for 3m cpu 0 \
-		flow "${forged[$1]},dst=${server[$1]},proto=$2,dport=$3,count=$frames_each" \
-		>"$scratch/sent" 2>"$scratch/log" || bail "cannot forge: $(<"$scratch/log")"
-	eventually counts_more "$4" "$frames_each" "$before"
 }
 
 all="$clients of $clients"
@@ -64,9 +52,7 @@ rules <<-END
 	newcomers rate 500/1h then challenge
 END
 before=$(reason challenged)
-outside build/tests/traffic forge dev out0 to "$servers_mac" for 3m cpu 0 \
-	flow "${forged[4]},dst=${server[4]},proto=syn,dport=80,count=$frames_each" \
-	>"$scratch/sent" 2>"$scratch/log" || bail "cannot forge: $(<"$scratch/log")"
+send_forged 3m "${forged[4]},dst=${server[4]},proto=syn,dport=80,count=$frames_each"
 check "then challenge: forged SYNs over the rate are answered" eventually counts_more challenged 400 "$before"
 read_caught synack
 check "then challenge: no response is longer than the SYN" test "$longest" -le "$syn_length"
