@@ -226,6 +226,8 @@ __noinline int answer_syn(__u64 cookie)
 	tcp->dest = port;
 	tcp->ack_seq = RF_BE32(RF_BE32(tcp->seq) + 1);
 	tcp->seq = RF_BE32((__u32)cookie);
+	/* Also clears the flags of accurate ECN, which an echo would accept. */
+	((__u8 *)tcp)[12] &= 0xf0;
 	((__u8 *)tcp)[13] = RF_TCP_SYN | RF_TCP_ACK;
 	tcp->window = RF_BE16(ANSWER_TCP_WINDOW);
 	tcp->urg_ptr = 0;
