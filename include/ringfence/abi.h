@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0xed8908ff46698322ULL
+#define RF_ABI_LAYOUT 0x88895df46123eb75ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -39,9 +39,10 @@
 #define RF_COST_MAX (1U << 20)	  /* of one packet; no frame is that long */
 #define RF_LOG_MAX RF_CELLS	  /* largest L of RF_LOG: a slot for the time of each */
 #define RF_UNIT_SHIFT_MAX 6	  /* a unit of RF_BYTES is 64 bytes at most, the shortest frame */
-#define RF_NAME_SIZE 32		  /* bytes of a limit's or a fence's name, with the final NUL */
-#define RF_SOURCES_DEFAULT 65536  /* windows per address family */
-#define RF_JIFFIES_CELL_MIN 16	  /* a shorter cell, in ticks, is timed in ns instead, */
+#define RF_TRUNCATE_ONE_IN_MAX 1000
+#define RF_NAME_SIZE 32		 /* bytes of a limit's or a fence's name, with the final NUL */
+#define RF_SOURCES_DEFAULT 65536 /* windows per address family */
+#define RF_JIFFIES_CELL_MIN 16	 /* a shorter cell, in ticks, is timed in ns instead, */
 #define RF_JIFFIES_WINDOW_MIN \
 	250		/* unless fractions of ticks count and all cells together last this long */
 #define RF_TIME_SHIFT 8 /* then cells are measured in 1/256 tick */
@@ -404,7 +405,10 @@ struct rf_limit {
 	__u8 tcp_flags;		/* only TCP with these flags out of tcp_mask; */
 	__u8 tcp_mask;		/* 0: any packets */
 	__u8 has_to;		/* only destinations within prefixes of rf_shapes that name it */
-	__u8 reserved[5];
+	__u8 reserved;
+	/* N: of N packets over the limit, which are DNS queries, one is answered; 0: none is. */
+	__u16 truncate_one_in;
+	__u8 reserved_more[2];
 	/* Of RF_FLEET, in `unit`: */
 	__u64 first; /* with RF_INITIAL_GIVEN: the amount that a host passes without a share; else 0
 		      */
@@ -565,6 +569,8 @@ struct rf_bank {
 	 * windows.
 	 */
 	__u32 rate0;
+	__u32 truncates; /* bit set of slots: limits with truncate_one_in that are enforced */
+	__u32 reserved_slots;
 	struct rf_newcomers newcomers;
 	struct rf_policy policy[RF_LIMITS_MAX];
 	struct rf_limit limit[RF_LIMITS_MAX];
@@ -653,7 +659,9 @@ struct rf_config {
 			__u16 is_sampling; /* 0: no; else see packet_sample.h */
 			/* A bank examines newcomers instead of dropping them, see bpf/examine.h. */
 			__u16 is_examining;
-			__u16 reserved;
+			/* The least rf_limit.truncate_one_in of its limits; 0: no limit truncates.
+			 */
+			__u16 truncate_one_in;
 		};
 	};
 	__u64 paused_until; /* jiffies: no packet is dropped until then; 0: not paused */

@@ -120,6 +120,7 @@ struct rf_limit_counters {
 	struct rf_count would_drop; /* passed, by a shadow limit or a pause */
 	/* Charged to this limit, and dropped by a different one that lost its room concurrently. */
 	struct rf_count forfeited;
+	struct rf_count truncated; /* of the dropped ones: DNS queries that got a response */
 };
 
 /* Value of `interfaces`, indexed by the interface's place in rf_config.interface. */

@@ -96,6 +96,7 @@ static void spelling_and_order_do_not(void **state)
 		{LIMIT, LIMIT "shadow"},
 		{LIMIT, LIMIT "exact"},
 		{LIMIT, LIMIT "ban 10m all"},
+		{LIMIT "match udp dport 53", LIMIT "match udp dport 53 over truncate 1/2"},
 		{LIMIT, LIMIT "offline initial"},
 		{LIMIT, LIMIT "cells 16"},
 		{LIMIT, "fleet hosts 10\n" LIMIT},

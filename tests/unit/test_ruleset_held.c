@@ -597,6 +597,22 @@ static void a_challenge_that_ringfence_never_wrote_is_refused(void **state)
 	FAULT(policy.cells, 0, "the number of cells");
 }
 
+/* Without a guard, responses of limits need a policy as well. */
+static void truncated_responses_that_ringfence_never_wrote_are_refused(void **state)
+{
+	struct rf_bank bank = challenging_bank();
+	struct rf_error error = {};
+
+	(void)state;
+	bank.newcomers.then = RF_NEWCOMERS_OFF;
+	bank.truncates = 1;
+	assert_int_equal(rf_bank_check(&bank, &error), 0);
+	bank.newcomers.answers_policy.cells = 0;
+	assert_fault(&bank, "the number of cells");
+	bank.truncates = 0;
+	assert_int_equal(rf_bank_check(&bank, &error), 0);
+}
+
 /* ---- many ---- */
 
 #define MANY 100000
@@ -707,6 +723,7 @@ static const struct CMUnitTest tests[] = {
 		  "newcomers rate 2147483647/31622399999ms then challenge "
 		  "answers 2147483647/31622399999ms dns 65532,65533,65534,65535"),
 	cmocka_unit_test(a_challenge_that_ringfence_never_wrote_is_refused),
+	cmocka_unit_test(truncated_responses_that_ringfence_never_wrote_are_refused),
 
 	cmocka_unit_test(a_hundred_thousand_prefixes_are_compiled),
 };

@@ -324,6 +324,17 @@ static void write_ban(struct rf_writing *to)
 		write_item(to, text);
 }
 
+static void write_over(struct rf_writing *to)
+{
+	const unsigned int one_in = to->limit->truncate_one_in;
+	char text[RF_COUNT_TEXT_SIZE];
+
+	snprintf(text, sizeof(text), "%s 1/%u", rf_limit_options[RF_OPT_OVER].words[0].word,
+		 one_in);
+	if (one_in)
+		write_item(to, text);
+}
+
 static void write_initial(struct rf_writing *to)
 {
 	char text[RF_COUNT_TEXT_SIZE];
@@ -697,6 +708,23 @@ static int check_flags(const struct rf_limit *limit, struct rf_error *error)
 	return 0;
 }
 
+/* The data path does not compare the port: it regards all ports of the limit as DNS. */
+static int check_truncate(const struct rf_limit *limit, struct rf_error *error)
+{
+	const bool is_udp = limit->match == RF_MATCH_UDP ||
+			    (limit->match == RF_MATCH_PROTOCOL && limit->protocol == UDP);
+
+	if (!limit->truncate_one_in)
+		return 0;
+	if (!is_udp || !limit->has_ports)
+		return rf_error_usage(error, "'over truncate': only for DNS over UDP; add 'match "
+					     "udp dport 53', or leave it out");
+	if (limit->ban_ns)
+		return rf_error_usage(error, "'over truncate': a ban drops the queries of the "
+					     "source instead; leave out 'ban' or 'over'");
+	return 0;
+}
+
 int rf_check_match(const struct rf_definition *made, unsigned int given, struct rf_error *error)
 {
 	const struct rf_limit *limit = &made->limit;
@@ -713,5 +741,5 @@ int rf_check_match(const struct rf_definition *made, unsigned int given, struct 
 	if (!err && limit->ban_ns && limit->flags & RF_SHADOW)
 		err = rf_error_usage(error, "'ban': a shadow limit drops nothing, so it bans "
 					    "no source; leave out 'ban' or 'shadow'");
-	return err;
+	return err ? err : check_truncate(limit, error);
 }

@@ -641,9 +641,9 @@ static void compile_lease_masks(struct rf_ruleset *ruleset)
 	bank->lease_mask6 = rf_prefix_mask(length6, 0) | (__u64)rf_prefix_mask(length6, 1) << 32;
 }
 
-static void compile_shadows(struct rf_bank *bank)
+static void compile_sets(struct rf_bank *bank)
 {
-	bank->shadows = bank->rate0 = 0;
+	bank->shadows = bank->rate0 = bank->truncates = 0;
 	for (int slot = 0; slot < RF_LIMITS_MAX; slot++) {
 		if (!bank->policy[slot].id)
 			continue;
@@ -651,6 +651,8 @@ static void compile_shadows(struct rf_bank *bank)
 			bank->shadows |= 1U << slot;
 		if (!bank->limit[slot].rate)
 			bank->rate0 |= 1U << slot;
+		if (bank->limit[slot].truncate_one_in && !(bank->limit[slot].flags & RF_SHADOW))
+			bank->truncates |= 1U << slot;
 	}
 }
 
@@ -733,7 +735,7 @@ int rf_ruleset_compile(struct rf_ruleset *ruleset, struct rf_compiled *compiled,
 	if (err)
 		return err;
 	compile_lease_masks(ruleset);
-	compile_shadows(bank);
+	compile_sets(bank);
 	count_listed(ruleset);
 	compile_in_force(ruleset);
 	compile_bans(bank);

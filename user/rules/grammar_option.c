@@ -24,6 +24,7 @@ static const char *const kind_texts[RF_KIND_COUNT_OF] = {
 	[RF_KIND_PORTS] = "a port, like 53 or 8000-8100",
 	[RF_KIND_SIZES] = "a length, like 482 or 1000-1514",
 	[RF_KIND_FLAGS] = "TCP flags, like SYN/SYN,ACK",
+	[RF_KIND_SHARE] = "a share, like 1/2",
 	[RF_KIND_PREFIX] = "a prefix, like 192.0.2.0/24",
 	[RF_KIND_ADDRESS] = "an address",
 	[RF_KIND_FILE] = "a file",

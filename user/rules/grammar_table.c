@@ -457,6 +457,30 @@ static const struct rf_option count_words[] = {
 	{},
 };
 
+static int parse_one_in(const struct rf_option *option, const char *value, void *into,
+			struct rf_error *error)
+{
+	struct rf_draft *draft = into;
+	uint32_t one_in;
+	int err;
+
+	(void)option;
+	if (strncmp(value, "1/", 2) != 0)
+		return rf_error_usage(error, "'%s': 'truncate' expects a share, like 1/2", value);
+	err = rf_parse_number(value + 2, "share", 1, RF_TRUNCATE_ONE_IN_MAX, &one_in, error);
+	if (!err)
+		draft->made.limit.truncate_one_in = one_in;
+	return err;
+}
+
+static const struct rf_option over_words[] = {
+	{"truncate", RF_KIND_SHARE, "1/N",
+	 .summary = "of N DNS queries over the limit, one gets a truncated response (TC=1), after "
+		    "which a resolver asks again over TCP. With 'match udp' and 'dport'",
+	 NAMES, INTO(struct rf_draft, made.limit.truncate_one_in), .parse = parse_one_in},
+	{},
+};
+
 static const struct rf_option offline_words[] = {
 	{"initial", .summary = "the part that passes by default", NAMES, .bit = RF_OFFLINE_INITIAL,
 	 INTO(struct rf_draft, made.limit.flags)},

@@ -448,6 +448,11 @@ void rf_ruleset_del_limit(struct rf_ruleset *ruleset, int slot)
 
 /* ---- newcomers ---- */
 
+bool rf_bank_answers(const struct rf_bank *bank)
+{
+	return bank->newcomers.then == RF_NEWCOMERS_CHALLENGE || bank->truncates;
+}
+
 void rf_bank_set_newcomers(struct rf_bank *bank, const struct rf_newcomers_text *text)
 {
 	struct rf_newcomers *newcomers = &bank->newcomers;
@@ -742,6 +747,8 @@ static const char *find_fault_of_limit(const struct rf_limit *limit)
 		return "the match";
 	if (limit->length_min > limit->length_max)
 		return "the lengths";
+	if (limit->truncate_one_in > RF_TRUNCATE_ONE_IN_MAX)
+		return "what happens over it";
 	if (limit->first > limit->rate || limit->alone > limit->rate)
 		return "its fleet options";
 	return NULL;
@@ -757,25 +764,26 @@ static const char *find_fault_of_answers(const struct rf_newcomers *newcomers)
 	return find_fault_of_policy(&newcomers->answers_policy);
 }
 
-static const char *find_fault_of_newcomers(const struct rf_newcomers *newcomers)
+static const char *find_fault_of_newcomers(const struct rf_bank *bank)
 {
+	const struct rf_newcomers *newcomers = &bank->newcomers;
 	const char *fault = NULL;
 
 	if (newcomers->then > RF_NEWCOMERS_CHALLENGE || newcomers->guard > 1 ||
 	    newcomers->except_established > 1)
 		return "what becomes of them";
+	if (rf_bank_answers(bank))
+		fault = find_fault_of_answers(newcomers);
 	if (newcomers->then == RF_NEWCOMERS_OFF)
-		return NULL;
+		return fault;
 	if (!newcomers->rate || !newcomers->window_ns || newcomers->window_ns > RF_WINDOW_MAX_NS)
 		return "the rate";
-	if (newcomers->then == RF_NEWCOMERS_CHALLENGE)
-		fault = find_fault_of_answers(newcomers);
 	return fault ? fault : find_fault_of_policy(&newcomers->policy);
 }
 
 int rf_bank_check(const struct rf_bank *bank, struct rf_error *error)
 {
-	const char *fault = find_fault_of_newcomers(&bank->newcomers);
+	const char *fault = find_fault_of_newcomers(bank);
 
 	if (!fault && bank->hosts > RF_FLEET_HOSTS_MAX)
 		return rf_error_failed(error, -EPROTO,

@@ -199,6 +199,8 @@ int rf_ruleset_join_owners(struct rf_ruleset *ruleset, struct rf_owners *owners,
 
 /* "limit add …" of the limit in `slot`, with its ports and its `from`; the caller frees it. */
 char *rf_ruleset_format_limit(const struct rf_ruleset *ruleset, int slot);
+/* Does the data path send responses? Then rf_newcomers.answers_policy limits them. */
+bool rf_bank_answers(const struct rf_bank *bank);
 /* Sets the newcomers of a bank, except for the fields that rf_newcomers_prepare() sets. */
 void rf_bank_set_newcomers(struct rf_bank *bank, const struct rf_newcomers_text *text);
 
