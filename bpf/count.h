@@ -117,6 +117,15 @@ static __always_inline void count_forfeited(const struct rf_policy *policy, __u6
 		count(&limit->forfeited, 1, bytes);
 }
 
+static __always_inline void count_truncated(const struct rf_policy *policy, __u64 bytes)
+{
+	__u32 index = policy->counters;
+	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &index);
+
+	if (limit)
+		count(&limit->truncated, 1, bytes);
+}
+
 /*
  * Counts a packet for its interface. Without a place for the interface, only the totals include the
  * packet.

@@ -193,10 +193,13 @@ __noinline int examine_tcp(struct xdp_md *ctx, const struct question *question)
 
 /* ---- DNS ---- */
 
+/* Do the rules challenge newcomers that send queries to this port? */
 static __always_inline int is_dns_port(const struct question *question, __u16 port)
 {
 	const struct rf_newcomers *newcomers = &bank_of(question)->newcomers;
 
+	if (newcomers->then != RF_NEWCOMERS_CHALLENGE)
+		return 0;
 	for (int i = 0; i < RF_DNS_PORTS_MAX && i < newcomers->dns_ports; i++)
 		if (newcomers->dns_port[i] == port)
 			return 1;
@@ -215,20 +218,22 @@ static __always_inline int has_udp_socket(struct xdp_md *ctx, struct examination
 	return 1;
 }
 
-__noinline int examine_udp(struct xdp_md *ctx, const struct question *question)
+/*
+ * Makes the response to a DNS query for this host, after read_headers. False: it is no such query,
+ * or no more responses are allowed.
+ */
+__noinline int answer_dns(struct xdp_md *ctx, const struct question *question)
 {
 	struct examination *its = find_examination();
 	__u32 length;
 
-	if (!its || !question || bank_of(question)->newcomers.then != RF_NEWCOMERS_CHALLENGE ||
-	    !read_layer4(ctx, its, sizeof(struct udphdr)) ||
-	    !is_dns_port(question, RF_BE16(its->layer4.udp.dest)))
-		return RF_NEWCOMER_DROP;
+	if (!its || !question || !read_layer4(ctx, its, sizeof(struct udphdr)))
+		return 0;
 	length = RF_BE16(its->layer4.udp.len);
 	if (length > sizeof(struct udphdr) + RF_DNS_QUERY_MAX || !read_layer4(ctx, its, length) ||
 	    !has_udp_socket(ctx, its) || !is_for_host(ctx) || !may_answer(question))
-		return RF_NEWCOMER_DROP;
-	return answer_query(length) ? RF_CHALLENGED : RF_NEWCOMER_DROP;
+		return 0;
+	return answer_query(length);
 }
 
 /* The reason for the packet in parsed_frame: one of those above, or RF_NEWCOMER_DROP. */
@@ -241,7 +246,10 @@ __noinline int examine(struct xdp_md *ctx, const struct question *question)
 		return RF_NEWCOMER_DROP;
 	if (its->protocol == IPPROTO_TCP)
 		return examine_tcp(ctx, question);
-	return its->protocol == IPPROTO_UDP ? examine_udp(ctx, question) : RF_NEWCOMER_DROP;
+	if (its->protocol == IPPROTO_UDP && is_dns_port(question, parsed->packet.dport) &&
+	    answer_dns(ctx, question))
+		return RF_CHALLENGED;
+	return RF_NEWCOMER_DROP;
 }
 
 #endif /* RINGFENCE_EXAMINE_H */

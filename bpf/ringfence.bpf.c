@@ -137,7 +137,7 @@ static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *
 
 	if (!table || of >= RF_PORTS_OF_COUNT)
 		return 0; /* cannot happen; for the verifier */
-	/* Keeps the mask: the bound was lost on the stack. */
+	/* Preserves the mask: the bound was lost on the stack. */
 	RF_OPAQUE(port);
 	return table->packet_class[of][port % RF_PORTS];
 }
@@ -187,6 +187,8 @@ static __always_inline int ask_and_count(struct question *question, int is_ipv6)
 		question->limits = is_by_limits(reason) ? question->limits : 0;
 		reason = RF_PAUSED;
 	}
+	if (reason == RF_OVER_LIMIT)
+		question->refused = question->limits;
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (sums && (__u32)reason < RF_REASON_COUNT)
 		count(&sums->reason[reason], 1, question->len_bytes);
@@ -234,6 +236,7 @@ static __always_inline void clear_answers(struct question *question)
 	question->lease_life = config.times.resident_lease;
 	question->met = 0;
 	question->proof = 0;
+	question->refused = 0;
 	question->mode = read_pause(question->jiffies) ? MODE_PAUSED : 0;
 }
 
@@ -375,7 +378,7 @@ enum frame {
 	FRAME_PARSED, /* parse_frame stored them */
 };
 
-/* True: `request` is set. Else `why` is the reason, and nothing is charged. */
+/* True: `request` is set. Else `why` is the reason, and no limit is charged. */
 static __always_inline int set_request(struct xdp_md *ctx, struct request *request,
 				       const struct rf_packet *packet, int version, __u32 len_bytes,
 				       enum frame frame, enum rf_reason *why)
@@ -469,7 +472,7 @@ static __always_inline int judge_packet(struct xdp_md *ctx, const struct rf_pack
 	return STEP_COUNT;
 }
 
-/* The reason for a frame without a source. Without active rules, nothing is dropped. */
+/* The reason for a frame without a source. Without active rules, no frame is dropped. */
 __noinline int judge_sourceless(__u32 reason, __u32 len_bytes, int is_paused)
 {
 	const __u64 jiffies = read_jiffies();
@@ -570,8 +573,8 @@ static __always_inline int handle_frags(struct xdp_md *ctx)
 /* ---- a newcomer over the newcomers rate ---- */
 
 /*
- * Examines the packet in parsed_frame. Returns XDP_DROP; XDP_TX: answer it; STEP_ASK: evaluate
- * lists and limits again, with the proof.
+ * Examines the packet in parsed_frame. Returns XDP_DROP; XDP_TX: send the response; STEP_ASK:
+ * evaluate lists and limits again, with the proof.
  */
 static __always_inline int judge_newcomer(struct xdp_md *ctx, int parsed)
 {
@@ -708,6 +711,91 @@ __noinline int take_frags_sample(struct xdp_md *ctx, int verdict)
 	return verdict;
 }
 
+/* ---- a DNS query over a limit ---- */
+
+/* True for `drawn` of `one_in` packets. */
+static __always_inline int is_drawn(__u32 drawn, __u32 one_in)
+{
+	return ((__u64)bpf_get_prandom_u32() * one_in >> 32) < drawn;
+}
+
+/* The limits that refused the packet in parsed_frame by a lease, as a bit set of slots; 0: none. */
+static __always_inline __u32 refused_by_lease(struct xdp_md *ctx, struct question *question,
+					      const struct rf_packet *packet, __u32 len_bytes)
+{
+	const __u64 noted = note_of_packet(ctx, len_bytes);
+
+	if (!noted || noted_reason(noted) != RF_OVER_LIMIT)
+		return 0;
+	question->who.rules = rf_who_rules(noted >> 9, 0, packet->version == 6);
+	set_source(question, packet, packet->version);
+	question->jiffies = read_jiffies();
+	return noted >> 32;
+}
+
+/*
+ * The packet in parsed_frame was dropped, and drawn among `one_in`. `refused`: the limits that
+ * refused it, if no lease did. Returns XDP_TX with a response, if such a limit truncates.
+ */
+__noinline int truncate_parsed(struct xdp_md *ctx, __u32 len_bytes, __u32 refused, __u32 one_in)
+{
+	struct examination *its = find_examination();
+	struct question *question = find_question();
+	const struct parsed *parsed = find_parsed();
+	const struct rf_bank *bank;
+	__u32 slot;
+
+	if (!its || !question || !parsed || parsed->packet.protocol != IPPROTO_UDP)
+		return XDP_DROP;
+	if (!refused)
+		refused = refused_by_lease(ctx, question, &parsed->packet, len_bytes);
+	bank = bank_of(question);
+	refused &= bank->truncates;
+	if (!refused)
+		return XDP_DROP;
+	slot = first_slot(refused);
+	if (!is_drawn(one_in, bank->limit[slot].truncate_one_in) ||
+	    !read_headers(ctx, its, &parsed->packet) || !answer_dns(ctx, question))
+		return XDP_DROP;
+	count_truncated(&bank->policy[slot], len_bytes);
+	return XDP_TX;
+}
+
+/* The limits that refused the packet; 0: a lease did, or none. Called for each dropped packet. */
+static __always_inline __u32 take_refused(void)
+{
+	struct question *question = find_question();
+	__u32 refused;
+
+	if (!question)
+		return 0; /* cannot happen; for the verifier */
+	refused = question->refused;
+	question->refused = 0;
+	return refused;
+}
+
+/* XDP_TX, with a response: the dropped packet is one of N DNS queries over a limit. */
+__noinline int truncate_linear(struct xdp_md *ctx)
+{
+	const __u32 refused = take_refused(), one_in = config.truncate_one_in;
+
+	if (!is_drawn(1, one_in) || parse_linear(ctx) != RF_PARSED_SOURCE)
+		return XDP_DROP;
+	return truncate_parsed(ctx, ctx->data_end - ctx->data, refused, one_in);
+}
+
+__noinline int truncate_frags(struct xdp_md *ctx)
+{
+	const __u32 len_bytes = bpf_xdp_get_buff_len(ctx), one_in = config.truncate_one_in;
+	const __u32 refused = take_refused();
+
+	if (!is_drawn(1, one_in) || parse_frame(ctx, len_bytes) != RF_PARSED_SOURCE)
+		return XDP_DROP;
+	return truncate_parsed(ctx, len_bytes, refused, one_in);
+}
+
+/* ---- the entries ---- */
+
 /* Not inlined: most fences do neither, and the code would add to the stack of the entry. */
 __noinline int count_by_interface(struct xdp_md *ctx, int verdict)
 {
@@ -733,6 +821,8 @@ int ringfence(struct xdp_md *ctx)
 		verdict = take_sample(ctx, verdict);
 	if (config.by_interface)
 		verdict = count_by_interface(ctx, verdict);
+	if (config.truncate_one_in && verdict == XDP_DROP)
+		verdict = truncate_linear(ctx);
 	return verdict == XDP_TX ? send_answer(ctx) : verdict;
 }
 
@@ -752,5 +842,7 @@ int ringfence_frags(struct xdp_md *ctx)
 		verdict = take_frags_sample(ctx, verdict);
 	if (config.by_interface)
 		verdict = count_frags_by_interface(ctx, verdict);
+	if (config.truncate_one_in && verdict == XDP_DROP)
+		verdict = truncate_frags(ctx);
 	return verdict == XDP_TX ? send_answer(ctx) : verdict;
 }

@@ -67,6 +67,7 @@ struct question {
 	__u8 refusal;		   /* how: enum refusal */
 	__u8 mode;		   /* {paused:1 | shadows of rate 0:7}; see is_paused(), rate0.h */
 	__u8 proof;		   /* RF_ESTABLISHED, RF_PROVEN, or 0: why it is not dropped */
+	__u32 refused;		   /* `limits`, if the packet is over one of them; else 0 */
 	struct rf_loan_terms loan; /* what the windows can lend, after the packet has passed */
 	struct rf_ask ask;	   /* what a limit is asked; here, for the stack has no room */
 };

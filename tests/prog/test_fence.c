@@ -136,6 +136,7 @@ static void rules_are_read_back_from_the_maps(void **state)
 		"limit add any rate 10/1h",
 		"limit add dns rate 5/1s match udp dport 53,1000-2000,65535 shadow",
 		"limit add net rate 7/1s from 192.0.2.0/24,2001:db8::/32 per /24",
+		"limit add tcp rate 0 match udp dport 53 over truncate 1/1000",
 	};
 	struct rf_ruleset rules;
 	char text[512] = "allow add 192.0.2.1\ndeny add 2001:db8::7\n";
@@ -234,6 +235,25 @@ static void newcomers_are_examined_after_rules_were_not_confirmed_in_time(void *
 	assert_int_equal(program.config->is_examining, 0);
 }
 
+#define TRUNCATE(n) "limit add dns rate 5/1s match udp dport 53 over truncate 1/" #n "\n"
+
+/* The data path draws by the least N of all limits, of both banks that can be active. */
+static void the_least_share_of_truncated_responses_is_set(void **state)
+{
+	(void)state;
+	put_rules(TRUNCATE(7));
+	assert_int_equal(program.config->truncate_one_in, 7);
+	assert_int_equal(program.config->bank[program.config->active & 1].truncates, 1);
+	put_rules(TRUNCATE(7) "limit add more rate 9/1s match udp dport 53 over truncate 1/3");
+	assert_int_equal(program.config->truncate_one_in, 3);
+	put_unconfirmed(TRUNCATE(9));
+	assert_int_equal(program.config->truncate_one_in, 3);
+	confirm();
+	assert_int_equal(program.config->truncate_one_in, 9);
+	put_rules("limit add dns rate 5/1s match udp dport 53 over truncate 1/9 shadow");
+	assert_int_equal(program.config->after_verdict, 0);
+}
+
 static struct rf_newcomers newcomers(void)
 {
 	return program.config->bank[program.config->active & 1].newcomers;
@@ -270,6 +290,29 @@ static void a_guard_that_is_the_same_retains_its_windows(void **state)
 	assert_int_equal(program.config->guard[guard].answers.newest, 12345);
 }
 
+/* Responses are limited with and without a guard, and a change of rules does not forget them. */
+static void the_window_of_responses_is_retained(void **state)
+{
+	unsigned int guard;
+
+	(void)state;
+	put_rules(TRUNCATE(2));
+	guard = newcomers().guard;
+	assert_int_equal(newcomers().answers_policy.limit, RF_ANSWERS_DEFAULT);
+	assert_int_not_equal(program.config->guard[guard].answers.head, 0);
+	mark(&program.config->guard[guard].answers);
+	put_rules(TRUNCATE(3));
+	assert_int_equal(newcomers().guard, guard);
+	assert_int_equal(program.config->guard[guard].answers.newest, 12345);
+	put_rules(TRUNCATE(3) "newcomers rate 100/1s then challenge answers 5/1s");
+	assert_int_not_equal(newcomers().guard, guard);
+	assert_int_equal(newcomers().answers_policy.limit, 5);
+	mark(&program.config->guard[!guard].answers);
+	put_rules(TRUNCATE(3) "newcomers rate 100/1s then drop");
+	assert_int_equal(newcomers().answers_policy.limit, RF_ANSWERS_DEFAULT);
+	assert_int_not_equal(program.config->guard[newcomers().guard].answers.newest, 12345);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
@@ -284,6 +327,8 @@ int main(void)
 		TEST(newcomers_are_examined_while_rules_are_unconfirmed),
 		TEST(newcomers_are_examined_after_rules_were_not_confirmed_in_time),
 		TEST(a_guard_that_is_the_same_retains_its_windows),
+		TEST(the_least_share_of_truncated_responses_is_set),
+		TEST(the_window_of_responses_is_retained),
 	};
 
 	rf_log_set_verbose(false);

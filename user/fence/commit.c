@@ -344,8 +344,8 @@ static int switch_both(struct commit *commit, struct rf_error *error)
 	uint64_t before;
 	int err = 0;
 
-	if (commit->ruleset->bank.newcomers.except_established) {
-		rf_examine(fence, &commit->ruleset->bank, NULL);
+	if (commit->ruleset->bank.newcomers.except_established || commit->ruleset->bank.truncates) {
+		rf_examine(fence, &commit->ruleset->bank, &commit->present);
 		err = rf_examine_note_macs(fence, error);
 	}
 	/* The last command might have been killed before its own wait. */

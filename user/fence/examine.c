@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prepares the data path for examining newcomers, see bpf/examine.h. */
+/* Prepares the data path for examining newcomers and for responses, see bpf/examine.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +15,24 @@ static bool examines(const struct rf_bank *bank)
 	return bank && bank->newcomers.except_established;
 }
 
+/* The least rf_limit.truncate_one_in of a bank and `least`, without those of 0. */
+static uint16_t least_one_in(const struct rf_bank *bank, uint16_t least)
+{
+	for (int slot = 0; bank && slot < RF_LIMITS_MAX; slot++)
+		if (bank->truncates >> slot & 1 &&
+		    (!least || bank->limit[slot].truncate_one_in < least))
+			least = bank->limit[slot].truncate_one_in;
+	return least;
+}
+
 void rf_examine(const struct rf_fence *fence, const struct rf_bank *bank,
 		const struct rf_bank *other)
 {
 	const uint16_t is_examining = examines(bank) || examines(other);
+	const uint16_t one_in = least_one_in(bank, least_one_in(other, 0));
 
 	__atomic_store_n(&fence->config->is_examining, is_examining, __ATOMIC_RELEASE);
+	__atomic_store_n(&fence->config->truncate_one_in, one_in, __ATOMIC_RELEASE);
 }
 
 /* ---- the addresses of the host ---- */
@@ -53,7 +65,7 @@ void rf_fence_renew_macs(const struct rf_fence *fence)
 {
 	struct rf_error ignored;
 
-	if (fence->config->is_examining)
+	if (fence->config->is_examining || fence->config->truncate_one_in)
 		rf_examine_note_macs(fence, &ignored);
 }
 

@@ -76,9 +76,17 @@ static void compile_guard(struct rf_newcomers *newcomers, uint32_t tick_ns, uint
 
 	compile_guard_policy(newcomers->rate / parts, newcomers->window_ns / parts, tick_ns,
 			     &newcomers->policy);
-	if (newcomers->then == RF_NEWCOMERS_CHALLENGE)
-		compile_guard_policy(newcomers->answers, newcomers->answers_ns, tick_ns,
-				     &newcomers->answers_policy);
+}
+
+/* The rate of responses: only rules that challenge state another than the default. */
+static void compile_answers(struct rf_newcomers *newcomers, uint32_t tick_ns)
+{
+	if (newcomers->then != RF_NEWCOMERS_CHALLENGE) {
+		newcomers->answers = RF_ANSWERS_DEFAULT;
+		newcomers->answers_ns = RF_NS_PER_S;
+	}
+	compile_guard_policy(newcomers->answers, newcomers->answers_ns, tick_ns,
+			     &newcomers->answers_policy);
 }
 
 static bool is_same_policy(const struct rf_policy *one, const struct rf_policy *other)
@@ -87,19 +95,23 @@ static bool is_same_policy(const struct rf_policy *one, const struct rf_policy *
 	       one->cells == other->cells && one->clock == other->clock;
 }
 
-static bool both_challenge(const struct rf_newcomers *one, const struct rf_newcomers *other)
+static bool both_answer(const struct rf_bank *one, const struct rf_bank *other)
 {
-	return one->then == RF_NEWCOMERS_CHALLENGE && other->then == RF_NEWCOMERS_CHALLENGE;
+	return rf_bank_answers(one) && rf_bank_answers(other);
 }
 
 static bool is_same_guard(const struct rf_newcomers *one, const struct rf_newcomers *other)
 {
-	if (other->then == RF_NEWCOMERS_OFF || one->rate != other->rate ||
-	    one->window_ns != other->window_ns || !is_same_policy(&one->policy, &other->policy))
-		return false;
-	return !both_challenge(one, other) ||
-	       (one->answers == other->answers && one->answers_ns == other->answers_ns &&
-		is_same_policy(&one->answers_policy, &other->answers_policy));
+	if (one->then == RF_NEWCOMERS_OFF)
+		return other->then == RF_NEWCOMERS_OFF;
+	return other->then != RF_NEWCOMERS_OFF && one->rate == other->rate &&
+	       one->window_ns == other->window_ns && is_same_policy(&one->policy, &other->policy);
+}
+
+static bool are_same_answers(const struct rf_newcomers *one, const struct rf_newcomers *other)
+{
+	return one->answers == other->answers && one->answers_ns == other->answers_ns &&
+	       is_same_policy(&one->answers_policy, &other->answers_policy);
 }
 
 static void open_window(const struct rf_fence *fence, struct rf_window *window,
@@ -109,18 +121,22 @@ static void open_window(const struct rf_fence *fence, struct rf_window *window,
 }
 
 /*
- * Starts the windows of a new guard. No program reads them yet: the present guard has other
- * windows. An unchanged guard lacks the window of answers if its rules did not challenge.
+ * Starts the windows of a new guard, and of responses. No program reads them yet: the present guard
+ * has other windows. An unchanged guard lacks the window of responses if its rules sent none.
  */
-static void open_guard(const struct rf_fence *fence, struct rf_newcomers *newcomers,
-		       const struct rf_newcomers *before)
+static void open_guard(const struct rf_fence *fence, struct rf_bank *bank,
+		       const struct rf_bank *present)
 {
-	const bool is_same = is_same_guard(newcomers, before);
+	struct rf_newcomers *newcomers = &bank->newcomers;
+	const struct rf_newcomers *before = &present->newcomers;
+	const bool goes_on = both_answer(bank, present);
+	const bool is_same = is_same_guard(newcomers, before) &&
+			     (!goes_on || are_same_answers(newcomers, before));
 
 	newcomers->guard = is_same ? before->guard : !before->guard;
 	if (is_same) {
 		newcomers->policy = before->policy;
-	} else {
+	} else if (newcomers->then != RF_NEWCOMERS_OFF) {
 		open_window(fence, &fence->config->guard[newcomers->guard].limits,
 			    &newcomers->policy);
 		open_window(fence, &fence->config->guard[newcomers->guard].shadows,
@@ -128,8 +144,7 @@ static void open_guard(const struct rf_fence *fence, struct rf_newcomers *newcom
 		open_window(fence, &fence->config->guard[newcomers->guard].proofs,
 			    &newcomers->policy);
 	}
-	if (newcomers->then == RF_NEWCOMERS_CHALLENGE &&
-	    !(is_same && both_challenge(newcomers, before)))
+	if (rf_bank_answers(bank) && !(is_same && goes_on))
 		open_window(fence, &fence->config->guard[newcomers->guard].answers,
 			    &newcomers->answers_policy);
 }
@@ -185,18 +200,19 @@ void rf_newcomers_prepare(const struct rf_fence *fence, struct rf_bank *bank,
 			  const struct rf_bank *present)
 {
 	struct rf_newcomers *newcomers = &bank->newcomers;
-	const struct rf_newcomers *before = &present->newcomers;
 
 	prepare_aggregates(fence, bank, present);
 	bank->flags &= ~RF_BANK_DROPS_NEWCOMERS;
 	if (newcomers->then == RF_NEWCOMERS_DROP || newcomers->then == RF_NEWCOMERS_CHALLENGE)
 		bank->flags |= RF_BANK_DROPS_NEWCOMERS;
-	if (newcomers->then == RF_NEWCOMERS_OFF) {
-		*newcomers = (struct rf_newcomers){.guard = before->guard};
-		return;
-	}
-	compile_guard(newcomers, fence->config->tick_ns, fence->sources / most_windows(bank));
-	open_guard(fence, newcomers, before);
+	if (newcomers->then == RF_NEWCOMERS_OFF)
+		*newcomers = (struct rf_newcomers){};
+	else
+		compile_guard(newcomers, fence->config->tick_ns,
+			      fence->sources / most_windows(bank));
+	if (rf_bank_answers(bank))
+		compile_answers(newcomers, fence->config->tick_ns);
+	open_guard(fence, bank, present);
 }
 
 /* ---- kin ---- */

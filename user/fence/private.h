@@ -33,11 +33,11 @@ int rf_fence_ruleset_of(const struct rf_fence *fence, int bank, struct rf_rulese
 /* The error of a map that cannot be read. */
 int rf_fence_fail_map(struct rf_error *error, enum rf_map map, int negative_errno);
 
-/* ---- newcomers that are examined (examine.c) ---- */
+/* ---- examined packets, and responses (examine.c) ---- */
 
 /*
- * Makes the data path examine newcomers if one of these banks, which can be NULL, does; else it
- * does not. Before a bank is active, and after the banks that no longer are.
+ * Makes the data path examine newcomers and truncate if one of these banks, which can be NULL,
+ * does; else it does not. Before a bank is active, and after the banks that no longer are.
  */
 void rf_examine(const struct rf_fence *fence, const struct rf_bank *bank,
 		const struct rf_bank *other);
