@@ -283,7 +283,8 @@ interface='{name: "string", ethernet: "boolean", mode: "string", attached_by: "s
 	packets: "null", bytes: "null"}'
 counts='{packets: "number", bytes: "number"}'
 both='{passed: "number", dropped: "number", would_drop: "number"}'
-of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number"}'
+of_limit='{passed: "number", dropped: "number", would_drop: "number", forfeited: "number",
+	truncated: "number"}'
 in_use='{used: "number", resident: "number", inserts: "number", evictions: "number"}'
 maps=$(jq -n '[$ARGS.positional[] | {(.): "number"}] | add' --args windows4 windows6 config leases \
 	lease_tags ports prefixes4 prefixes6 known_filter aggregates answers counters limit_counters interfaces samples slots4 slots6 bans)

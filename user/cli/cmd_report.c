@@ -22,6 +22,7 @@ enum outcome {
 	DROPPED,
 	WOULD_DROP,
 	FORFEITED,
+	TRUNCATED,
 	OUTCOMES,
 };
 
@@ -32,6 +33,7 @@ static const struct {
 	[DROPPED] = {"dropped", "dropped"},
 	[WOULD_DROP] = {"would_drop", "would drop, passed"},
 	[FORFEITED] = {"forfeited", "charged, dropped by another limit"},
+	[TRUNCATED] = {"truncated", "of the dropped: answered, truncated"},
 };
 
 /* The counts of a limit: of each outcome a row of the history. */
@@ -115,21 +117,24 @@ static const struct rf_field bytes_fields[] = {
 	{},
 };
 
-#define OUTCOME_FIELDS(unit, passed, dropped, would_drop, forfeited)                               \
+#define OUTCOME_FIELDS(unit, passed, dropped, would_drop, forfeited, truncated)                    \
 	{                                                                                          \
 		RF_FIELD("passed", struct limit_counts, of[PASSED].unit, passed),                  \
 			RF_FIELD("dropped", struct limit_counts, of[DROPPED].unit, dropped),       \
 			RF_FIELD("would_drop", struct limit_counts, of[WOULD_DROP].unit,           \
 				 would_drop),                                                      \
 			RF_FIELD("forfeited", struct limit_counts, of[FORFEITED].unit, forfeited), \
+			RF_FIELD("truncated", struct limit_counts, of[TRUNCATED].unit, truncated), \
 			{},                                                                        \
 	}
 
 static const struct rf_field limit_packets_fields[] =
 	OUTCOME_FIELDS(packets, "packets that it let pass", "packets that it dropped",
-		       "over it, as a shadow or in a pause", "charged, and dropped by another");
-static const struct rf_field limit_bytes_fields[] = OUTCOME_FIELDS(
-	bytes, "bytes of these", "bytes of these", "bytes of these", "bytes of these");
+		       "over it, as a shadow or in a pause", "charged, and dropped by another",
+		       "of the dropped ones: DNS queries that were answered with TC=1");
+static const struct rf_field limit_bytes_fields[] =
+	OUTCOME_FIELDS(bytes, "bytes of these", "bytes of these", "bytes of these",
+		       "bytes of these", "bytes of these");
 
 static const struct rf_field limit_fields[] = {
 	RF_FIELD("name", struct limit_counts, name, "of the limit"),

@@ -386,6 +386,8 @@ static void print_limit(const struct rf_limit_totals *one)
 		print_count("  would drop, passed", &counted->would_drop);
 	if (counted->forfeited.packets)
 		print_count("  charged, dropped by another limit", &counted->forfeited);
+	if (one->limit->truncate_one_in || counted->truncated.packets)
+		print_count("  of the dropped: answered, truncated", &counted->truncated);
 }
 
 static void print_number(const char *label, uint64_t number)

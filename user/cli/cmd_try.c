@@ -250,7 +250,7 @@ static double average_length(const struct rf_recorded *recorded, const struct rf
 		const struct rf_recorded_count *count = &recorded->count[i];
 
 		if (strcmp(count->kind, "limit") != 0 || strcmp(count->name, limit->name) != 0 ||
-		    !strcmp(count->outcome, "forfeited"))
+		    !strcmp(count->outcome, "forfeited") || !strcmp(count->outcome, "truncated"))
 			continue;
 		all.packets += count->packets;
 		all.bytes += count->bytes;

@@ -397,6 +397,7 @@ static const struct rf_field limit_fields[] = {
 	RF_FIELD("dropped", struct live_limit, counted.dropped.packets, "packets"),
 	RF_FIELD("would_drop", struct live_limit, counted.would_drop.packets, "packets"),
 	RF_FIELD("forfeited", struct live_limit, counted.forfeited.packets, "packets"),
+	RF_FIELD("truncated", struct live_limit, counted.truncated.packets, "packets"),
 	RF_FIELD("active", struct live_limit, use.active, "sources seen recently"),
 	RF_FIELD("over", struct live_limit, use.over, "sources over it"),
 	RF_FIELD("banned", struct live_limit, use.banned, "sources that it bans"),

@@ -181,6 +181,7 @@ static void add_limits(struct adding *adding, const struct rf_snapshot *snapshot
 		add_outcome(adding, name, "dropped", &before->dropped, &now->dropped);
 		add_outcome(adding, name, "would_drop", &before->would_drop, &now->would_drop);
 		add_outcome(adding, name, "forfeited", &before->forfeited, &now->forfeited);
+		add_outcome(adding, name, "truncated", &before->truncated, &now->truncated);
 	}
 }
 

@@ -585,6 +585,7 @@ static void take_limit(struct rf_metrics *metrics, const struct rf_limit *limit,
 	take_outcome(metrics, limit, "dropped", &now->dropped, &told->counters.dropped);
 	take_outcome(metrics, limit, "would_drop", &now->would_drop, &told->counters.would_drop);
 	take_outcome(metrics, limit, "forfeited", &now->forfeited, &told->counters.forfeited);
+	take_outcome(metrics, limit, "truncated", &now->truncated, &told->counters.truncated);
 	add_use(metrics, told, nothing, 0);
 }
 

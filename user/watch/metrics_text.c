@@ -227,6 +227,7 @@ static void outcomes(struct writer *writer, const struct rf_limit_metrics *limit
 	outcome(writer, "dropped", bytes, &counters->dropped, &limit->dropped);
 	outcome(writer, "would_drop", bytes, &counters->would_drop, &limit->would_drop);
 	outcome(writer, "forfeited", bytes, &counters->forfeited, NULL);
+	outcome(writer, "truncated", bytes, &counters->truncated, NULL);
 }
 
 static void states(struct writer *writer, const struct rf_limit_metrics *limit)

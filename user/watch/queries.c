@@ -290,7 +290,7 @@ const struct rf_db_table rf_tables[RF_TABLES] = {
 	[RF_TABLE_SERIES] = {.name = "series", .columns = ALL_BUT_FIRST(series),
 		.counted = "series", .unique = "kind, name, outcome", .comment =
 		"-- The counters. kind: passed or dropped (name: the reason), limit (outcome:\n"
-		"-- passed, dropped, would_drop, forfeited), newcomers, inserts, evictions, map_error.\n"},
+		"-- passed, dropped, would_drop, forfeited, truncated), newcomers, inserts, evictions, map_error.\n"},
 	[RF_TABLE_COUNTS] = {.name = "counts", .columns = ARRAY(counts), .comment =
 		"-- id: scan * 65536 + series. Zero counts have no row.\n"},
 	[RF_TABLE_MINUTES] = {.name = "minutes", .columns = ARRAY(minutes), .indexed = {"time"}, .comment =
