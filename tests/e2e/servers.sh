@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
-# A web server and a DNS server behind wire 0, clients with many addresses, and forged sources, over
+# A web server and a DNS server behind a wire, clients with many addresses, and forged sources, over
 # IPv4 and IPv6. Source lib.sh before this file.
 #
 #   outside                                 inside
-#   out0  ------------ wire 0 ------------  ${port[0]}
+#   out0  -- wire 0, or $servers_wire ----  ${port[0]}
 #   192.0.2.1, fd00::1                      192.0.2.2, fd00::2: nginx, NSD
 #   10.64.0.0/10, fd08::/32: clients
 #   11.0.0.0 and following, 2400::/32: forged sources; responses to them are dropped on out0
@@ -16,7 +16,8 @@
 declare -A server=([4]=192.0.2.2 [6]=fd00::2)
 declare -A client=([4]=10.64.0.0 [6]=fd08::)
 declare -A forged=([4]="src=11.0.0.0,sources=1677721600" [6]="src=2400::,sources=4294967295")
-servers_mac=02:00:00:00:00:02
+servers_wire=0
+servers_mac=02:00:00:00:00:02 # of that wire
 frames_each=1000 # that forge sends
 
 # The addresses of one side, and its route to the other.
@@ -28,22 +29,30 @@ add_addresses() { # NAMESPACE IF HOST PEER PEER_MAC
 		ip address add fd00::$3/64 dev $2 nodad
 		ip neighbour replace 192.0.2.$4 lladdr $5 dev $2 nud permanent
 		ip neighbour replace fd00::$4 lladdr $5 dev $2 nud permanent
-		ip route add default via 192.0.2.$4 dev $2
-		ip -6 route add default via fd00::$4 dev $2" || bail "$1: cannot add addresses"
+		ip route replace default via 192.0.2.$4 dev $2
+		ip -6 route replace default via fd00::$4 dev $2" || bail "$1: cannot add addresses"
 }
 
-connect_servers() {
-	add_addresses outside out0 1 2 "$servers_mac"
-	add_addresses inside "${port[0]}" 2 1 02:00:00:00:00:01
+# On the wire itself, or on an existing VLAN device on each of its ends.
+connect_servers() { # [WIRE [VLAN]]
+	servers_wire=${1-0}
+	servers_mac=02:00:00:00:0$servers_wire:02
+	add_addresses outside "out$servers_wire${2:+.$2}" 1 2 "$servers_mac"
+	add_addresses inside "${port[$servers_wire]}${2:+.$2}" 2 1 "02:00:00:00:0$servers_wire:01"
 	# A veth without a program accepts no redirected frames otherwise.
-	inside ethtool -K "${port[0]}" gro on || bail 'cannot enable GRO'
-	within outside sh -ec "ip route add local 10.64.0.0/10 dev lo
-		ip -6 route add local fd08::/32 dev lo" || bail 'cannot add the addresses of clients'
+	inside ethtool -K "${port[$servers_wire]}" gro on || bail 'cannot enable GRO'
+	within outside sh -ec "ip route replace local 10.64.0.0/10 dev lo
+		ip -6 route replace local fd08::/32 dev lo" || bail 'cannot add the addresses of clients'
+}
+
+disconnect_servers() { # [VLAN]
+	outside ip address flush dev "out$servers_wire${1:+.$1}"
+	inside ip address flush dev "${port[$servers_wire]}${1:+.$1}"
 }
 
 # Counts and drops responses to forged sources on out0, whose program XDP_TX inside requires.
 catch_responses() {
-	start outside build/tests/traffic catch dev out0 for 60m flow "${forged[4]}" flow "${forged[6]}" \
+	start outside build/tests/traffic catch dev "out$servers_wire" for 60m flow "${forged[4]}" flow "${forged[6]}" \
 		>"$scratch/caught" 2>"$scratch/catcher"
 	catcher=$started_pid
 	eventually test -s "$scratch/catcher"
@@ -64,7 +73,7 @@ read_caught() { # synack|reset|truncated|other
 
 # Sends forged frames, for a time or until the flow's count was sent.
 send_forged() { # TIME FLOW
-	outside build/tests/traffic forge dev out0 to "$servers_mac" for "$1" cpu 0 flow "$2" \
+	outside build/tests/traffic forge dev "out$servers_wire" to "$servers_mac" for "$1" cpu 0 flow "$2" \
 		>"$scratch/sent" 2>"$scratch/log" || bail "cannot forge: $(<"$scratch/log")"
 }
 
@@ -82,7 +91,7 @@ settle() {
 	local before
 
 	before=$(reason non_ip)
-	outside build/tests/traffic compose dev out0 to "$servers_mac" count 1 type=0x88b5 zeros=46 >"$scratch/sent"
+	outside build/tests/traffic compose dev "out$servers_wire" to "$servers_mac" count 1 type=0x88b5 zeros=46 >"$scratch/sent"
 	eventually counts_more non_ip 1 "$before"
 }
 
@@ -164,11 +173,30 @@ start_dns_server() {
 
 clients=20 # of a visit
 
-# Of the next sources, to be newcomers again.
+# exhaust_guard THEN…: sets rules whose guard admits 100 newcomers in an hour, and forges that many.
+# As many sources can prove their address.
+exhaust_guard() {
+	local before
+
+	before=$(reason newcomer_drop)
+	rules <<-END
+		limit add any rate 100k/1s
+		newcomers rate 100/1h then $*
+	END
+	exhausted=$((${exhausted-0} + 1))
+	outside build/tests/traffic send dev "out$servers_wire" to "$servers_mac" \
+		flow "src=11.0.$exhausted.0,sources=120,count=120" >"$scratch/log"
+	eventually counts_more newcomer_drop 20 "$before" || bail 'cannot exhaust the guard'
+}
+
+visits=0 # each with clients that were not seen before
+
+# Stores the result in $visited; in a subshell, the clients would be the same ones again.
 visit() { # FAMILY PORT page|query [PATIENCE]
-	visits=$((${visits-0} + 1))
+	visits=$((visits + 1))
 	outside build/tests/tcp/newcomers "${server[$1]}" "$2" "$(nth_client "$1" $((visits * 100)))" "$clients" 1000 \
-		"$3" "${4-1}"
+		"$3" "${4-1}" >"$scratch/visited"
+	visited=$(<"$scratch/visited")
 }
 
 # newcomers steps by a /24 plus 1, or a /48.
@@ -181,13 +209,15 @@ nth_client() { # FAMILY N
 }
 
 reason() { # NAME
-	stats 0 ".reasons.$1.packets"
+	stats "$servers_wire" ".reasons.$1.packets"
 }
 
 counts_more() { # NAME BY BEFORE
 	[ "$(reason "$1")" -ge $(($2 + $3)) ]
 }
 
-succeeded() { # JSON
-	jq -r '"\(.succeeded) of \(.clients)"' <<<"$1"
+# gets FAMILY PORT page|query WANT NAME [PATIENCE]: new clients, of whom WANT succeed.
+gets() {
+	visit "$1" "$2" "$3" "${6-1}"
+	is "$(jq .succeeded <<<"$visited") of $clients" "$4" "$5: IPv$1"
 }

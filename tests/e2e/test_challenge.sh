@@ -24,19 +24,19 @@ guard() { # THEN…
 		limit add any rate 100k/1s
 		newcomers rate 1/1h then $*
 	END
-	visit 4 80 page >"$scratch/log"
+	visit 4 80 page
 }
 
 all="$clients of $clients"
 for family in 4 6; do
-	is "$(succeeded "$(visit "$family" 80 page "$patience")")" "$all" "without rules, new clients get their page: IPv$family"
-	is "$(succeeded "$(visit "$family" 53 query "$patience")")" "$all" "without rules, new clients get their answer: IPv$family"
+	gets "$family" 80 page "$all" "without rules, new clients get their page" "$patience"
+	gets "$family" 53 query "$all" "without rules, new clients get their answer" "$patience"
 done
 
 guard drop
 for family in 4 6; do
-	is "$(succeeded "$(visit "$family" 80 page)")" "0 of $clients" "then drop: newcomers over the rate get no page: IPv$family"
-	is "$(succeeded "$(visit "$family" 53 query)")" "0 of $clients" "then drop: newcomers over the rate get no answer: IPv$family"
+	gets "$family" 80 page "0 of $clients" "then drop: newcomers over the rate get no page"
+	gets "$family" 53 query "0 of $clients" "then drop: newcomers over the rate get no answer"
 	check "then drop: forged SYNs are dropped: IPv$family" forge "$family" syn 80 newcomer_drop
 	check "then drop: forged queries are dropped: IPv$family" forge "$family" udp 53 newcomer_drop
 done
@@ -57,9 +57,9 @@ check "then challenge: forged SYNs over the rate are answered" eventually counts
 read_caught synack
 check "then challenge: no response is longer than the SYN" test "$longest" -le "$syn_length"
 for family in 4 6; do
-	is "$(succeeded "$(visit "$family" 80 page "$patience")")" "$all" "then challenge: new clients get their page: IPv$family"
-	is "$(succeeded "$(visit "$family" 53 query "$patience")")" "$all" "then challenge: new clients get their answer: IPv$family"
+	gets "$family" 80 page "$all" "then challenge: new clients get their page" "$patience"
+	gets "$family" 53 query "$all" "then challenge: new clients get their answer" "$patience"
 done
-check "then challenge: new clients have proved their address" counts_more proven 1 0
+is "$(reason proven)" $((4 * clients)) "then challenge: each new client has proved its address"
 
 done_testing
