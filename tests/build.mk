@@ -47,6 +47,7 @@ build/tests/unit/test_agent_bans build/tests/unit/test_link: private CFLAGS += -
 $(patsubst %,build/tests/unit/test_fleet_%,claims ledger sums wire): $(MODEL:%.c=build/asan/%.o)
 $(call frame_tests,prog): $(FRAMES:%=build/%.o)
 build/tests/prog/test_stacked: build/tests/prog/model.o
+$(patsubst tests/%.c,build/tests/%,$(wildcard tests/prog/test_examine*.c)): build/tests/prog/examine.o $(FRAMES:%=build/%.o)
 $(patsubst %,build/tests/prog/test_%,history history_file history_graph history_sums): build/tests/record/made.o
 
 build/tests/%.o: tests/%.c
@@ -72,7 +73,7 @@ tools: $(OTHER_CLANGS:%=build/compilers/%/ringfence.bpf.o)
 # The linker wraps the clock, which allows tests to inject a different one.
 WRAPPED := -Wl,--wrap=rf_fence_jiffies,--wrap=rf_fence_time
 
-$(patsubst %,build/tests/prog/%.o,clock crowd): | build/ringfence.skel.h
+$(patsubst %,build/tests/prog/%.o,clock crowd examine): | build/ringfence.skel.h
 $(patsubst %,build/tests/prog/test_%,filter kept known residents siblings): build/tests/prog/crowd.o
 
 build/tests/prog/%: tests/prog/%.c $(BESIDE:%=build/%) $(COMMAND_LIBRARIES)

@@ -26,7 +26,7 @@ int frame_is_ipv4(const struct frame *frame)
 	return frame->ip_end - frame->ip_at == 20;
 }
 
-static unsigned char *frame_grow(struct frame *frame, size_t size)
+unsigned char *frame_grow(struct frame *frame, size_t size)
 {
 	unsigned char *start = frame_pad(frame, size);
 	unsigned char *ip = frame->bytes + frame->ip_at;
@@ -114,10 +114,20 @@ void frame_set_source(struct frame *frame, const unsigned char source[16])
 		memcpy(ip + 8, source, 16);
 }
 
+void frame_set_destination(struct frame *frame, const unsigned char destination[16])
+{
+	unsigned char *ip = frame->bytes + frame->ip_at;
+
+	if (frame_is_ipv4(frame))
+		memcpy(ip + 16, destination, 4);
+	else
+		memcpy(ip + 24, destination, 16);
+}
+
 void frame_ipv4(struct frame *frame, unsigned int ihl, unsigned int fragment)
 {
 	static const unsigned char source[16] = FRAME_SOURCE4;
-	static const unsigned char destination[] = {203, 0, 113, 9};
+	static const unsigned char destination[16] = {203, 0, 113, 9};
 	unsigned char *ip;
 
 	frame_link(frame, 0x0800);
@@ -129,7 +139,7 @@ void frame_ipv4(struct frame *frame, unsigned int ihl, unsigned int fragment)
 	ip[8] = 255; /* time to live: what makes an IPv6 message a neighbour's must not do so here
 		      */
 	frame_set_source(frame, source);
-	memcpy(ip + 16, destination, sizeof(destination));
+	frame_set_destination(frame, destination);
 	frame_grow(frame, ihl > 5 ? (ihl - 5) * 4 : 0);
 	frame_next_link(frame, ip + 9, 1);
 }
@@ -137,8 +147,8 @@ void frame_ipv4(struct frame *frame, unsigned int ihl, unsigned int fragment)
 void frame_ipv6(struct frame *frame, unsigned int hop_limit)
 {
 	static const unsigned char source[16] = FRAME_SOURCE6;
-	static const unsigned char destination[] = {0x20, 0x01, 0x0d, 0xb8, 0xff, 0, 0, 0,
-						    0,	  0,	0,    0,    0,	  0, 0, 99};
+	static const unsigned char destination[16] = {0x20, 0x01, 0x0d, 0xb8, 0xff, 0, 0, 0,
+						      0,    0,	  0,	0,    0,    0, 0, 99};
 	unsigned char *ip;
 
 	frame_link(frame, 0x86dd);
@@ -148,7 +158,7 @@ void frame_ipv6(struct frame *frame, unsigned int hop_limit)
 	ip[0] = 0x60;
 	ip[7] = hop_limit;
 	frame_set_source(frame, source);
-	memcpy(ip + 24, destination, sizeof(destination));
+	frame_set_destination(frame, destination);
 	frame_next_link(frame, ip + 6, 1);
 }
 

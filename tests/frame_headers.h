@@ -33,6 +33,9 @@ struct frame {
 /* Zero bytes that no length field counts, like the padding of a short Ethernet frame. */
 unsigned char *frame_pad(struct frame *frame, size_t size);
 
+/* Zero bytes that the length field of the IP header counts. */
+unsigned char *frame_grow(struct frame *frame, size_t size);
+
 int frame_is_ipv4(const struct frame *frame);
 
 /* As many bytes of the IP packet, it says. */
@@ -58,6 +61,7 @@ void frame_payload(struct frame *frame, unsigned int type, size_t size);
 
 /* Of IPv4 the first 4 bytes. */
 void frame_set_source(struct frame *frame, const unsigned char source[16]);
+void frame_set_destination(struct frame *frame, const unsigned char destination[16]);
 
 /* `ihl` counts 4 bytes; under 5 it lies. `fragment` is the flags and the offset in 8 bytes. */
 void frame_ipv4(struct frame *frame, unsigned int ihl, unsigned int fragment);
