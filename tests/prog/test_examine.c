@@ -1,310 +1,414 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Newcomers over the newcomers rate that are examined, with sockets of the kernel in a network
- * namespace of this test: which packets pass, which are answered, and how.
+ * TCP packets of newcomers over the newcomers rate: which SYNs get a cookie, the format of the
+ * response, and which packets a cookie lets pass.
+ *
+ * A cookie expires after two minutes of the kernel's clock, which no test can advance. A listener
+ * that has generated no cookie in that time rejects them all.
  */
+#include "examine.h"
+
+#include <stdio.h>
+#include <time.h>
+
 #include "bursts.h"
-
-#include <fcntl.h>
-#include <linux/tcp.h>
-#include <sched.h>
-#include <unistd.h>
-
 #include "tests/unit/unit.h"
 
-#define SERVER INADDR_LOOPBACK
-#define CLIENT NET(127, 9, 0, 1)
-#define PORT 8080
-#define FLAG_SYN 0x02
-#define FLAG_RST 0x04
-#define FLAG_ACK 0x10
-#define PREFIX_MOST 256 /* responses to a /24 in about a second: ringfence-rules(5) */
+#define PREFIX_MOST 256 /* responses to a /24 or /48 in a period: ringfence-rules(5) */
+#define OTHER_PORT (PORT + 1)
 
-struct segment {
-	struct ethhdr eth;
-	struct iphdr ip;
-	struct tcphdr tcp;
-	unsigned char options[20];
-} __attribute__((packed));
-
-#define LENGTH_BARE offsetof(struct segment, options)
-
-static int listener = -1;
-
-static struct segment segment_from(uint32_t source, uint16_t dport, uint8_t flags)
-{
-	struct segment segment = {
-		.eth.h_proto = htons(ETH_P_IP),
-		.ip = {.version = 4,
-		       .ihl = 5,
-		       .protocol = IPPROTO_TCP,
-		       .ttl = 64,
-		       .saddr = htonl(source),
-		       .daddr = htonl(SERVER)},
-		.tcp = {.source = htons(40000), .dest = htons(dport), .seq = htonl(1000)},
-	};
-
-	segment.tcp.doff = flags == FLAG_SYN ? 10 : 5;
-	segment.ip.tot_len = htons(20 + segment.tcp.doff * 4);
-	((uint8_t *)&segment.tcp)[13] = flags;
-	if (flags == FLAG_SYN) /* MSS 1460, window scaling 7 */
-		memcpy(segment.options, "\2\4\5\264\3\3\7", 7);
-	return segment;
-}
-
-static size_t length_of(const struct segment *segment)
-{
-	return sizeof(struct ethhdr) + 20 + segment->tcp.doff * 4;
-}
-
-/* Runs the segment, and stores the frame as the program leaves it. */
-static int run(struct program *program, struct segment *segment)
-{
-	struct segment left = {};
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = segment,
-		    .data_size_in = length_of(segment), .data_out = &left,
-		    .data_size_out = sizeof(left), .repeat = 1);
-
-	assert_int_equal(
-		bpf_prog_test_run_opts(bpf_program__fd(program->object->progs.ringfence), &options),
-		0);
-	*segment = left;
-	return options.retval;
-}
-
-static uint32_t sum_of(uint32_t sum, const void *bytes, size_t length)
-{
-	const uint8_t *byte = bytes;
-
-	for (size_t i = 0; i < length; i++)
-		sum += i % 2 ? byte[i] : byte[i] << 8;
-	return sum;
-}
-
-static bool is_sum_right(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum == 0xffff;
-}
-
-/* ---- setup ---- */
-
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-}
-
-static int open_namespace(void **state)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(PORT)};
-
-	(void)state;
-	assert_int_equal(unshare(CLONE_NEWNET), 0);
-	assert_int_equal(system("ip link set lo up"), 0);
-	write_file("/proc/sys/net/ipv4/tcp_syncookies", "2");
-	listener = socket(AF_INET, SOCK_STREAM, 0);
-	assert_true(listener >= 0);
-	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof(at)), 0);
-	assert_int_equal(listen(listener, 10), 0);
-	return 0;
-}
-
-static int close_namespace(void **state)
-{
-	(void)state;
-	close(listener);
-	return 0;
-}
-
-/* One newcomer has used up the newcomers rate. The frames' destination is the address of `lo`. */
-static void apply(struct program *program, const char *then)
-{
-	char rules[200];
-
-	snprintf(rules, sizeof(rules), "limit add any rate 5/10s\nnewcomers rate 2/1s then %s\n",
-		 then);
-	program_apply(program, rules);
-	program->config->own_macs = 1;
-	program->config->own_mac[0] = 0;
-	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 1000), 2);
-}
-
-static uint64_t packets_of(struct program *program, enum rf_reason reason)
-{
-	return program_counters(program).reason[reason].packets;
-}
+static const struct client client = {1, 1};
+static const struct headers tagged = {{{ETH, TAG_Q, IP4}, {ETH, TAG_Q, IP6}}};
 
 /* ---- cookies ---- */
 
-static void a_syn_is_answered_by_a_cookie_that_proves_its_source(void **state)
+#define MSS "\2\4\5\264"
+#define LINUX_OPTIONS MSS "\4\2\10\12\0\0\0\1\0\0\0\0\1\3\3\7"
+#define OPTIONS(text) .option = text, .options = sizeof(text) - 1
+
+static const struct segment syns[] = {
+	{.name = "no options", .flags = SYN},
+	{.name = "MSS 1460", .flags = SYN, OPTIONS(MSS)},
+	{.name = "MSS 100", .flags = SYN, OPTIONS("\2\4\0\144")},
+	{.name = "MSS 9000", .flags = SYN, OPTIONS("\2\4\43\50")},
+	{.name = "the options of Linux", .flags = SYN, OPTIONS(LINUX_OPTIONS)},
+	{.name = "40 bytes of options", .flags = SYN, OPTIONS(LINUX_OPTIONS LINUX_OPTIONS)},
+	{.name = "a first option other than MSS", .flags = SYN, OPTIONS("\1\3\3\7" MSS)},
+	{.name = "an option that is too long", .flags = SYN, OPTIONS(MSS "\3\377\0\0")},
+	{.name = "data", .flags = SYN, OPTIONS(MSS), .data = 100},
+	{.name = "a request for Fast Open", .flags = SYN, OPTIONS(MSS "\42\2\1\1")},
+	{.name = "Fast Open, with data",
+	 .flags = SYN,
+	 OPTIONS(MSS "\42\12"
+		     "12345678\1\1"),
+	 .data = 33},
+	{.name = "ECN", .flags = SYN | ECE_CWR, OPTIONS(MSS)},
+	{.name = "PSH and URG", .flags = SYN | 0x28, OPTIONS(MSS)},
+	{.name = "tagged", .headers = &tagged, .flags = SYN, OPTIONS(MSS)},
+	{.name = "the last sequence number", .seq = 0xffffffff, .flags = SYN, OPTIONS(MSS)},
+};
+
+/* Of a SYN-ACK to a SYN of that row. */
+static void assert_syn_ack(const struct segment *row, struct frame *frame)
+{
+	static const unsigned char none[40];
+	const unsigned char *tcp = layer4_of(frame);
+
+	assert_int_equal(frame_packet_end(frame), frame->ip_end + 20 + row->options);
+	assert_int_equal(number32(tcp + 8), row->seq + 1);
+	assert_int_equal(tcp[12], (5 + row->options / 4) << 4);
+	assert_int_equal(tcp[13], SYN | ACK);
+	assert_true(number16(tcp + 14) > 0);
+	assert_int_equal(number16(tcp + 18), 0);
+	if (!row->options)
+		return;
+	assert_int_equal(number16(tcp + 20), 0x0204);
+	assert_in_range(number16(tcp + 22), 536, ip_version == 4 ? 1460 : 1440);
+	assert_memory_equal(tcp + 24, none, row->options - 4);
+}
+
+static void a_syn_is_answered_by_a_cookie(void **state)
 {
 	struct program *program = *state;
-	struct segment syn = segment_from(CLIENT, PORT, FLAG_SYN), ack;
-	uint32_t cookie, pseudo;
 
-	apply(program, "challenge");
-	assert_int_equal(run(program, &syn), XDP_TX);
-	assert_int_equal(syn.ip.saddr, htonl(SERVER));
-	assert_int_equal(syn.ip.daddr, htonl(CLIENT));
-	assert_int_equal(syn.tcp.source, htons(PORT));
-	assert_int_equal(syn.tcp.dest, htons(40000));
-	assert_int_equal(syn.tcp.ack_seq, htonl(1001));
-	assert_int_equal(((uint8_t *)&syn.tcp)[13], FLAG_SYN | FLAG_ACK);
-	assert_memory_equal(syn.options, "\2\4\5\264\0\0\0\0", 8);
-	assert_true(is_sum_right(sum_of(0, &syn.ip, sizeof(syn.ip))));
-	pseudo = sum_of(IPPROTO_TCP + 40, &syn.ip.saddr, 8);
-	assert_true(is_sum_right(sum_of(pseudo, &syn.tcp, 40)));
-	cookie = ntohl(syn.tcp.seq);
+	apply(program, "2/1s", "challenge");
+	for (size_t i = 0; i < 2 * UNIT_ARRAY_SIZE(syns); i++) {
+		const struct segment *row = &syns[i / 2];
+		const struct frame question = segment_from(client, row);
+		struct frame response = question;
 
-	ack = segment_from(CLIENT, PORT, FLAG_ACK);
-	ack.tcp.seq = htonl(1001);
-	ack.tcp.ack_seq = htonl(cookie + 2);
-	assert_int_equal(run(program, &ack), XDP_DROP); /* a wrong cookie */
-	ack = segment_from(CLIENT + 1, PORT, FLAG_ACK);
-	ack.tcp.seq = htonl(1001);
-	ack.tcp.ack_seq = htonl(cookie + 1);
-	assert_int_equal(run(program, &ack), XDP_DROP); /* of another source */
-	ack = segment_from(CLIENT, PORT, FLAG_ACK);
-	ack.tcp.seq = htonl(1001);
-	ack.tcp.ack_seq = htonl(cookie + 1);
-	assert_int_equal(run(program, &ack), XDP_PASS);
-	assert_int_equal(packets_of(program, RF_CHALLENGED), 1);
-	assert_int_equal(packets_of(program, RF_PROVEN), 1);
-	assert_int_equal(burst(program, CLIENT, 50), 4); /* known, with a limit */
+		print_message("# %s\n", row->name);
+		assert_int_equal(run(entry_of(program, i % 2), &response), XDP_TX);
+		assert_response(&question, &response);
+		assert_syn_ack(row, &response);
+	}
+	assert_int_equal(reason_of(program, RF_CHALLENGED), 2 * UNIT_ARRAY_SIZE(syns));
+	assert_int_equal(program_counters(program).newcomers_admitted, 2);
 }
+
+/* Each from a different source. */
+static void each_of_these_cookies_proves_its_source(void **state)
+{
+	struct program *program = *state;
+	struct frame response;
+
+	apply(program, "30/1s", "challenge");
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(syns); i++) {
+		const struct client one = {2, i};
+		struct segment ack = {.flags = ACK};
+
+		response = segment_from(one, &syns[i]);
+		assert_int_equal(run(entry_of(program, 0), &response), XDP_TX);
+		ack.seq = number32(layer4_of(&response) + 8);
+		ack.ack_seq = number32(layer4_of(&response) + 4) + 1;
+		ack.data = i;
+		assert_int_equal(run_segment(program, one, &ack), XDP_PASS);
+	}
+	assert_int_equal(reason_of(program, RF_PROVEN), UNIT_ARRAY_SIZE(syns));
+}
+
+static void a_cookie_is_of_its_source_and_ports(void **state)
+{
+	const struct sockaddr_storage at = server_address(OTHER_PORT);
+	const int other = listen_at(&at, 10);
+	struct program *program = *state;
+	uint32_t cookie;
+
+	apply(program, "5/1s", "challenge");
+	request_cookie(program, (struct client){2, 1}, OTHER_PORT);
+	cookie = request_cookie(program, client, PORT);
+	const struct segment wrong[] = {
+		/* A difference below 4 could only change the MSS. */
+		{.flags = ACK, .seq = 1, .ack_seq = cookie + 5},
+		{.flags = ACK, .seq = 5, .ack_seq = cookie + 1},
+		{.flags = ACK, .seq = 1, .ack_seq = ~cookie},
+		{.flags = ACK, .seq = 1, .ack_seq = cookie + 1, .sport = 1},
+		{.flags = ACK, .seq = 1, .ack_seq = cookie + 1, .dport = OTHER_PORT},
+		{.flags = ACK | SYN, .seq = 1, .ack_seq = cookie + 1},
+		{.flags = ACK | FLAG_RST, .seq = 1, .ack_seq = cookie + 1},
+	};
+
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(wrong); i++)
+		assert_int_equal(run_segment(program, client, &wrong[i]), XDP_DROP);
+	for (unsigned int i = 2; i < 256; i++)
+		assert_int_equal(prove(program, (struct client){1, i}, PORT, cookie), XDP_DROP);
+	assert_int_equal(prove(program, client, PORT, cookie), XDP_PASS);
+	assert_int_equal(reason_of(program, RF_PROVEN), 1);
+	close(other);
+}
+
+/*
+ * The last cookie of a new listener has the time 0 of the kernel's jiffies, which is five minutes
+ * after boot.
+ */
+static void await_other_jiffies(void)
+{
+	struct timespec now;
+
+	do {
+		usleep(10000);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec > 297 && now.tv_sec < 422);
+}
+
+static void a_listener_without_recent_cookies_accepts_none(void **state)
+{
+	const struct sockaddr_storage at = server_address(OTHER_PORT);
+	struct program *program = *state;
+	int other = listen_at(&at, 10);
+	uint32_t cookie;
+
+	await_other_jiffies();
+	apply(program, "5/1s", "challenge");
+	cookie = request_cookie(program, client, OTHER_PORT);
+	close(other);
+	assert_int_equal(prove(program, client, OTHER_PORT, cookie), XDP_DROP);
+	other = listen_at(&at, 10);
+	assert_int_equal(prove(program, client, OTHER_PORT, cookie), XDP_DROP);
+	request_cookie(program, client, OTHER_PORT);
+	assert_int_equal(prove(program, client, OTHER_PORT, cookie), XDP_PASS);
+	close(other);
+}
+
+static void a_replayed_cookie_creates_one_window(void **state)
+{
+	struct program *program = *state;
+	uint32_t cookie;
+	int passed = 0;
+
+	apply(program, "5/1s", "challenge");
+	cookie = request_cookie(program, client, PORT);
+	for (int i = 0; i < 100; i++)
+		passed += prove(program, client, PORT, cookie) == XDP_PASS;
+	assert_int_equal(passed, 5); /* by the limit */
+	assert_int_equal(reason_of(program, RF_PROVEN), 1);
+	/* The guard has admitted 5, of IPv4. */
+	assert_int_equal(program_counters(program).inserts[ip_version == 6],
+			 ip_version == 4 ? 5 + 1 : 1);
+}
+
+/* The rate counts twice: for the guard, and for proofs and connections together. */
+static void proofs_over_the_rate_are_dropped(void **state)
+{
+	struct program *program = *state;
+	uint32_t cookie[10];
+	int passed = 0;
+
+	apply(program, "4/1s", "challenge");
+	for (unsigned int i = 0; i < 10; i++)
+		cookie[i] = request_cookie(program, (struct client){i, 1}, PORT);
+	for (unsigned int i = 0; i < 10; i++)
+		passed += prove(program, (struct client){i, 1}, PORT, cookie[i]) == XDP_PASS;
+	assert_int_equal(passed, 4);
+	assert_int_equal(reason_of(program, RF_PROVEN), 4);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_DROP), 996 + 6);
+	assert_int_equal(program_counters(program).newcomers_admitted, 8);
+	program_set_time(program, START_NS + 2 * NS_PER_S);
+	assert_int_equal(each_of(program, NET(11, 1, 0, 0), 1000), 4);
+	for (unsigned int i = 4; i < 10; i++)
+		passed += prove(program, (struct client){i, 1}, PORT, cookie[i]) == XDP_PASS;
+	assert_int_equal(passed, 8);
+}
+
+/* Two fences with the same rule evaluate the guard before the lists and after them. */
+static void other_rules_do_not_change_challenges(void **state)
+{
+	static const char *const others[] = {
+		"allow add 192.0.2.1\nallow add 2001:db8::1\n",
+		"limit add tcp rate 100/1s match tcp\n",
+		"limit add shadow rate 100/1s match tcp shadow\n",
+		"limit add bytes rate 1M/1s bytes\nlimit add syn rate 100/1s match tcp syn\n",
+	};
+	struct program *program = *state;
+
+	for (unsigned int i = 0; i < UNIT_ARRAY_SIZE(others); i++) {
+		const struct client one = {i, i};
+		char rules[200];
+
+		print_message("# rules %d\n", i);
+		snprintf(rules, sizeof(rules),
+			 "%snewcomers rate 3/1s then challenge\nlimit add any rate 5/10s\n",
+			 others[i]);
+		program_set_time(program, START_NS + 10 * i * NS_PER_S);
+		apply_rules(program, rules);
+		each_of(program, NET(11, i, 0, 0), 1000);
+		assert_int_equal(prove(program, one, PORT, request_cookie(program, one, PORT)),
+				 XDP_PASS);
+		assert_int_equal(reason_of(program, RF_PROVEN), i + 1);
+	}
+}
+
+static void listeners_that_share_a_port_accept_their_cookies(void **state)
+{
+	const struct sockaddr_storage at = server_address(OTHER_PORT);
+	struct program *program = *state;
+	int group[4];
+
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(group); i++)
+		group[i] = listen_at(&at, 10);
+	apply(program, "100/1s", "challenge");
+	for (unsigned int i = 0; i < 100; i++) {
+		const struct client one = {i, i};
+		const uint32_t cookie = request_cookie(program, one, OTHER_PORT);
+
+		assert_int_equal(prove(program, one, OTHER_PORT, cookie), XDP_PASS);
+	}
+	assert_int_equal(reason_of(program, RF_PROVEN), 100);
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(group); i++)
+		close(group[i]);
+}
+
+/* ---- not answered ---- */
+
+static const struct headers fragment = {{{ETH, IP4_FRAGMENT(0x2000)}, {ETH, IP6, FRAGMENT(1)}}};
+static const struct headers later_fragment = {
+	{{ETH, IP4_FRAGMENT(0x2008)}, {ETH, IP6, FRAGMENT(0x41)}}};
+static const struct headers with_options = {{{ETH, IP4_IHL(6)}, {ETH, IP6, HOP}}};
+
+static const struct segment dropped[] = {
+	{.name = "a SYN to a port without a listener", .dport = PORT + 2, .flags = SYN},
+	{.name = "an ACK to a listener", .flags = ACK},
+	{.name = "an ACK to a port without a listener", .dport = PORT + 2, .flags = ACK},
+	{.name = "RST to a listener", .flags = FLAG_RST},
+	{.name = "RST to a port without a listener", .dport = PORT + 2, .flags = FLAG_RST},
+	{.name = "SYN and RST", .flags = SYN | FLAG_RST},
+	{.name = "SYN and FIN", .flags = SYN | FIN},
+	{.name = "SYN and ACK", .flags = SYN | ACK},
+	{.name = "FIN", .flags = FIN},
+	{.name = "no flags"},
+	{.name = "a fragment", .headers = &fragment, .flags = SYN},
+	{.name = "a later fragment", .headers = &later_fragment, .flags = SYN},
+	{.name = "IP options or extension headers", .headers = &with_options, .flags = SYN},
+	{.name = "a data offset of 4", .flags = SYN, .doff = 4},
+	{.name = "a data offset of 1", .flags = SYN, .doff = 1},
+	{.name = "a data offset beyond the packet", .flags = SYN, .doff = 6},
+	{.name = "options cut off", .flags = SYN, OPTIONS(LINUX_OPTIONS), .trim = 1},
+	{.name = "header cut off", .flags = SYN, .trim = 1},
+	{.name = "header cut off before the flags", .flags = SYN, .trim = 8},
+};
 
 static void other_packets_are_dropped(void **state)
 {
-	const struct {
-		uint16_t port;
-		uint8_t flags;
-	} rows[] = {{PORT + 1, FLAG_SYN}, /* no listener */
-		    {PORT, FLAG_ACK},
-		    {PORT, FLAG_RST},
-		    {PORT, FLAG_SYN | FLAG_RST},
-		    {PORT, FLAG_SYN | FLAG_ACK}};
 	struct program *program = *state;
 
-	apply(program, "challenge");
-	for (size_t i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
-		struct segment segment = segment_from(CLIENT, rows[i].port, rows[i].flags);
-
-		assert_int_equal(run(program, &segment), XDP_DROP);
-	}
-	assert_int_equal(packets_of(program, RF_CHALLENGED), 0);
-	assert_int_equal(packets_of(program, RF_NEWCOMER_DROP), 998 + UNIT_ARRAY_SIZE(rows));
+	apply(program, "2/1s", "challenge");
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(dropped); i++)
+		assert_dropped(program, client, &dropped[i]);
+	assert_int_equal(reason_of(program, RF_CHALLENGED), 0);
+	assert_int_equal(reason_of(program, RF_NEWCOMER_DROP), 998 + 2 * UNIT_ARRAY_SIZE(dropped));
 }
 
 static void a_frame_to_another_ethernet_address_is_not_answered(void **state)
 {
+	const struct segment syn = {.flags = SYN};
 	struct program *program = *state;
-	struct segment syn = segment_from(CLIENT, PORT, FLAG_SYN);
 
-	apply(program, "challenge");
-	syn.eth.h_dest[5] = 1;
-	assert_int_equal(run(program, &syn), XDP_DROP);
-	assert_int_equal(packets_of(program, RF_CHALLENGED), 0);
+	apply(program, "2/1s", "challenge");
+	for (size_t i = 0; i < 8 * ETH_ALEN; i++) {
+		struct frame frame = segment_from(client, &syn);
+
+		frame.bytes[i / 8] ^= 1 << i % 8;
+		assert_int_equal(run(entry_of(program, 0), &frame), XDP_DROP);
+	}
+	assert_int_equal(reason_of(program, RF_CHALLENGED), 0);
 }
 
-static void a_syn_without_options_is_answered_without(void **state)
+/* ---- an interface that forwards packets ---- */
+
+static void set_forwarding(const char *on)
 {
-	struct program *program = *state;
-	struct segment syn = segment_from(CLIENT, PORT, FLAG_SYN);
-
-	apply(program, "challenge");
-	syn.tcp.doff = 5;
-	syn.ip.tot_len = htons(40);
-	assert_int_equal(length_of(&syn), LENGTH_BARE);
-	assert_int_equal(run(program, &syn), XDP_TX);
-	assert_int_equal(syn.tcp.doff, 5);
-	assert_int_equal(syn.ip.tot_len, htons(40));
+	write_file(ip_version == 4 ? "/proc/sys/net/ipv4/conf/lo/forwarding"
+				   : "/proc/sys/net/ipv6/conf/lo/forwarding",
+		   on);
 }
+
+#define HOST_MAC "\2\0\0\0\0\1"
+
+static const struct route_row {
+	const char *name;
+	const char *mac;
+	const char *destination[2];
+	unsigned int verdict;
+} routes[] = {
+	{"local", HOST_MAC, {"127.0.0.1", "fd08::1"}, XDP_TX},
+	{"local, to the Ethernet address of VRRP",
+	 "\0\0\x5e\0\1\1",
+	 {"127.0.0.1", "fd08::1"},
+	 XDP_TX},
+	{"routed", HOST_MAC, {"203.0.113.9", "2001:db8::9"}, XDP_DROP},
+	{"unreachable", HOST_MAC, {"198.51.100.9", "2001:db9::9"}, XDP_DROP},
+};
+
+static void where_packets_are_forwarded_the_routes_decide(void **state)
+{
+	const bool is_ipv6 = ip_version == 6;
+	struct program *program = *state;
+
+	apply(program, "2/1s", "challenge");
+	set_forwarding("1");
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(routes); i++) {
+		struct frame frame = segment_from(client, &(struct segment){.flags = SYN});
+		unsigned char address[16] = {};
+
+		memcpy(frame.bytes, routes[i].mac, ETH_ALEN);
+		assert_int_equal(inet_pton(is_ipv6 ? AF_INET6 : AF_INET,
+					   routes[i].destination[is_ipv6], address),
+				 1);
+		frame_set_destination(&frame, address);
+		if (run(entry_of(program, 0), &frame) != (int)routes[i].verdict)
+			fail_msg("another verdict: %s", routes[i].name);
+	}
+	set_forwarding("0");
+}
+
+/* ---- how many ---- */
 
 static void a_prefix_gets_few_answers(void **state)
 {
+	const struct segment syn = {.flags = SYN};
 	struct program *program = *state;
 	uint64_t answered = 0;
 
-	apply(program, "challenge");
-	for (int i = 0; i < 2000; i++) {
-		struct segment syn = segment_from(NET(127, 9, 0, 0) + i % 256, PORT, FLAG_SYN);
-
-		answered += run(program, &syn) == XDP_TX;
-	}
+	apply(program, "2/1s", "challenge");
+	for (unsigned int i = 0; i < 2000; i++)
+		answered += run_segment(program, (struct client){1, i % 256}, &syn) == XDP_TX;
 	assert_int_equal(answered, PREFIX_MOST);
-	assert_int_equal(packets_of(program, RF_CHALLENGED), PREFIX_MOST);
+	assert_int_equal(reason_of(program, RF_CHALLENGED), PREFIX_MOST);
+	assert_int_equal(run_segment(program, (struct client){2, 1}, &syn), XDP_TX);
+	program_set_time(program, START_NS + 4 * NS_PER_S);
+	assert_int_equal(each_of(program, NET(11, 1, 0, 0), 1000), 2);
+	assert_int_equal(run_segment(program, client, &syn), XDP_TX);
 }
 
 static void all_answers_together_are_limited(void **state)
 {
+	const struct segment syn = {.flags = SYN};
 	struct program *program = *state;
 	uint64_t answered = 0;
 
-	apply(program, "challenge answers 30/1s");
-	for (int i = 0; i < 500; i++) {
-		struct segment syn = segment_from(NET(127, 0, 1, 0) + i * 256, PORT, FLAG_SYN);
-
-		answered += run(program, &syn) == XDP_TX;
-	}
+	apply(program, "2/1s", "challenge answers 30/1s");
+	for (unsigned int i = 0; i < 500; i++)
+		answered += run_segment(program, (struct client){i, 1}, &syn) == XDP_TX;
 	assert_int_equal(answered, 30);
 }
-
-/* ---- connections ---- */
-
-static void an_open_connection_passes_and_its_source_is_known(void **state)
-{
-	struct sockaddr_in to = {
-		.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = htonl(SERVER)};
-	struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(CLIENT)};
-	const int client = socket(AF_INET, SOCK_STREAM, 0);
-	struct program *program = *state;
-	socklen_t size = sizeof(from);
-	struct segment ack;
-
-	assert_int_equal(bind(client, (struct sockaddr *)&from, sizeof(from)), 0);
-	assert_int_equal(connect(client, (struct sockaddr *)&to, sizeof(to)), 0);
-	assert_int_equal(getsockname(client, (struct sockaddr *)&from, &size), 0);
-	apply(program, "drop except established");
-	ack = segment_from(CLIENT, PORT, FLAG_ACK);
-	assert_int_equal(run(program, &ack), XDP_DROP); /* of another port: the listener */
-	ack = segment_from(CLIENT, PORT, FLAG_ACK);
-	ack.tcp.source = from.sin_port;
-	assert_int_equal(run(program, &ack), XDP_PASS);
-	assert_int_equal(packets_of(program, RF_ESTABLISHED), 1);
-	assert_int_equal(burst(program, CLIENT, 50), 4);
-	close(client);
-}
-
-static void without_challenge_no_syn_is_answered(void **state)
-{
-	struct program *program = *state;
-	struct segment syn = segment_from(CLIENT, PORT, FLAG_SYN);
-
-	apply(program, "drop except established");
-	assert_int_equal(run(program, &syn), XDP_DROP);
-	assert_int_equal(packets_of(program, RF_CHALLENGED), 0);
-}
-
-#define TEST(function) \
-	cmocka_unit_test_setup_teardown(function, program_setup_at_start, program_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_syn_is_answered_by_a_cookie_that_proves_its_source),
-		TEST(other_packets_are_dropped),
-		TEST(a_frame_to_another_ethernet_address_is_not_answered),
-		TEST(a_syn_without_options_is_answered_without),
-		TEST(a_prefix_gets_few_answers),
-		TEST(all_answers_together_are_limited),
-		TEST(an_open_connection_passes_and_its_source_is_known),
-		TEST(without_challenge_no_syn_is_answered),
+		TEST_BOTH(a_syn_is_answered_by_a_cookie),
+		TEST_BOTH(each_of_these_cookies_proves_its_source),
+		TEST_BOTH(a_cookie_is_of_its_source_and_ports),
+		TEST_BOTH(a_listener_without_recent_cookies_accepts_none),
+		TEST_BOTH(a_replayed_cookie_creates_one_window),
+		TEST_BOTH(proofs_over_the_rate_are_dropped),
+		TEST_BOTH(other_rules_do_not_change_challenges),
+		TEST_BOTH(listeners_that_share_a_port_accept_their_cookies),
+		TEST_BOTH(other_packets_are_dropped),
+		TEST_BOTH(a_frame_to_another_ethernet_address_is_not_answered),
+		TEST_BOTH(where_packets_are_forwarded_the_routes_decide),
+		TEST_BOTH(a_prefix_gets_few_answers),
+		TEST_BOTH(all_answers_together_are_limited),
 	};
 
-	return cmocka_run_group_tests(tests, open_namespace, close_namespace);
+	return cmocka_run_group_tests(tests, open_namespace, NULL);
 }
