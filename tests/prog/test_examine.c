@@ -43,6 +43,8 @@ static const struct segment syns[] = {
 		     "12345678\1\1"),
 	 .data = 33},
 	{.name = "ECN", .flags = SYN | ECE_CWR, OPTIONS(MSS)},
+	{.name = "Accurate ECN", .flags = SYN | ECE_CWR, .reserved = 1, OPTIONS(MSS)},
+	{.name = "reserved bits", .flags = SYN, .reserved = 0xe, OPTIONS(MSS)},
 	{.name = "PSH and URG", .flags = SYN | 0x28, OPTIONS(MSS)},
 	{.name = "tagged", .headers = &tagged, .flags = SYN, OPTIONS(MSS)},
 	{.name = "the last sequence number", .seq = 0xffffffff, .flags = SYN, OPTIONS(MSS)},
