@@ -84,6 +84,12 @@ static __always_inline __u32 set_tuple(struct examination *its)
 	return sizeof(its->tuple.ipv4);
 }
 
+/* Is the frame a broadcast or a multicast? */
+static __always_inline int is_to_group(const struct examination *its)
+{
+	return its->mac[0] & 1;
+}
+
 /* Is the frame's destination an Ethernet address of this host? */
 static __always_inline int is_own_mac(const struct examination *its)
 {
@@ -98,7 +104,8 @@ static __always_inline int is_own_mac(const struct examination *its)
 }
 
 /*
- * Is the destination a local address? If the interface forwards packets, the routing table decides.
+ * Is the destination a local address, and of one host? If the interface forwards packets, the
+ * routing table decides, but does not distinguish local addresses from those of groups.
  * If it does not, the kernel does not look up a route; then packets for other hosts are those that
  * a bridge or a macvlan on the interface receives, and they have a different destination MAC.
  */
@@ -107,7 +114,7 @@ __noinline int is_for_host(struct xdp_md *ctx)
 	struct examination *its = find_examination();
 	long found;
 
-	if (!its)
+	if (!its || is_to_group(its))
 		return 0;
 	its->fib = (struct bpf_fib_lookup){.ifindex = ctx->ingress_ifindex};
 	its->fib.l4_protocol = its->protocol;

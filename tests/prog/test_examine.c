@@ -339,6 +339,8 @@ static const struct route_row {
 	 XDP_TX},
 	{"routed", HOST_MAC, {"203.0.113.9", "2001:db8::9"}, XDP_DROP},
 	{"unreachable", HOST_MAC, {"198.51.100.9", "2001:db9::9"}, XDP_DROP},
+	{"broadcast", "\377\377\377\377\377\377", {"127.255.255.255", "ff02::1"}, XDP_DROP},
+	{"multicast", "\x33\x33\0\0\0\xfb", {"224.0.0.251", "ff02::fb"}, XDP_DROP},
 };
 
 static void where_packets_are_forwarded_the_routes_decide(void **state)
