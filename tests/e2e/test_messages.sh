@@ -320,7 +320,7 @@ shape '{limits: [{name: "string", rate: "number", window_ms: "number", unit: "st
 	algorithm: "string", edge: "string", cells: "number", burst: "null", match: "string",
 	dport: "null", sport: "null", to: "null",
 	length: "null", flags: "null", from: "null", per: "number", per6: "number", shadow: "boolean",
-	count_rejected: "boolean", exact: "boolean", fleet: "null", ban_ms: "null", ban_all: "boolean"}]}' limit list
+	count_rejected: "boolean", exact: "boolean", over: "null", fleet: "null", ban_ms: "null", ban_all: "boolean"}]}' limit list
 ringfence detach "${port[0]}" >"$scratch/log"
 use "$shipped"
 shape '{interfaces: [{name: "string", fence: "string", mode: "string", outcome: "string",
