@@ -27,6 +27,7 @@
 #include "build/tests/forge.skel.h"
 
 #define DONE_POLL_NS 2000000ull
+#define FRAMES_A_CALL 4194304 /* about a second: a flood without pauses */
 
 struct forger {
 	const char *dev;
@@ -166,6 +167,9 @@ static void forge_frames(struct forger *forger)
 	forger->repeat.program = bpf_program__fd(forger->object->progs.send_forged);
 	forger->repeat.frame = forger->frame.bytes;
 	forger->repeat.frame_bytes = forger->frame.used;
+	forger->repeat.frames_a_call = FRAMES_A_CALL;
+	if (count && !forger->flow.rate_pps)
+		forger->repeat.frames_a_call = count / forger->repeat.cpus_n;
 	repeat_start(&forger->repeat);
 	if (!count)
 		signal_until(end);

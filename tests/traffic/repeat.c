@@ -13,7 +13,7 @@
 
 #include "traffic.h"
 
-#define FRAMES_A_CALL 8192 /* some milliseconds, for a thread to stop soon */
+#define FRAMES_A_CALL 8192 /* by default: some milliseconds, for a thread to stop soon */
 
 static sigset_t awaited_signals(void)
 {
@@ -47,7 +47,8 @@ static void *repeat_on_cpu(void *context)
 		die(1, "CPU %d: cannot run there: %s", thread->cpu, strerror(errno));
 	while (!__atomic_load_n(&repeat->stop, __ATOMIC_RELAXED)) {
 		LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = repeat->frame,
-			    .data_size_in = repeat->frame_bytes, .repeat = FRAMES_A_CALL,
+			    .data_size_in = repeat->frame_bytes,
+			    .repeat = repeat->frames_a_call ? repeat->frames_a_call : FRAMES_A_CALL,
 			    .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
 		int err = bpf_prog_test_run_opts(repeat->program, &run);
 

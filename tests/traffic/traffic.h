@@ -104,6 +104,11 @@ struct repeat {
 	const void *frame;
 	size_t frame_bytes;
 	uint64_t rest_ns; /* of each thread after some thousand frames */
+	/*
+	 * Frames of one system call; 0: the default. The kernel waits for grace periods in each
+	 * call, for tens of milliseconds, and a thread stops only at the end of a call.
+	 */
+	uint32_t frames_a_call;
 	bool stop;
 	size_t cpus_n;
 	struct repeat_thread {
