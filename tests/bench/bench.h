@@ -8,7 +8,7 @@
  *   shapes.c  … of limits with `sport`, `to`, `length`, `flags`
  *   crowd.c   … of many that pass        group.c      assembles groups
  *   users.c   … of many, as users have   habit.c      are packets in the expected state?
- *   newcomers.c  … of new sources
+ *   newcomers.c  … of new sources            challenge.c  … that are examined
  *   run.c     measures, in turns         pair.c       while another CPU does the same
  *   table.c   prints                     budget.c     checks against bounds
  *   quiet.c   was the machine quiet?     machine.c    identifies the machine
@@ -183,6 +183,9 @@ void target_open(struct target *target, int fd);
 void target_open_fence(struct target *target, enum family family, uint32_t sources, uint32_t leases,
 		       const struct load *load);
 void target_close(struct target *target);
+/* Lets the walk write the headers of that frame before each packet, for programs that change them.
+ */
+void target_restore(struct target *target, const struct frame *frame);
 /* Advances the injected clock. */
 void target_pass_time(struct target *target, uint64_t ns);
 /* Denies a prefix without sources, or removes it again, as the command line would. */
@@ -269,7 +272,7 @@ void habit_begin(struct sample *sample, const struct row *row, uint32_t packets)
  */
 bool habit_end(struct sample *sample, struct row *row);
 
-/* ---- rows.c, shapes.c, crowd.c, users.c, newcomers.c ---- */
+/* ---- rows.c, shapes.c, crowd.c, users.c, newcomers.c, challenge.c ---- */
 
 void measure_all(struct report *report, const struct bench_options *options);
 void measure_shapes(struct report *report, const struct bench_options *options, enum family family);
@@ -282,6 +285,8 @@ struct row *crowd_add_insert(struct group *group, const char *name, enum family 
 			     uint32_t windows, bool fill);
 void measure_newcomers(struct report *report, const struct bench_options *options,
 		       enum family family);
+void measure_challenges(struct report *report, const struct bench_options *options,
+			enum family family);
 
 /* ---- quiet.c ---- */
 

@@ -348,6 +348,7 @@ void measure_all(struct report *report, const struct bench_options *options)
 		measure_crowds(report, options, family);
 		measure_users(report, options, family);
 		measure_newcomers(report, options, family);
+		measure_challenges(report, options, family);
 		measure_rules(report, options, family);
 		measure_cold_rules(report, options, family);
 		measure_shapes(report, options, family);

@@ -45,6 +45,18 @@ void target_open(struct target *target, int fd)
 	target->fd[IPV6] = bpf_program__fd(walk->progs.walk6);
 }
 
+void target_restore(struct target *target, const struct frame *frame)
+{
+	struct walk_bpf *walk = target->walk;
+
+	if (frame->family == IPV4)
+		memcpy(&walk->bss->whole4, &frame->v4.ip, sizeof(walk->bss->whole4));
+	else
+		memcpy(&walk->bss->whole6, &frame->v6.ip, sizeof(walk->bss->whole6));
+	target->fd[IPV4] = bpf_program__fd(walk->progs.walk4_restoring);
+	target->fd[IPV6] = bpf_program__fd(walk->progs.walk6_restoring);
+}
+
 static void check_error(int err, const struct rf_error *error)
 {
 	if (err)
@@ -128,6 +140,11 @@ static void set_rules(struct rf_ruleset *rules, enum family family, const struct
 		allow(rules, &allowed);
 	}
 	rules->bank.newcomers.then = load->then;
+	if (load->then == RF_NEWCOMERS_CHALLENGE) {
+		rules->bank.newcomers.except_established = 1;
+		rules->bank.newcomers.answers = RF_LIMIT_MAX;
+		rules->bank.newcomers.answers_ns = SECOND;
+	}
 	rules->bank.newcomers.rate = load->newcomers ? load->newcomers : 1;
 	rules->bank.newcomers.window_ns = load->newcomers ? SECOND : HOUR;
 	rf_prefixes_free(&allowed);
@@ -153,6 +170,7 @@ static void arm(struct target *target, enum family family, const struct load *lo
 	view->config->injected_ns = START_NS;
 	check_error(rf_fence_make_leases(view, &error), &error);
 	set_rules(&rules, family, load);
+	view->config->own_macs = 1; /* all zeros, as of lo */
 	check_error(rf_fence_commit(view, &rules, NULL, NULL, &error), &error);
 	rf_ruleset_free(&rules);
 	target->view = view;
