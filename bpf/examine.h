@@ -25,6 +25,19 @@
 #define AF_INET 2
 #define AF_INET6 10
 
+/*
+ * Can the source be the address of a host? Otherwise the packet is forged, and a response would
+ * reach a group of hosts or none. The kernel drops such packets, but only after the driver.
+ */
+static __always_inline int is_from_host(const struct examination *its)
+{
+	const __u8 first = *(const __u8 *)&its->ip.v4.saddr;
+
+	if (its->is_ipv6)
+		return its->ip.v6.saddr.s6_addr[0] != 0xff && its->ip.v6.saddr.s6_addr32[0];
+	return first && first < 224;
+}
+
 /* Copies the headers. False: the packet is of a kind that is not examined. */
 static __always_inline int read_headers(struct xdp_md *ctx, struct examination *its,
 					const struct rf_packet *packet)
@@ -44,13 +57,13 @@ static __always_inline int read_headers(struct xdp_md *ctx, struct examination *
 		if (bpf_xdp_load_bytes(ctx, its->network, &its->ip.v6, sizeof(its->ip.v6)))
 			return 0;
 		its->length = RF_BE16(its->ip.v6.payload_len);
-		return 1;
+		return is_from_host(its);
 	}
 	if (bpf_xdp_load_bytes(ctx, its->network, &its->ip.v4, sizeof(its->ip.v4)) ||
 	    its->ip.v4.frag_off & RF_BE16(FRAGMENT_MASK))
 		return 0;
 	its->length = RF_BE16(its->ip.v4.tot_len) - sizeof(struct iphdr);
-	return 1;
+	return is_from_host(its);
 }
 
 /* Copies the first `size` bytes of layer 4; false: the packet does not have as many. */

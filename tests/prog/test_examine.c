@@ -315,6 +315,30 @@ static void a_frame_to_another_ethernet_address_is_not_answered(void **state)
 	assert_int_equal(reason_of(program, RF_CHALLENGED), 0);
 }
 
+static void an_address_of_no_host_gets_no_response(void **state)
+{
+	static const char *const sources[][2] = {{"0.0.0.0", "::"},
+						 {"0.1.2.3", "::ffff:192.0.2.1"},
+						 {"224.0.0.1", "ff02::1"},
+						 {"239.255.255.255", "ff0e::1"},
+						 {"255.255.255.255", "ff00::"}};
+	struct program *program = *state;
+
+	apply(program, "2/1s", "challenge");
+	for (size_t i = 0; i < UNIT_ARRAY_SIZE(sources); i++) {
+		struct frame frame = segment_from(client, &(struct segment){.flags = SYN});
+		unsigned char address[16] = {};
+
+		assert_int_equal(inet_pton(ip_version == 6 ? AF_INET6 : AF_INET,
+					   sources[i][ip_version == 6], address),
+				 1);
+		frame_set_source(&frame, address);
+		if (run(entry_of(program, 0), &frame) != XDP_DROP)
+			fail_msg("a response to %s", sources[i][ip_version == 6]);
+	}
+	assert_int_equal(reason_of(program, RF_CHALLENGED), 0);
+}
+
 /* ---- an interface that forwards packets ---- */
 
 static void set_forwarding(const char *on)
@@ -409,6 +433,7 @@ int main(void)
 		TEST_BOTH(listeners_that_share_a_port_accept_their_cookies),
 		TEST_BOTH(other_packets_are_dropped),
 		TEST_BOTH(a_frame_to_another_ethernet_address_is_not_answered),
+		TEST_BOTH(an_address_of_no_host_gets_no_response),
 		TEST_BOTH(where_packets_are_forwarded_the_routes_decide),
 		TEST_BOTH(a_prefix_gets_few_answers),
 		TEST_BOTH(all_answers_together_are_limited),
