@@ -36,10 +36,11 @@ is_as_shown() { # COMMAND
 
 # ---- running ----
 
-# The test must set tree, and work to the directory in which the commands run.
+# The test must set tree, and work to the directory in which the commands run. If it has a function
+# after_example, that is called with each command that has run.
 
 # The reason for skipping an example; empty if it runs.
-reason() { # TEXT
+why_skipped() { # TEXT
 	local regex why
 
 	while IFS=$'\t' read -r regex why; do
@@ -82,7 +83,7 @@ settle() { # DOCUMENT
 
 	[ -n "$command" ] || return
 	name="$1:$at: $command"
-	why=$(reason "$command")
+	why=$(why_skipped "$command")
 	if [ -n "$why" ]; then
 		echo "# $name: left out: $why"
 	else
@@ -92,8 +93,9 @@ settle() { # DOCUMENT
 		# machine takes longer to send, and to start.
 		for seconds in 4 4 4 4 4 4 4 4 30 120; do
 			run_line "$command" "$seconds"
-			[[ $command =~ ^ringfence\ (show|top|stats|.*\ watch) ]] || break
+			[[ $command =~ ^ringfence\ (show|top|status|stats|events|.*\ watch) ]] || break
 			is_as_shown "$command" && break
+			pause 0.5
 		done
 		if [ "$status" != 0 ]; then
 			fail "$name"
@@ -105,6 +107,7 @@ settle() { # DOCUMENT
 			explain got "$(<"$scratch/got")"
 			explain want "$(<"$scratch/want")"
 		fi
+		[ "$(type -t after_example)" != function ] || after_example "$command"
 	fi
 	command=''
 	: >"$scratch/shown"
@@ -139,7 +142,7 @@ run_document() { # DOCUMENT
 		rule) echo "$text${first:+ $first}" >>"$scratch/rules" && at=$line ;;
 		block)
 			[ "$text" != other ] ||
-				check "$document:$line: a block that no test runs has a reason" test -n "$(reason "$first")"
+				check "$document:$line: a block that no test runs has a reason" test -n "$(why_skipped "$first")"
 			;;
 		esac
 	done 4<"$scratch/examples"

@@ -49,8 +49,10 @@ files() { # PREFIX SBINDIR: the expected list
 		644 $1/share/doc/ringfence/guides/attaching.md
 		644 $1/share/doc/ringfence/guides/crowdsec.md
 		644 $1/share/doc/ringfence/guides/defaults.md
+		644 $1/share/doc/ringfence/guides/dns.md
 		644 $1/share/doc/ringfence/guides/fail2ban.md
 		644 $1/share/doc/ringfence/guides/first-hour.md
+		644 $1/share/doc/ringfence/guides/forged-floods.md
 		644 $1/share/doc/ringfence/guides/nftables.md
 		644 $1/share/doc/ringfence/guides/prometheus.md
 		644 $1/share/doc/ringfence/guides/two-front-ends.md
