@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -134,6 +135,16 @@ static void keep_attribute(const struct nlattr *attribute, struct rf_link_state 
 		state->rx_packets = stats.rx_packets;
 		break;
 	}
+}
+
+uint64_t rf_netlink_parse_mac(const struct nlattr *attribute)
+{
+	const uint8_t *byte = mnl_attr_get_payload(attribute);
+	uint64_t mac = 0;
+
+	for (int i = 0; mnl_attr_get_payload_len(attribute) == ETH_ALEN && i < ETH_ALEN; i++)
+		mac |= (uint64_t)byte[i] << 8 * i;
+	return mac;
 }
 
 void rf_netlink_parse_state(const struct nlmsghdr *message, struct rf_link_state *state)
@@ -284,6 +295,24 @@ void rf_received_read(struct rf_received *received, size_t count)
 		return;
 	rf_received_parse(list, received, count);
 	fclose(list);
+}
+
+/* ---- settings ---- */
+
+int rf_net_setting(const char *name)
+{
+	char path[128];
+	FILE *file;
+	int value;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s", name);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fscanf(file, "%d", &value) != 1)
+		value = -1;
+	fclose(file);
+	return value;
 }
 
 /* ---- hardware types ---- */

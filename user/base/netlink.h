@@ -26,6 +26,8 @@ int rf_netlink_ask(struct mnl_socket *socket, struct nlmsghdr *request, mnl_cb_t
 int rf_netlink_links(unsigned int index, mnl_cb_t keep, void *context, int *count);
 /* The same with each interface whose master has that index. */
 int rf_netlink_members(unsigned int master, mnl_cb_t keep, void *context, int *count);
+/* An Ethernet address of IFLA_ADDRESS, the first byte lowest; 0: it is not of Ethernet. */
+uint64_t rf_netlink_parse_mac(const struct nlattr *attribute);
 /* The MTU of an interface; Ethernet's if it cannot be read. */
 unsigned int rf_netlink_mtu(const char *name);
 
@@ -72,6 +74,17 @@ struct rf_received {
 void rf_received_read(struct rf_received *received, size_t count);
 /* The same of such a list. */
 void rf_received_parse(FILE *list, struct rf_received *received, size_t count);
+
+/* ---- settings ---- */
+
+/*
+ * A number in /proc/sys/net of this process's network namespace; -1: it cannot be read. `name` is
+ * as in RF_SYNCOOKIES.
+ */
+int rf_net_setting(const char *name);
+
+#define RF_SYNCOOKIES "ipv4/tcp_syncookies"
+#define RF_SYNCOOKIES_ALWAYS 2 /* as challenges of newcomers require */
 
 /* ---- hardware types ---- */
 

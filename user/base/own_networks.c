@@ -172,17 +172,6 @@ static bool is_upper(const char *kind)
 	return false;
 }
 
-/* The first byte lowest; 0: it is no address of Ethernet. */
-static uint64_t parse_mac(const struct nlattr *attribute)
-{
-	const uint8_t *byte = mnl_attr_get_payload(attribute);
-	uint64_t mac = 0;
-
-	for (int i = 0; mnl_attr_get_payload_len(attribute) == ETH_ALEN && i < ETH_ALEN; i++)
-		mac |= (uint64_t)byte[i] << 8 * i;
-	return mac;
-}
-
 static void parse_link(const struct nlmsghdr *message, struct link *link)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
@@ -204,7 +193,7 @@ static void parse_link(const struct nlmsghdr *message, struct link *link)
 			is_elsewhere = true;
 			break;
 		case IFLA_ADDRESS:
-			link->mac = parse_mac(attribute);
+			link->mac = rf_netlink_parse_mac(attribute);
 			break;
 		case IFLA_IFNAME:
 			snprintf(link->name, sizeof(link->name), "%s", mnl_attr_get_str(attribute));

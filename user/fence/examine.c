@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/netlink.h"
 #include "base/own_networks.h"
 #include "fence/private.h"
 
@@ -71,23 +72,6 @@ void rf_fence_renew_macs(const struct rf_fence *fence)
 
 /* ---- SYN cookies ---- */
 
-#define SYNCOOKIES "/proc/sys/net/ipv4/tcp_syncookies"
-#define SYNCOOKIES_ALWAYS 2
-
-/* Of this process's network namespace; -1: it cannot be read. */
-static int read_syncookies(void)
-{
-	FILE *file = fopen(SYNCOOKIES, "re");
-	int value;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%d", &value) != 1)
-		value = -1;
-	fclose(file);
-	return value;
-}
-
 int rf_fence_check_challenge(const struct rf_fence *fence, const struct rf_bank *bank,
 			     const struct rf_bank *present, struct rf_error *error)
 {
@@ -96,14 +80,14 @@ int rf_fence_check_challenge(const struct rf_fence *fence, const struct rf_bank 
 	if (bank->newcomers.then != RF_NEWCOMERS_CHALLENGE ||
 	    present->newcomers.then == RF_NEWCOMERS_CHALLENGE || !fence->interfaces)
 		return 0;
-	syncookies = read_syncookies();
-	if (syncookies == SYNCOOKIES_ALWAYS)
+	syncookies = rf_net_setting(RF_SYNCOOKIES);
+	if (syncookies == RF_SYNCOOKIES_ALWAYS)
 		return 0;
 	if (syncookies < 0)
-		return rf_error_failed(
-			error, -EINVAL,
-			"newcomers: 'then challenge' requires SYN cookies, and " SYNCOOKIES
-			" cannot be read; write 'then drop except established'");
+		return rf_error_failed(error, -EINVAL,
+				       "newcomers: 'then challenge' requires SYN cookies, and "
+				       "/proc/sys/net/" RF_SYNCOOKIES
+				       " cannot be read; write 'then drop except established'");
 	return rf_error_failed(
 		error, -EINVAL,
 		"newcomers: 'then challenge' requires net.ipv4.tcp_syncookies=2, for IPv6 as "
