@@ -14,6 +14,7 @@
 
 #include "kernel/names.h"
 #include "kernel/needs.h"
+#include "ringfence/abi.h"
 
 #define RF_DEVICE_NAME_SIZE 32
 
@@ -141,6 +142,22 @@ struct rf_channels {
 	uint32_t rx_max, tx_max, combined_max;
 };
 
+/* Of an interface whose fence has 'then challenge' or 'except established' in its rules. */
+struct rf_challenge_facts {
+	struct rf_newcomers rule; /* the active one; all 0: no fence */
+	/* Settings of this network namespace; -1: it cannot be read. */
+	int syncookies, timestamps, fast_open;
+	bool forwards4, forwards6;	/* from this interface */
+	enum rf_answer listens;		/* a TCP socket, on an address that is no loopback's */
+	bool has_udp[RF_DNS_PORTS_MAX]; /* the same at each DNS port of the rule */
+	bool has_tcp[RF_DNS_PORTS_MAX];
+	enum rf_answer peer_receives;	   /* of a veth: the peer has a program in native mode */
+	uint64_t own_mac[RF_OWN_MACS_MAX]; /* as the fence stores them */
+	int own_macs;
+	/* An interface that gets its packets, and whose address the fence lacks; "": none. */
+	char unknown_mac_of[IF_NAMESIZE];
+};
+
 struct rf_interface_facts {
 	char name[IF_NAMESIZE];
 	char driver[RF_DEVICE_NAME_SIZE];
@@ -148,13 +165,17 @@ struct rf_interface_facts {
 	unsigned int hardware;		/* ARPHRD_… */
 	char parent[IF_NAMESIZE]; /* the interface below a vlan or macvlan; the peer of a veth */
 	bool parent_fenced, parent_ethernet;
-	char master[IF_NAMESIZE]; /* the bond or bridge that it belongs to */
+	/* Of a parent in another network namespace; 0: none. */
+	unsigned int parent_index;
+	uint32_t parent_namespace; /* the id by which this network namespace knows it */
+	char master[IF_NAMESIZE];  /* the bond or bridge that it belongs to */
 	char master_kind[RF_DEVICE_NAME_SIZE], master_driver[RF_DEVICE_NAME_SIZE];
 	bool master_occupied, master_fenced; /* by an XDP program, by ringfence */
 	char ports[96]; /* of a bond or bridge, separated by spaces, as many as fit */
 	int port_count, ports_named, ports_fenced;
 	int bond_mode; /* as the kernel numbers them; -1: no bond */
 	bool is_loopback, is_up;
+	uint64_t mac; /* as in rf_config.own_mac */
 	int mtu;
 	int cpus;
 
@@ -178,9 +199,13 @@ struct rf_interface_facts {
 	char bypass[96];    /* observations of that */
 	uint64_t paused_ns; /* how long its fence drops nothing yet; 0: it is not paused */
 	bool needs_frags;   /* ringfence is attached by the entry that its MTU has outgrown */
+	struct rf_challenge_facts challenge;
 };
 
-/* Fills in relations between facts: parent_fenced, master_…, port…, peer_tx. */
+/*
+ * Fills in relations between facts: parent_fenced, master_…, port…, peer_tx, peer_receives,
+ * unknown_mac_of.
+ */
 void rf_diagnose_relate(struct rf_interface_facts *facts, int count);
 
 /* ---- findings from the driver's row ---- */
@@ -189,6 +214,10 @@ void rf_diagnose_relate(struct rf_interface_facts *facts, int count);
 void rf_diagnose_driver(const struct rf_interface_facts *facts, struct rf_findings *findings);
 /* Problems that appeared since the attach in native mode. */
 void rf_diagnose_attached(const struct rf_interface_facts *facts, struct rf_findings *findings);
+
+/* ---- findings from the rules for newcomers ---- */
+
+void rf_diagnose_challenge(const struct rf_interface_facts *facts, struct rf_findings *findings);
 
 /* ---- all findings ---- */
 

@@ -37,8 +37,8 @@ static void check_half(const struct rf_interface_facts *facts, struct rf_finding
 }
 
 /*
- * Without a queue for each CPU, sending is slower, but ringfence does not send. Linux before 5.13
- * refuses native mode.
+ * Without a queue for each CPU, sending is slower, but ringfence sends only challenges. Linux
+ * before 5.13 refuses native mode.
  */
 static void check_spare(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
@@ -51,8 +51,8 @@ static void check_spare(const struct rf_interface_facts *facts, struct rf_findin
 	}
 	rf_findings_add(findings, RF_NOTE, "queues to send",
 			"%u of at most %u queues are used, and virtio_net needs one more for each "
-			"of %u CPUs to send from XDP; ringfence sends nothing, but Linux before "
-			"5.13 refuses native mode then",
+			"of %u CPUs to send from XDP; ringfence sends only challenges, but "
+			"Linux before 5.13 refuses native mode then",
 			pairs, max, cpus);
 	if (max > cpus)
 		rf_findings_remedy(findings, "ethtool -L %s combined %u", facts->name, max - cpus);
@@ -590,6 +590,37 @@ static void add_port(struct rf_interface_facts *master, const struct rf_interfac
 		 port->name);
 }
 
+/* Do packets that arrive on `on` continue to this interface, under its Ethernet address? */
+static bool gets_packets_of(const struct rf_interface_facts *facts, int count,
+			    const struct rf_interface_facts *its,
+			    const struct rf_interface_facts *on)
+{
+	const struct rf_interface_facts *parent = find_named(facts, count, its->parent);
+
+	if (its == on)
+		return true;
+	for (int i = 0; i < count; i++)
+		if (strcmp(facts[i].master, its->name) == 0 &&
+		    gets_packets_of(facts, count, &facts[i], on))
+			return true;
+	return parent && is_child(its) && gets_packets_of(facts, count, parent, on);
+}
+
+static void find_unknown_mac(struct rf_interface_facts *its, const struct rf_interface_facts *facts,
+			     int count)
+{
+	struct rf_challenge_facts *challenge = &its->challenge;
+
+	for (int i = count - 1; i >= 0; i--) {
+		bool is_known = !facts[i].mac;
+
+		for (int n = 0; n < challenge->own_macs; n++)
+			is_known |= challenge->own_mac[n] == facts[i].mac;
+		if (!is_known && gets_packets_of(facts, count, &facts[i], its))
+			memcpy(challenge->unknown_mac_of, facts[i].name, IF_NAMESIZE);
+	}
+}
+
 void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -601,6 +632,11 @@ void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
 		facts[i].parent_ethernet = parent && rf_has_ethernet(parent->hardware);
 		if (parent && parent->has_channels)
 			facts[i].peer_tx = parent->channels.tx + parent->channels.combined;
+		if (parent)
+			facts[i].challenge.peer_receives =
+				parent->program_id && !parent->generic ? RF_YES : RF_NO;
+		if (facts[i].challenge.rule.then == RF_NEWCOMERS_CHALLENGE)
+			find_unknown_mac(&facts[i], facts, count);
 		if (!master)
 			continue;
 		snprintf(facts[i].master_kind, sizeof(facts[i].master_kind), "%s", master->kind);
@@ -662,7 +698,9 @@ void rf_diagnose_interface(const struct rf_interface_facts *facts, struct rf_fin
 		else
 			check_attach(facts, findings);
 	}
-	if (is_fenced(facts))
+	if (is_fenced(facts)) {
 		check_working(facts, findings);
+		rf_diagnose_challenge(facts, findings);
+	}
 	check_spread(facts, findings);
 }
