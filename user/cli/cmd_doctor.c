@@ -77,6 +77,20 @@ static void add_program(struct rf_interface_facts *facts)
 	snprintf(facts->program_name, sizeof(facts->program_name), "%s", occupant.name);
 }
 
+/* Can the fence examine newcomers as its rules require? */
+static void add_challenge(const struct rf_fence *fence, struct rf_interface_facts *facts)
+{
+	struct rf_challenge_facts *challenge = &facts->challenge;
+	struct rf_error unreadable;
+	struct rf_bank bank;
+
+	if (rf_fence_bank(fence, &bank, &unreadable) || !bank.newcomers.except_established)
+		return;
+	challenge->rule = bank.newcomers;
+	challenge->own_macs = rf_fence_own_macs(fence, challenge->own_mac);
+	rf_facts_challenge(facts);
+}
+
 /* Does the fence on the interface still work as attached? */
 static void add_working(struct rf_interface_facts *facts)
 {
@@ -93,6 +107,7 @@ static void add_working(struct rf_interface_facts *facts)
 		facts->is_bypassed = bypass.met == RF_BYPASSED;
 		facts->paused_ns = rf_fence_standing(&fence).paused_ns;
 		rf_bypass_format(&bypass, facts->bypass);
+		add_challenge(&fence, facts);
 	} else if (fence.is_alien) {
 		snprintf(facts->alien, sizeof(facts->alien), "%s", unreadable.text);
 	}

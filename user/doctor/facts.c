@@ -241,8 +241,12 @@ static int keep_link(const struct nlmsghdr *message, void *context)
 		case IFLA_LINK:
 			link.parent = mnl_attr_get_u32(attribute);
 			break;
+		case IFLA_ADDRESS:
+			link.facts.mac = rf_netlink_parse_mac(attribute);
+			break;
 		case IFLA_LINK_NETNSID:
 			elsewhere = true; /* the index is one of another network namespace */
+			link.facts.parent_namespace = mnl_attr_get_u32(attribute);
 			break;
 		case IFLA_MASTER:
 			link.master = mnl_attr_get_u32(attribute);
@@ -252,6 +256,8 @@ static int keep_link(const struct nlmsghdr *message, void *context)
 			break;
 		}
 	}
+	if (elsewhere)
+		link.facts.parent_index = link.parent;
 	if (elsewhere || link.parent == link.index)
 		link.parent = 0;
 	grown = reallocarray(links->link, links->count + 1, sizeof(*links->link));

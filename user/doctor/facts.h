@@ -18,4 +18,10 @@ void rf_facts_machine(struct rf_machine_facts *machine);
  */
 int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *error);
 
+/*
+ * Adds to facts->challenge: the settings and the sockets of this network namespace, and whether a
+ * peer in another one has a program. facts->challenge.rule is set. (facts_challenge.c)
+ */
+void rf_facts_challenge(struct rf_interface_facts *facts);
+
 #endif /* RINGFENCE_FACTS_H */

@@ -70,6 +70,16 @@ void rf_fence_renew_macs(const struct rf_fence *fence)
 		rf_examine_note_macs(fence, &ignored);
 }
 
+int rf_fence_own_macs(const struct rf_fence *fence, uint64_t mac[RF_OWN_MACS_MAX])
+{
+	const struct rf_config *config = fence->config;
+	const uint32_t macs = __atomic_load_n(&config->own_macs, __ATOMIC_ACQUIRE);
+
+	for (int i = 0; i < RF_OWN_MACS_MAX; i++)
+		mac[i] = __atomic_load_n(&config->own_mac[i], __ATOMIC_RELAXED);
+	return macs < RF_OWN_MACS_MAX ? macs : RF_OWN_MACS_MAX;
+}
+
 /* ---- SYN cookies ---- */
 
 int rf_fence_check_challenge(const struct rf_fence *fence, const struct rf_bank *bank,

@@ -421,6 +421,8 @@ struct rf_progress {
  * they cannot be read, the stored ones remain. Only with the lock held.
  */
 void rf_fence_renew_macs(const struct rf_fence *fence);
+/* Copies the stored addresses; returns their number. */
+int rf_fence_own_macs(const struct rf_fence *fence, uint64_t mac[RF_OWN_MACS_MAX]);
 /*
  * An error if the rules in `bank` newly challenge newcomers, unlike those in `present`, and the
  * network namespace of this process does not let them: without SYN cookies for all connections
