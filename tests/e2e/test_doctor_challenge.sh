@@ -162,7 +162,15 @@ look "$dev"
 is "$looked" "$(one_problem "$dev")" 'doctor finds one problem with an Ethernet address that was changed'
 is "$(finding addresses)" "problem: the fence does not know the Ethernet address of $dev, which was set after the last change of the rules: newcomers that send to it are dropped without a challenge; run 'ringfence attach $dev'" \
 	'doctor names the interface whose Ethernet address was changed'
-ockets
+remedied 'an Ethernet address' "$dev" addresses 'ok: the fence knows the Ethernet addresses of the interfaces that get its packets'
+send_syns
+is "$more" 20 'SYNs to the Ethernet address are challenged after the remedy'
+
+# ---- sockets ----
+
+is "$(finding listeners)" 'ok: this network namespace has listening TCP sockets' 'doctor finds a listening TCP socket'
+absent 'doctor does not check DNS without a UDP socket at its port' dns
+close_sockets
 open_sockets tcp:80@127.0.0.1 udp:53@127.0.0.53
 look "$dev"
 is "$(finding listeners)" 'note: this network namespace has no listening TCP socket, except on loopback addresses: newcomers over the rate are dropped without a challenge; servers in other network namespaces cannot be reached by challenges' \

@@ -572,6 +572,7 @@ static int renew_interface(const struct rf_interface *interface, const struct rf
 	attached->link_down = rf_carrier_wait(&carrier);
 	if (err)
 		return err;
+	rf_fence_renew_macs(fence);
 	snprintf(attached->fence, sizeof(attached->fence), "%s", fence->name);
 	return 0;
 }
