@@ -15,8 +15,10 @@ RF_INLINE int rf_answers_are_over(__u64 word, __u32 period)
 }
 
 /*
- * Counts one response, if fewer than `most` were counted in the period; returns 0 otherwise. CPUs
- * that race for the last one increment the count beyond `most`, each once, which cannot overflow.
+ * Counts one response, in `period` or a later one, if fewer than `most` were counted in it; returns
+ * 0 otherwise. It also returns 0 if a CPU that lags counts in an earlier period at the same time.
+ * CPUs that race for the last one increment the count beyond `most`, each once, which cannot
+ * overflow.
  */
 RF_INLINE int rf_answers_take(__u64 *word, __u32 period, __u32 most)
 {
@@ -27,6 +29,8 @@ RF_INLINE int rf_answers_take(__u64 *word, __u32 period, __u32 most)
 
 		if (found == seen)
 			return most > 0;
+		if (rf_answers_are_over(found, period))
+			return 0;
 		seen = found; /* another CPU has started the period, or a later one */
 	}
 	if ((__u32)seen >= most)

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 # Mutants that the explorer must detect: changes to a function of the limiter, the leases, the
-# slots, the filter or the bans, or to the order in slots_actors.c, each by a sed -E command.
-# `plain_store` is a function of the explorer. Sourced by test_explorer.sh, which defines try_mutant
-# ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must detect the mutant. A `loose`
-# mutant admits too much, an `uncounted` one loses counts, a `strict` one admits too little or
-# counts too much, an `endless` one retries, an `absent` one loses a source, and a `ban` one bans
-# wrongly.
+# slots, the filter, the bans or the counts of responses, or to the order in slots_actors.c, each by
+# a sed -E command. `plain_store` is a function of the explorer. Sourced by test_explorer.sh, which
+# defines try_mutant ALGORITHM EXPECTED NAME FUNCTION COMMAND: the rows of ALGORITHM must detect the
+# mutant. A `loose` mutant admits too much, an `uncounted` one loses counts, a `strict` one admits
+# too little or counts too much, an `endless` one retries, an `absent` one loses a source, and a
+# `ban` one bans wrongly.
 
 mutants_of_sliding() {
 	try_mutant sliding loose "a plain store in place of the maximum in a cell" rf_cell_raise \
@@ -590,6 +590,43 @@ mutants_of_slots() {
 		's/rf_known_filter_up\(hash, i\)/rf_known_filter_up(hash, i + 1)/'
 }
 
+mutants_of_answers() {
+	try_mutant answers loose "a load and a store in place of the addition to the count" rf_answers_take \
+		's/return \(__u32\)rf_fetch_add\(word, 1\) < most;/plain_store(word, seen + 1);\nreturn 1;/'
+	try_mutant answers loose "the load of the count decides" rf_answers_take \
+		's/return \(__u32\)rf_fetch_add\(word, 1\) < most;/rf_fetch_add(word, 1);\nreturn 1;/'
+	try_mutant answers loose "room for one response more than MOST" rf_answers_take \
+		's/ < most;/ <= most;/; s/seen >= most/seen > most/'
+	try_mutant answers strict "one response less than MOST" rf_answers_take \
+		's/seen >= most/seen + 1 >= most/'
+	try_mutant answers loose "the first response of a period does not count" rf_answers_take \
+		's/<< 32 \| 1\)/<< 32)/'
+	try_mutant answers loose "a response when MOST is 0" rf_answers_take \
+		's/return most > 0;/return 1;/'
+	try_mutant answers loose "a period is started by a plain store" rf_answers_take \
+		's/found = rf_cas\(word, seen, (.*)\);/found = seen;\nplain_store(word, \1);/'
+	try_mutant answers loose "a lost race for a period counts as won" rf_answers_take \
+		's/if \(found == seen\)/if (1)/'
+	try_mutant answers strict "a lost race for a period is refused" rf_answers_take \
+		's/if \(rf_answers_are_over\(found, period\)\)/if (1)/'
+	try_mutant answers strict "a lost race for a period counts in the previous one" rf_answers_take \
+		's/if \(rf_answers_are_over\(found, period\)\)/if (0)/'
+	try_mutant answers strict "after a lost race, the previous count decides" rf_answers_take \
+		's/seen = found;//'
+	try_mutant answers strict "refused packets count" rf_answers_take \
+		's/if \(\(__u32\)seen >= most\)/if (0)/'
+	try_mutant answers strict "an earlier period starts again" rf_answers_are_over \
+		's/ > 0;/ != 0;/'
+	try_mutant answers loose "the same period starts again" rf_answers_are_over \
+		's/ > 0;/ >= 0;/'
+	try_mutant answers strict "no period starts" rf_answers_are_over \
+		's/return .*/return 0 \&\& word + period;/'
+	try_mutant answers strict "periods do not wrap" rf_answers_are_over \
+		's/return .*/return period > (__u32)(word >> 32);/'
+	try_mutant answers strict "a period is compared by its last bit" rf_answers_are_over \
+		's/return .*/return (period \& 1) != (word >> 32 \& 1);/'
+}
+
 mutants_of_bans() {
 	try_mutant bans ban "the word of a ban is not read again" rf_ban_stands \
 		's/ && *$/ \&\&/; s/^\t *rf_cas\(at, word, word\) == word;/1;/'
@@ -632,4 +669,5 @@ each_mutant() {
 	mutants_of_shares
 	mutants_of_slots
 	mutants_of_bans
+	mutants_of_answers
 }

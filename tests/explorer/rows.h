@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The main function of separate programs (slots, shares, loans, several, bans), which prints TAP.
+/*
+ * The main function of separate programs (slots, shares, loans, several, bans, answers), which
+ * prints TAP.
  */
 #ifndef RINGFENCE_EXPLORER_ROWS_H
 #define RINGFENCE_EXPLORER_ROWS_H

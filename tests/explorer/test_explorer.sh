@@ -19,10 +19,10 @@ cached include/ringfence/*.h tests/explorer/*.[ch] tests/explorer/*.sh tests/exp
 # uses slots and filter.
 CORE=(include/ringfence/{algorithm,share,ring,log,bucket,limiter,window_read,window_reopen,lease}.h
 	include/ringfence/{ring_peek,share_ban,share_write,loan}.h
-	include/ringfence/{slot,known_filter,ban_table}.h tests/{peek.h,explorer/{slots,shares,loans}_actors.c})
+	include/ringfence/{slot,known_filter,ban_table,answers}.h tests/{peek.h,explorer/{slots,shares,loans}_actors.c})
 BUILD=build/explorer
-# The longest first; slots, shares, loans, several and bans are separate programs.
-ALGORITHMS="sliding weighted leases loans slots shares several bans log token fixed leaky"
+# The longest first; slots, shares, loans, several, bans and answers are separate programs.
+ALGORITHMS="sliding weighted leases loans slots shares several bans answers log token fixed leaky"
 MUTANT_SECONDS=100 # of a CPU: far beyond what any takes, however busy the machine is
 CPUS=$(getconf _NPROCESSORS_ONLN)
 tried=0
@@ -55,7 +55,7 @@ change_core() { # DIRECTORY FUNCTION COMMAND
 # The program that explores algorithm $1.
 program_of() {
 	case $1 in
-	slots | shares | loans | several | bans) echo "$1" ;;
+	slots | shares | loans | several | bans | answers) echo "$1" ;;
 	*) echo explorer ;;
 	esac
 }
@@ -203,7 +203,7 @@ run_mutants() {
 
 rm -rf "$BUILD"
 copy_core "$BUILD/as-is"
-for program in explorer slots shares loans several bans; do
+for program in explorer slots shares loans several bans answers; do
 	if ! compile_fixed_parts "$program" ||
 		! build "$BUILD/as-is" "$BUILD/$program" -O2 "$program"; then
 		echo "1..1"
@@ -220,7 +220,7 @@ for algorithm in $ALGORITHMS; do
 	fi
 done
 each_mutant
-for program in explorer slots shares loans several bans; do
+for program in explorer slots shares loans several bans answers; do
 	job build_mutants "$program"
 done
 wait
