@@ -15,6 +15,7 @@
 #define IP_CHECK_AT 24
 #define SOURCE4_AT 26
 #define SOURCE6_AT 22
+#define LATE_NS_MOST 100000
 
 char gpl[] SEC("license") = "GPL";
 
@@ -53,8 +54,8 @@ static __always_inline int is_due(struct forge_state *state, __u64 now_ns)
 		return 1;
 	if (state->due_ns > now_ns)
 		return 0;
-	/* delayed by more than a batch: it must not catch up by a burst */
-	if (now_ns - state->due_ns > 10000000)
+	/* delayed by more than a batch: it must not catch up by a burst, which would fill a ring */
+	if (now_ns - state->due_ns > LATE_NS_MOST)
 		state->due_ns = now_ns;
 	state->due_ns += forge.gap_ns;
 	return 1;
