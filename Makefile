@@ -91,7 +91,7 @@ SIDE_BY_SIDE = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY: # preserves intermediate files, such as skeletons
-.PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd bound-fleet faults-fleet explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-tcp bench-fleet bench-keep \
+.PHONY: all tools demo demo-watch demo-fleet screenshots check check-fast check-user check-kernels check-packages check-ecosystem check-systemd bound-fleet faults-fleet explore-fleet soak dist rpm arch fuzz bench bench-program bench-live bench-seen bench-screen bench-watch bench-tcp bench-challenge bench-fleet bench-keep \
 	lint deb deps deps-test deps-lint deps-fuzz deps-bench deps-packages deps-arm64 deps-ecosystem deps-vm install uninstall clean help \
 	FORCE
 
@@ -313,6 +313,9 @@ bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daem
 
 bench-tcp: all build/tests/tcp/flow build/tests/tcp/delay ## measure what TCP reaches under a limit in bytes; about 80 minutes (root)
 	@tests/bench/tcp.sh
+
+bench-challenge: all $(addprefix build/tests/,traffic tcp/newcomers floor.bpf.o) ## measure what challenges cost, and what new clients get in a flood, compared with SYN cookies; 25 minutes (root)
+	@tests/bench/challenge.sh --keep build/bench/challenge.json
 
 bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/share_cost build/tests/agent_says build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)
 	@tests/engine/bench.sh

@@ -27,7 +27,7 @@ systemd-analyze, bash, zsh, fish, Redis 7 or Valkey, Python 3 with jsonschema, n
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc, man'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
-[ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot'
+[ "$kind" = bench ] && needs='nftables, iptables, xdp-filter (xdp-tools), gnuplot, nginx, NSD, dig, curl'
 [ "$kind" = ecosystem ] && needs='fail2ban, nftables, Prometheus with promtool, node_exporter, Python 3 with prometheus_client, jq, Chromium with chromedriver, Node.js 20'
 [ "$kind" = packages ] && needs='a Debian system: debhelper, lintian, debootstrap, rpm, makepkg'
 [ "$kind" = arm64 ] && needs='a Debian system: a cross compiler and libraries for arm64'
@@ -50,7 +50,7 @@ packages() {
 	apt-lint) echo clang-format-14 clang-format shellcheck mandoc man-db ;;
 	apt-fuzz) echo clang libclang-rt-dev ;;
 	apt-clangs) echo clang-19 ;;
-	apt-bench) echo nftables iptables xdp-tools gnuplot-nox ;;
+	apt-bench) echo nftables iptables xdp-tools gnuplot-nox nginx-light nsd bind9-dnsutils curl ;;
 	apt-packages) echo debhelper dpkg-dev fakeroot lintian debootstrap rpm makepkg pacman-package-manager \
 		libarchive-tools ;;
 	apt-arm64) echo crossbuild-essential-arm64 {libbpf,libelf,libhiredis,libjansson,libmicrohttpd,libmnl,libncurses,libseccomp,libsqlite3,libxdp,nettle,zlib1g}-dev:arm64 \
@@ -67,7 +67,7 @@ packages() {
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc man-db ;;
 	dnf-fuzz) echo clang compiler-rt ;;
 	dnf-ecosystem) echo fail2ban-server nftables nodejs python3 jq chromium chromedriver ;;
-	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot ;;
+	dnf-bench) echo nftables iptables-nft xdp-tools gnuplot nginx nsd bind-utils curl ;;
 	pacman-build) echo gcc make clang llvm libbpf libxdp bpf linux-api-headers libelf zlib jansson hiredis libmicrohttpd libmnl \
 		libseccomp ncurses nettle sqlite pkgconf ;;
 	pacman-test) echo cmocka xdp-tools iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
@@ -76,7 +76,7 @@ packages() {
 	pacman-lint) echo clang shellcheck mandoc man-db ;;
 	pacman-fuzz) echo clang compiler-rt ;;
 	pacman-ecosystem) echo fail2ban nftables nodejs python python-prometheus_client jq prometheus prometheus-node-exporter chromium ;;
-	pacman-bench) echo nftables iptables xdp-tools gnuplot ;;
+	pacman-bench) echo nftables iptables xdp-tools gnuplot nginx nsd bind curl ;;
 	zypper-build) echo gcc make clang llvm libbpf-devel libxdp-devel bpftool linux-glibc-devel libelf-devel \
 		zlib-devel libjansson-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel \
 		pkg-config ;;
@@ -85,7 +85,7 @@ packages() {
 	zypper-lint) echo clang ShellCheck mandoc man ;;
 	zypper-fuzz) echo clang ;; # contains the sanitizers' runtime
 	zypper-ecosystem) echo fail2ban nftables nodejs-default python3 jq chromium chromedriver ;;
-	zypper-bench) echo nftables iptables xdp-tools gnuplot ;;
+	zypper-bench) echo nftables iptables xdp-tools gnuplot nginx nsd bind-utils curl ;;
 	esac
 }
 

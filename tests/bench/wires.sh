@@ -46,8 +46,12 @@ add_wire_to() { # NAMESPACE
 	outside ip link set "out$wires" up
 	within "$1" ip link set "$dev" up
 	within "$1" ethtool -K "$dev" gro on
+	run_napi_in_threads "$1" "$dev"
+}
+
+run_napi_in_threads() { # NAMESPACE DEV
 	# /sys must show the namespace's devices only for this command
-	ip netns exec "rf-test-$$-$1" sh -c "echo 1 >/sys/class/net/$dev/threaded" ||
+	ip netns exec "rf-test-$$-$1" sh -c "echo 1 >/sys/class/net/$2/threaded" ||
 		bail 'NAPI cannot run as a thread, which needs Linux 5.12'
 }
 
