@@ -362,6 +362,19 @@ static void rules_that_change_are_described(void **state)
 		"changed any from 20k/1s to 30k/1s; added dns 100/1s; deleted syn 100/1s");
 	feed(watch);
 	expect(watch, RF_EVENT_RULES_CHANGED, 1);
+	watch->scan.standing.active = watch->scan.standing.in_force = 4;
+	rules->newcomers = (struct rf_newcomers){.rate = 5000,
+						 .window_ns = SECOND,
+						 .then = RF_NEWCOMERS_DROP,
+						 .except_established = 1};
+	feed(watch);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_RULES_CHANGED)->detail,
+			    "newcomers rate 5k/1s then drop except established");
+	watch->scan.standing.active = watch->scan.standing.in_force = 5;
+	rules->newcomers = (struct rf_newcomers){};
+	feed(watch);
+	assert_string_equal(made_last(&watch->got, RF_EVENT_RULES_CHANGED)->detail,
+			    "newcomers off");
 }
 
 static void a_pause_is_told_until_it_is_over(void **state)

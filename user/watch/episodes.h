@@ -45,6 +45,7 @@ struct rf_rules_seen {
 	int limits; /* -1: not known, only the numbers above are */
 	char name[RF_LIMITS_MAX][RF_NAME_SIZE];
 	char rate[RF_LIMITS_MAX][RF_RATE_TEXT_SIZE];
+	char newcomers[RF_NEWCOMERS_TEXT_SIZE];
 };
 
 struct rf_events {

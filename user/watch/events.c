@@ -272,7 +272,7 @@ static bool read_all(json_t *json, struct rf_events *events)
 	if (tokens < events->tokens_ns)
 		events->tokens_ns = tokens;
 	events->has_rules = has_rules;
-	events->rules = (struct rf_rules_seen){active, in_force, confirmation, -1, {{0}}, {{0}}};
+	events->rules = (struct rf_rules_seen){active, in_force, confirmation, .limits = -1};
 	events->bans_seen = bans_seen;
 	return copy_text(events->fence, sizeof(events->fence), fence) &&
 	       copy_text(events->identity, sizeof(events->identity), identity) &&

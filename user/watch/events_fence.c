@@ -36,6 +36,7 @@ static void see_rules(const struct rf_snapshot *snapshot, struct rf_rules_seen *
 		memcpy(seen->name[seen->limits], rules->limit[slot].name, RF_NAME_SIZE);
 		rf_format_limit_rate(&rules->limit[slot], seen->rate[seen->limits++]);
 	}
+	rf_format_newcomers(&rules->newcomers, seen->newcomers);
 }
 
 /* The rate of a limit; NULL: there is no such limit. */
@@ -79,6 +80,8 @@ static void describe_change(struct rf_event *event, const struct rf_rules_seen *
 		if (!rate_of(new, old->name[i]))
 			add_text(event, "%sdeleted %s %s", *event->detail ? "; " : "", old->name[i],
 				 old->rate[i]);
+	if (strcmp(old->newcomers, new->newcomers) != 0)
+		add_text(event, "%s%s", *event->detail ? "; " : "", new->newcomers);
 }
 
 static bool has_reverted(const struct rf_rules_seen *seen)
