@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
 # The guides "Under a forged SYN flood" and "DNS servers and resolvers": each command runs, with its
-# output, during a flood like the one that the guide describes; and new clients reach a web server
+# output, during a flood as the guide describes it; and new clients reach a web server
 # and a DNS server as the guide claims.
 
 # shellcheck disable=SC2016,SC2034,SC2317 # dollars for others; examples.sh reads and calls the rest
@@ -41,7 +41,7 @@ all_succeed_with_proofs() {
 	[ "$result" != "$clients of $clients" ] || counts_more proven 1 0
 }
 
-# The answers that a new client of the DNS server gets to two queries, each with its protocol.
+# The address that a new client of the DNS server receives for each of two queries, and the protocol.
 ask_twice() {
 	for _ in 1 2; do
 		outside dig -b "10.80.$resolvers.1" "@${server[4]}" www.example A +tries=1 +time=10 +noall +answer +stats \

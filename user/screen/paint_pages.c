@@ -320,6 +320,8 @@ void rf_paint_help(struct rf_canvas *canvas, int skipped)
 		"\n"
 		"A change is of the source that was under the cursor when the key was pressed. It "
 		"is shown as a command first; Enter runs it as you, Esc does not.\n"
+		"newcomers: packets a second over the newcomers rate that were challenged, passed "
+		"with a proof or on an open connection, or were dropped.\n"
 		"A limit in [brackets] drops now. In (brackets): a shadow limit, and what it would "
 		"drop.\n"
 		"~: a source that is denied, over the newcomers rate or of no limit has no window; "
