@@ -23,7 +23,7 @@ the Linux UAPI headers, libelf, zlib, hiredis, jansson, dygraphs (for plots on t
 [ "$kind" = demo ] && needs='iproute2, jq, sysctl, nsenter'
 [ "$kind" = demo-fleet ] && needs='Redis 7 or Valkey'
 [ "$kind" = test ] && needs='cmocka, xdp-tools, iproute2, jq, curl, ethtool, strace, tcpdump, tshark, tmux, SQLite, stunnel, OpenSSL,
-systemd-analyze, bash, zsh, fish, Redis 7 or Valkey, Python 3 with jsonschema, nginx, NSD, dig'
+systemd-analyze, bash, zsh, fish, Redis 7 or Valkey, Python 3 with jsonschema, nginx, NSD, dig, nftables'
 [ "$kind" = lint ] && needs='clang-format 14, shellcheck, mandoc, man'
 [ "$kind" = fuzz ] && needs="clang's runtime libraries: libFuzzer and the sanitizers"
 [ "$kind" = vm ] && needs='Debian: its kernels are fetched by apt; QEMU, qemu-user, cross compilers, clang'
@@ -43,7 +43,7 @@ packages() {
 		pkg-config ;;
 	# gojq: in place of Debian 12's jq, which starts slowly
 	apt-test) echo libcmocka-dev xdp-tools iproute2 jq gojq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
-		systemd tcpdump tshark zsh fish redis-server stunnel4 openssl nginx-light nsd bind9-dnsutils ;;
+		systemd tcpdump tshark zsh fish redis-server stunnel4 openssl nginx-light nsd bind9-dnsutils nftables ;;
 	apt-demo | zypper-demo) echo iproute2 jq procps util-linux ;;
 	apt-demo-fleet) echo redis-server ;;
 	*-demo-fleet) echo valkey ;;
@@ -62,7 +62,7 @@ packages() {
 		zlib-devel jansson-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel nettle-devel sqlite-devel \
 		pkgconf-pkg-config ;;
 	dnf-test) echo libcmocka-devel xdp-tools libasan libubsan iproute jq curl ethtool strace python3-jsonschema sqlite tmux \
-		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey stunnel openssl nginx nsd bind-utils ;;
+		procps-ng util-linux systemd tcpdump wireshark-cli zsh fish valkey stunnel openssl nginx nsd bind-utils nftables ;;
 	dnf-demo) echo iproute jq procps-ng util-linux ;;
 	dnf-lint) echo clang-tools-extra ShellCheck mandoc man-db ;;
 	dnf-fuzz) echo clang compiler-rt ;;
@@ -71,7 +71,7 @@ packages() {
 	pacman-build) echo gcc make clang llvm libbpf libxdp bpf linux-api-headers libelf zlib jansson hiredis libmicrohttpd libmnl \
 		libseccomp ncurses nettle sqlite pkgconf ;;
 	pacman-test) echo cmocka xdp-tools iproute2 jq curl ethtool strace python-jsonschema tmux procps-ng util-linux systemd \
-		tcpdump wireshark-cli zsh fish valkey stunnel openssl nginx nsd bind ;;
+		tcpdump wireshark-cli zsh fish valkey stunnel openssl nginx nsd bind nftables ;;
 	pacman-demo) echo iproute2 jq procps-ng util-linux ;;
 	pacman-lint) echo clang shellcheck mandoc man-db ;;
 	pacman-fuzz) echo clang compiler-rt ;;
@@ -81,7 +81,7 @@ packages() {
 		zlib-devel libjansson-devel hiredis-devel libmicrohttpd-devel libmnl-devel libseccomp-devel ncurses-devel libnettle-devel sqlite3-devel \
 		pkg-config ;;
 	zypper-test) echo libcmocka-devel xdp-tools iproute2 jq curl ethtool strace python3-jsonschema sqlite3 tmux procps util-linux \
-		systemd tcpdump wireshark zsh fish valkey stunnel openssl nginx nsd bind-utils ;;
+		systemd tcpdump wireshark zsh fish valkey stunnel openssl nginx nsd bind-utils nftables ;;
 	zypper-lint) echo clang ShellCheck mandoc man ;;
 	zypper-fuzz) echo clang ;; # contains the sanitizers' runtime
 	zypper-ecosystem) echo fail2ban nftables nodejs-default python3 jq chromium chromedriver ;;

@@ -20,6 +20,19 @@ servers_wire=0
 servers_mac=02:00:00:00:00:02 # of that wire
 frames_each=1000 # that forge sends
 
+# Drops the packets that the kernel outside sends on its own initiative, for tests that compare counts
+# to the packet. Call it before connect_servers.
+silence_outside() {
+	outside nft -f - <<-'END' || bail 'cannot filter multicast reports'
+		table ip6 silence {
+			chain output {
+				type filter hook output priority filter
+				icmpv6 type { mld-listener-report, mld2-listener-report, nd-router-solicit } drop
+			}
+		}
+	END
+}
+
 # The addresses of one side, and its route to the other.
 add_addresses() { # NAMESPACE IF HOST PEER PEER_MAC
 	within "$1" sh -ec "
@@ -210,6 +223,11 @@ nth_client() { # FAMILY N
 
 reason() { # NAME
 	stats "$servers_wire" ".reasons.$1.packets"
+}
+
+# How often the reason was counted.
+since() { # NAME BEFORE
+	echo $(($(reason "$1") - $2))
 }
 
 counts_more() { # NAME BY BEFORE

@@ -21,7 +21,8 @@ prefix_most=256 # per second
 flood_seconds=3
 
 make_network 1
-connect_servers
+silence_outside
+connect_servers 0
 catch_responses
 start_web_server ''
 within inside sh -c 'echo 2 >/proc/sys/net/ipv4/tcp_syncookies' || bail 'cannot set tcp_syncookies'
@@ -37,15 +38,8 @@ connections() {
 	inside ss -Htn state established "$1" | wc -l
 }
 
-# since REASON BEFORE: how often the reason was counted.
-since() {
-	echo $(($(reason "$1") - $2))
-}
-
-# Residents, which download during all that follows; then the guard is used up. The kernel outside
-# reports its multicast groups from time to time.
+# Residents, which download during all that follows; then the guard is used up.
 rules <<-END
-	allow add fe80::/10
 	limit add residents rate 1M/1s from 192.0.2.1/32,fd00::1/128
 	limit add any rate $limit/1h
 	newcomers rate $rate/1h then challenge
