@@ -12,7 +12,7 @@ syn_length=58 # bytes, of a forged SYN over IPv4, with one option
 patience=180 # s, of clients that must succeed
 
 make_network 1
-connect_servers
+connect_servers 0
 catch_responses
 start_web_server ''
 start_dns_server

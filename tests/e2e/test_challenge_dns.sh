@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# DNS clients that are newcomers over the rate: dig with NSD. The truncated response makes it ask over
-# TCP; only queries get one.
+# DNS clients that are newcomers over the rate: dig with NSD. After the truncated response it repeats the query over
+# TCP. Only queries get a response.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# Connections that are open when rules begin to challenge newcomers, from sources without a window: also
+# Connections that are open when rules start to challenge newcomers, from sources without a window: also
 # half-closed ones, idle ones, and after a hostile client has used up the windows of proofs.
 
 # shellcheck source=tests/e2e/lib.sh

@@ -11,7 +11,7 @@ source tests/e2e/servers.sh
 declare -A resolver=([4]=10.64.0.9 [6]=fd08::9)
 
 make_network 1
-connect_servers
+connect_servers 0
 within outside sh -c 'echo 1 >/proc/sys/net/ipv6/ip_nonlocal_bind' || bail 'cannot set ip_nonlocal_bind'
 catch_responses
 start_dns_server
