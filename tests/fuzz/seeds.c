@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Writes seeds for the fuzzers that take binary inputs: each frame of tests/frames.h to DIR/packet,
- * under its name, and runs of the limiter to DIR/limiter. tests/fuzz/seeds.sh selects the committed
- * ones.
+ * under its name, each message of tests/dns_queries.h to DIR/dns, and runs of the limiter to
+ * DIR/limiter. tests/fuzz/seeds.sh selects the committed ones.
  */
 #include <ctype.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 
 #include "ringfence/limiter.h"
 
+#include "tests/dns_queries.h"
 #include "tests/frames.h"
 #include "tests/fuzz/limiter_input.h"
 
@@ -53,6 +54,16 @@ static void write_frames(void)
 		write_file("packet", rf_frames[i].name, (struct bytes){frame.bytes, frame.length},
 			   (struct bytes){"", 0});
 	}
+}
+
+/* ---- DNS messages ---- */
+
+static void write_messages(void)
+{
+	for (size_t i = 0; i < DNS_ROWS; i++)
+		write_file("dns", dns_rows[i].name,
+			   (struct bytes){dns_rows[i].query, dns_rows[i].length},
+			   (struct bytes){"", 0});
 }
 
 /* ---- runs of the limiter ---- */
@@ -268,6 +279,7 @@ int main(int argc, char **argv)
 	}
 	directory = argv[1];
 	write_frames();
+	write_messages();
 	for (size_t i = 0; i < sizeof(limiter_seeds) / sizeof(limiter_seeds[0]); i++)
 		write_run(&limiter_seeds[i]);
 	return 0;

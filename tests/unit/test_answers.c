@@ -4,6 +4,7 @@
 
 #include "ringfence/answers.h"
 #include "ringfence/dns.h"
+#include "tests/dns_queries.h"
 
 #define PERIOD 7
 #define MOST 5
@@ -63,72 +64,10 @@ static void a_period_wraps(void **state)
 
 /* ---- DNS ---- */
 
-#define HEADER(flags, questions, answers, authority, additional) \
-	"\x12\x34" flags "\0" questions "\0" answers "\0" authority "\0" additional
-#define QUERY HEADER("\1\0", "\1", "\0", "\0", "\0")
-#define QUERY_EDNS HEADER("\1\x20", "\1", "\0", "\0", "\1")
-#define NAME "\7example\3org\0"
-#define QUESTION NAME "\0\1\0\1"
-/* DO, and a cookie of 8 bytes */
-#define OPT                                            \
-	"\0\0\x29\x04\xd0\0\0\x80\0\0\x0c\0\x0a\0\x08" \
-	"cookie!!"
-#define OPT_ANSWER "\0\0\x29\x04\xd0\0\0\x80\0\0\0"
-#define LABEL  \
-	"\x3f" \
-	"123456789012345678901234567890123456789012345678901234567890123"
-
-#define BYTES(text) text, sizeof(text) - 1
-
-struct dns_row {
-	const char *name;
-	const char *query;
-	size_t length;
-	const char *answer;
-	size_t answer_length; /* 0: none */
-};
-
-static const struct dns_row dns_rows[] = {
-	{"plain", BYTES(QUERY QUESTION), BYTES(HEADER("\x83\0", "\1", "\0", "\0", "\0") QUESTION)},
-	{"EDNS with DO and a cookie", BYTES(QUERY_EDNS QUESTION OPT),
-	 BYTES(HEADER("\x83\0", "\1", "\0", "\0", "\1") QUESTION OPT_ANSWER)},
-	{"no recursion, CD", BYTES(HEADER("\0\x10", "\1", "\0", "\0", "\0") QUESTION),
-	 BYTES(HEADER("\x82\x10", "\1", "\0", "\0", "\0") QUESTION)},
-	{"the root", BYTES(QUERY "\0\0\2\0\1"),
-	 BYTES(HEADER("\x83\0", "\1", "\0", "\0", "\0") "\0\0\2\0\1")},
-	{"labels of 63 bytes", BYTES(QUERY LABEL LABEL "\0\0\1\0\1"),
-	 BYTES(HEADER("\x83\0", "\1", "\0", "\0", "\0") LABEL LABEL "\0\0\1\0\1")},
-	{"a response", BYTES(HEADER("\x81\0", "\1", "\0", "\0", "\0") QUESTION), NULL, 0},
-	{"NOTIFY", BYTES(HEADER("\x20\0", "\1", "\0", "\0", "\0") QUESTION), NULL, 0},
-	{"UPDATE", BYTES(HEADER("\x28\0", "\1", "\0", "\0", "\0") QUESTION), NULL, 0},
-	{"no question", BYTES(HEADER("\1\0", "\0", "\0", "\0", "\0")), NULL, 0},
-	{"two questions", BYTES(HEADER("\1\0", "\2", "\0", "\0", "\0") QUESTION QUESTION), NULL, 0},
-	{"an answer", BYTES(HEADER("\1\0", "\1", "\1", "\0", "\0") QUESTION OPT), NULL, 0},
-	{"an authority", BYTES(HEADER("\1\0", "\1", "\0", "\1", "\0") QUESTION OPT), NULL, 0},
-	{"two additional records", BYTES(HEADER("\1\0", "\1", "\0", "\0", "\2") QUESTION OPT OPT),
-	 NULL, 0},
-	{"an additional record that is no OPT",
-	 BYTES(QUERY_EDNS QUESTION "\0\0\xfa\0\xff\0\0\0\0\0\0"), NULL, 0},
-	{"a compressed name", BYTES(QUERY "\xc0\x0c\0\1\0\1"), NULL, 0},
-	{"a label that ends the message", BYTES(QUERY "\7exampl"), NULL, 0},
-	{"a name without an end", BYTES(QUERY "\7example"), NULL, 0},
-	{"no class", BYTES(QUERY NAME "\0\1"), NULL, 0},
-	{"bytes after the question", BYTES(QUERY QUESTION "x"), NULL, 0},
-	{"an OPT that is cut off", BYTES(QUERY_EDNS QUESTION "\0\0\x29\x04\xd0\0\0\0\0\0"), NULL,
-	 0},
-	{"an OPT with too long options",
-	 BYTES(QUERY_EDNS QUESTION "\0\0\x29\x04\xd0\0\0\0\0\0\x0c\0\x0a\0\x08"
-				   "cookie!"),
-	 NULL, 0},
-	{"bytes after the OPT", BYTES(QUERY_EDNS QUESTION OPT "x"), NULL, 0},
-	{"a header that is cut off", BYTES("\x12\x34\1\0\0\1\0\0\0\0\0"), NULL, 0},
-	{"nothing", BYTES(""), NULL, 0},
-};
-
 static void queries_are_answered_with_tc(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < UNIT_ARRAY_SIZE(dns_rows); i++) {
+	for (size_t i = 0; i < DNS_ROWS; i++) {
 		const struct dns_row *row = &dns_rows[i];
 		__u8 message[RF_DNS_BUFFER] = {};
 		__u32 length;
@@ -145,7 +84,7 @@ static void queries_are_answered_with_tc(void **state)
 /* With every truncation and every changed byte. */
 static void an_answer_is_never_longer_than_its_query(void **state)
 {
-	static const char query[] = QUERY_EDNS QUESTION OPT;
+	static const char query[] = DNS_QUERY_EDNS DNS_QUESTION DNS_OPT;
 
 	(void)state;
 	for (size_t length = 0; length < sizeof(query); length++)
@@ -164,7 +103,7 @@ static void a_longer_message_is_not_answered(void **state)
 	__u8 message[RF_DNS_BUFFER] = {};
 
 	(void)state;
-	memcpy(message, QUERY QUESTION, sizeof(QUERY QUESTION) - 1);
+	memcpy(message, DNS_QUERY DNS_QUESTION, sizeof(DNS_QUERY DNS_QUESTION) - 1);
 	assert_int_equal(rf_dns_truncate(message, RF_DNS_QUERY_MAX + 1), 0);
 	assert_int_equal(rf_dns_truncate(message, ~0U), 0);
 }
