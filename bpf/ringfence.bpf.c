@@ -132,9 +132,11 @@ __noinline int refuse_unclassified6(struct question *question)
 static __always_inline __u32 class_of_port(__u32 index, const struct rf_packet *packet)
 {
 	const struct rf_ports *table = bpf_map_lookup_elem(&ports, &index);
-	const __u32 of = rf_packet_ports_of(packet);
+	__u64 of = rf_packet_ports_of(packet);
 	__u32 port = packet->dport;
 
+	/* Otherwise the check is for equality, from which Linux 6.1 derives no bound. */
+	RF_OPAQUE(of);
 	if (!table || of >= RF_PORTS_OF_COUNT)
 		return 0; /* cannot happen; for the verifier */
 	/* Preserves the mask: the bound was lost on the stack. */
