@@ -142,6 +142,14 @@ is "$(macs | head -n 3 | sort)" $'02:00:00:00:01:02\n02:00:00:00:03:01\n02:00:00
 inside ip link set dev "${port[1]}" address 02:00:00:00:04:02
 ringfence deny add 203.0.113.8
 is "$(macs | grep -c 02:00:00:00:04:02)" 1 'a command that changes the fence reads the addresses again'
+for version in 4 6; do
+	inside sysctl -qw "net.ipv$version.conf.macvlan.forwarding=1"
+	ringfence deny add 203.0.113.9
+	is "$(macs | grep -c 02:00:00:00:03:02)" 0 "an address at which only IPv$version packets are forwarded is not among them"
+	inside sysctl -qw "net.ipv$version.conf.${port[1]}.forwarding=1" "net.ipv$version.conf.bridge.forwarding=1"
+	ringfence deny del 203.0.113.9
+	is "$(macs | grep -c 02:00:00:00:03:02)" 1 "it is, if the attached interface also forwards IPv$version packets"
+done
 inside ip link set dev "${port[0]}" address 02:00:00:00:04:03
 ringfence attach "${port[0]}" fence "${port[0]}" >"$scratch/log"
 is "$(macs | head -n 4 | grep -c 02:00:00:00:04:03)" 1 'attach of another interface reads the addresses again'

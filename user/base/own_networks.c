@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +150,8 @@ struct link {
 	unsigned int index;
 	unsigned int master, lower; /* 0: none */
 	bool is_chosen, is_bond;
-	uint64_t mac; /* 0: none */
+	bool forwards[2]; /* IPv4 and IPv6 packets */
+	uint64_t mac;	  /* 0: none */
 	char name[IF_NAMESIZE];
 };
 
@@ -170,6 +173,32 @@ static bool is_upper(const char *kind)
 		if (strcmp(kind, kinds[i]) == 0)
 			return true;
 	return false;
+}
+
+/* Is the value at that place in an array of settings not 0? */
+static bool is_set(const struct nlattr *settings, size_t place)
+{
+	const uint32_t *value = mnl_attr_get_payload(settings);
+
+	return mnl_attr_get_payload_len(settings) > place * sizeof(*value) && value[place];
+}
+
+static void parse_forwarding(const struct nlattr *families, struct link *link)
+{
+	const struct nlattr *family, *attribute;
+
+	mnl_attr_for_each_nested(family, families)
+	{
+		mnl_attr_for_each_nested(attribute, family)
+		{
+			const int type = mnl_attr_get_type(attribute);
+
+			if (mnl_attr_get_type(family) == AF_INET && type == IFLA_INET_CONF)
+				link->forwards[0] = is_set(attribute, IPV4_DEVCONF_FORWARDING - 1);
+			if (mnl_attr_get_type(family) == AF_INET6 && type == IFLA_INET6_CONF)
+				link->forwards[1] = is_set(attribute, DEVCONF_FORWARDING);
+		}
+	}
 }
 
 static void parse_link(const struct nlmsghdr *message, struct link *link)
@@ -194,6 +223,9 @@ static void parse_link(const struct nlmsghdr *message, struct link *link)
 			break;
 		case IFLA_ADDRESS:
 			link->mac = rf_netlink_parse_mac(attribute);
+			break;
+		case IFLA_AF_SPEC:
+			parse_forwarding(attribute, link);
 			break;
 		case IFLA_IFNAME:
 			snprintf(link->name, sizeof(link->name), "%s", mnl_attr_get_str(attribute));
@@ -463,6 +495,36 @@ static bool is_member_of_bond(const struct reading *reading, const struct link *
 	return master && master->is_bond && master->is_chosen;
 }
 
+/*
+ * The program cannot distinguish the packets of an interface from those of a VLAN on it. If only
+ * one of them forwards packets, a packet to its Ethernet address can be for another host.
+ */
+static bool forwards_alone(const struct reading *reading, const struct link *link)
+{
+	for (int i = 0; link->is_chosen && i < reading->links; i++) {
+		const struct link *other = &reading->link[i];
+
+		if (other->is_chosen && ((link->forwards[0] && !other->forwards[0]) ||
+					 (link->forwards[1] && !other->forwards[1])))
+			return true;
+	}
+	return false;
+}
+
+/* Clears the addresses of those that forward alone, also on other interfaces. */
+static void clear_forwarding(struct reading *reading)
+{
+	for (int i = 0; i < reading->links; i++) {
+		const uint64_t mac = reading->link[i].mac;
+
+		if (!forwards_alone(reading, &reading->link[i]))
+			continue;
+		for (int j = 0; j < reading->links; j++)
+			if (reading->link[j].mac == mac)
+				reading->link[j].mac = 0;
+	}
+}
+
 static int add_mac(uint64_t *mac, int macs, int most, uint64_t added)
 {
 	for (int i = 0; i < macs; i++)
@@ -479,6 +541,7 @@ int rf_own_macs_read(uint64_t *mac, int most, const unsigned int *index, size_t 
 	struct reading reading = {.error = error};
 	int macs = 0, err = read_links(&reading, index, count);
 
+	clear_forwarding(&reading);
 	for (int i = 0; i < reading.links; i++)
 		if (reading.link[i].is_chosen || is_member_of_bond(&reading, &reading.link[i]))
 			macs = add_mac(mac, macs, most, reading.link[i].mac);
