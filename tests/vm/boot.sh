@@ -48,6 +48,7 @@ machine() {
 	case $suite in
 	igb | vmxnet3 | e1000e) card 5 "$suite" ;;
 	bond) card 5 igb ;;
+	challenge) card 5 igb && card 6 vmxnet3 && card 7 e1000e ;;
 	esac
 }
 

@@ -3,8 +3,8 @@
 # build.sh ARCHITECTURE CLANG SUITE…: builds this tree for a guest in
 # build/vm/trees/ARCHITECTURE-CLANG: the command line with the program of that compiler, `traffic`,
 # and in newer/ the command line with a program that has a different tag. For the suite `units` it
-# also builds the unit tests; for `lists` and `shares`, their tests that load the program; for this
-# architecture, in foreign/, other XDP programs.
+# also builds the unit tests; for `lists` and `shares`, their tests that load the program; for `chain`
+# and `challenge`, clients; for this architecture, in foreign/, other XDP programs.
 
 # shellcheck source=tests/vm/kernels.sh
 source "$(dirname "$0")/kernels.sh"
@@ -65,6 +65,9 @@ if [[ " ${*:3} " = *' lists '* ]]; then
 fi
 if [[ " ${*:3} " = *' shares '* ]]; then
 	targets+=(build/tests/prog/test_shares{,_race})
+fi
+if [[ " ${*:3} " = *' challenge '* || " ${*:3} " = *' chain '* ]]; then
+	targets+=(build/tests/tcp/newcomers)
 fi
 copy_sources "$tree"
 build "$tree" "${targets[@]}"

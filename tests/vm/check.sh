@@ -39,6 +39,7 @@ suites() { # KERNEL CLANG
 		echo lists
 		echo "$cards"
 		echo bond
+		echo challenge
 	fi
 }
 

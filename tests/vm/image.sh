@@ -17,7 +17,13 @@ script=tests/vm/guest_$suite.sh
 tools=(bash ip jq nsenter bpftool ethtool flock awk sed grep cat cut sort tail head wc tr date mktemp
 	mkdir rmdir rm mv cp ls id sleep uname dirname basename env sh timeout touch true setpriv)
 # The suite `chain` also needs these.
-chain_tools=(xdp-filter xdp-loader strace uniq)
+chain_tools=(xdp-filter xdp-loader strace uniq stat)
+# It and `challenge` need these for tests/e2e/servers.sh.
+server_tools=(nginx nsd truncate)
+
+has_servers() {
+	[ "$suite" = challenge ] || [ "$suite" = chain ]
+}
 
 # put FILE…: copies files to the same place in the image, following links.
 put() {
@@ -28,6 +34,7 @@ put() {
 put_own_tools() {
 	local tool files=() programs=()
 
+	! has_servers || tools+=("${server_tools[@]}")
 	[ "$suite" != chain ] || tools+=("${chain_tools[@]}")
 	[ "$suite" != lists ] || programs=("$tree"/build/tests/prog/test_lists)
 	[ "$suite" != shares ] || programs=("$tree"/build/tests/prog/test_shares) tools+=(xargs echo)
@@ -64,6 +71,7 @@ put_modules() {
 
 	! is_card "$suite" || modules+=("$suite")
 	[ "$suite" != bond ] || modules+=(igb bonding)
+	[ "$suite" != challenge ] || modules+=(igb vmxnet3 e1000e 8021q)
 	mkdir "$guest/modules"
 	for module in "${modules[@]}"; do
 		modprobe -d "$directory" -S "$(<"$directory/release")" --show-depends "$module" 2>"$image.modules" || true
@@ -100,6 +108,11 @@ put_tree() {
 		cp tests/e2e/test_shares.sh "$to/tests/e2e"
 		;;
 	esac
+	if has_servers; then
+		mkdir "$to/build/tests/tcp"
+		cp "$tree/build/tests/tcp/newcomers" "$to/build/tests/tcp"
+		cp tests/e2e/servers.sh "$to/tests/e2e"
+	fi
 	echo "$script" >"$guest/script"
 	echo "$suite" >"$guest/suite"
 }
@@ -114,6 +127,7 @@ put_modules
 put_tree
 mkdir -p "$guest/etc"
 printf '%s\n' root:x:0: ringfence:x:990: >"$guest/etc/group"
+echo root:x:0:0:root:/:/bin/bash >"$guest/etc/passwd" # the servers' user
 cp tests/vm/init "$guest/init"
 (cd "$guest" && find . -print0 | cpio --quiet -0 -o -H newc) >"$image"
 rm -rf "$guest" "$image.list" "$image.modules"

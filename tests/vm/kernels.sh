@@ -29,7 +29,7 @@ is_card() { # SUITE
 # kernel_for KERNEL SUITE: the kernel that runs that suite of tests. Cloud kernels are small, but
 # lack drivers of network cards.
 kernel_for() {
-	if is_card "$2" || [ "$2" = bond ]; then echo "$1-generic"; else echo "$1"; fi
+	if is_card "$2" || [ "$2" = bond ] || [ "$2" = challenge ]; then echo "$1-generic"; else echo "$1"; fi
 }
 
 # suites_of KERNEL: the suites to search; the highest version among them is taken.

@@ -119,6 +119,20 @@ network_cards() {
 	cards $'down and up\nMTU 1400\nMTU 1500\nethtool -G\nethtool -L\nrename\nMTU 4500\nunplug' "${found[@]}"
 }
 
+# challenges CELL…
+challenges() {
+	local cells
+
+	mapfile -t cells < <(printf '%s\n' "$@" | grep '+challenge$')
+	[ ${#cells[@]} -gt 0 ] || return 0
+	cat <<-'END'
+
+		| Linux | card | tests of all cards | challenges, in mode | in a VLAN |
+		|---|---|---|---|---|
+	END
+	cards $'mode\nVLAN' "${cells[@]}"
+}
+
 cat <<'END'
 # Tested kernels and drivers
 
@@ -154,6 +168,12 @@ program still receives every frame ("enforced"), or the driver has dropped the p
 `status` and `doctor` must report it, and `attach` must repair it in place, with exact limits and the same rules, windows
 and lists. "refused" means that the driver refused the change.
 
+Challenges to newcomers (`newcomers … then challenge`) need no newer kernel than the fence. The guests run nginx and
+NSD behind these cards. The driver sends the answers (`XDP_TX`). New clients over the rate must get their page, and their
+DNS answer over TCP, over IPv4 and IPv6; with `then drop`, none may. The same in a VLAN. A card that removes VLAN tags
+hides them from the program in native mode, which then answers without the tag: the answer is lost, and such newcomers
+are dropped. After `ethtool -K IF rxvlan off` they must be answered.
+
 A bond of an igb and a virtio_net, later with a veth, shares a fence with another veth. The packets of all members must
 be counted for the bond, exact to the packet, also after a member joins or leaves.
 
@@ -166,6 +186,7 @@ rows chain "$@"
 rows lists "$@"
 rows shares "$@"
 network_cards "$@"
+challenges "$@"
 rows bond "$@"
 rows refuses "$@"
 rows units "$@"
