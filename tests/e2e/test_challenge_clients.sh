@@ -36,7 +36,7 @@ is_challenged() {
 	local challenged proven
 
 	challenged=$(reason challenged) proven=$(reason proven)
-	is "$(client "${@:2}"), $(since challenged "$challenged") $(since proven "$proven")" 'ok, 1 1' "$1: IPv$2"
+	matches "$(client "${@:2}"), $(since challenged "$challenged") $(since proven "$proven")" 'ok, [1-9] 1' "$1: IPv$2"
 }
 
 # Both ways over challenged connections.
