@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# When newcomers over the rate are not challenged: only shadow limits match, the fence is paused or was
-# not confirmed, or the packet is not for this host. The server listens on wildcard addresses.
+# Challenges in modes of a fence: shadow limits, pause, unconfirmed changes, and generic mode; and packets
+# that are not for this host, while the server listens on wildcard addresses.
 #
 #   outside              inside                  behind
 #   out0  -- wire 0 ---  router, server  ------  198.51.100.2, fd02::2: another listener
@@ -95,6 +95,17 @@ is_unconfirmed() {
 }
 eventually is_unconfirmed
 for_all 'a fence that was not confirmed passes all' "$passed" unconfirmed
+ringfence detach "${port[0]}" >"$scratch/log"
+
+# ---- generic mode ----
+
+ringfence attach "${port[0]}" mode generic >"$scratch/log"
+exhaust_guard challenge
+for_all 'in generic mode, newcomers are challenged' "$all"
+for family in 4 6; do
+	gets "$family" 80 page "$clients of $clients" 'in generic mode, new clients get their page' 180
+	gets "$family" 53 query "$clients of $clients" 'in generic mode, new clients get their answer' 180
+done
 ringfence detach "${port[0]}" >"$scratch/log"
 
 # ---- packets for other hosts ----
