@@ -148,7 +148,12 @@ look "$dev"
 is "$looked" "$(one_problem "$dev")" 'doctor finds one problem without tcp_syncookies=2'
 is "$(finding 'syn cookies')" "problem: net.ipv4.tcp_syncookies is 1, and challenges require 2: newcomers over the rate are dropped without a challenge; run 'sysctl -w net.ipv4.tcp_syncookies=2'" \
 	'doctor finds that tcp_syncookies was lowered'
+is "$(ringfence status | unwrapped | grep 'NOT CHALLENGED')" "  NOT CHALLENGED: challenges require net.ipv4.tcp_syncookies=2, and it is 1: newcomers over the rate are dropped; 'sysctl -w net.ipv4.tcp_syncookies=2' sets it" \
+	'status reports that tcp_syncookies was lowered'
+is "$(ringfence status --json dev "$dev" | jq .syncookies_ok)" false 'status --json reports that tcp_syncookies was lowered'
 remedied 'tcp_syncookies' "$dev" 'syn cookies' 'ok: net.ipv4.tcp_syncookies is 2, as challenges require'
+is "$(ringfence status | grep -c 'NOT CHALLENGED') $(ringfence status --json dev "$dev" | jq .syncookies_ok)" '0 true' \
+	'status reports nothing after the remedy for tcp_syncookies'
 send_syns
 is "$more" 20 'SYNs are challenged again after the remedy for tcp_syncookies'
 

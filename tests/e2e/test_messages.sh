@@ -297,7 +297,7 @@ shape '{fence: "string", version: "string", abi: "number", program_id: "number",
 	limits: [{name: "string", match: "string", dport: "null", sport: "null", to: "null",
 	length: "null", flags: "null", from: "null", per: "number",
 		per6: "number", shadow: "boolean"}], lists: {allow: "number", deny: "number", fleet: "number"},
-	newcomers: '"$of_newcomers"',
+	newcomers: '"$of_newcomers"', syncookies_ok: "null",
 	windows: {ipv4: '"$in_use"', ipv6: '"$in_use"'},
 	memory: {bytes: "number", maps: '"$maps"'},
 	bans: {active: "number", capacity: "number", refused: "number"}, paused_ms: "number"}' status dev "${port[0]}"

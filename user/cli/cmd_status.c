@@ -36,6 +36,7 @@ struct status {
 	int limits;
 	enum rf_answer this_build;		 /* on every interface */
 	size_t allowed, denied, denied_by_fleet; /* prefixes */
+	int syncookies;				 /* net.ipv4.tcp_syncookies; -1: not known */
 };
 
 static void view_ports_text(const uint64_t *ports, char text[RF_PORTS_TEXT_SIZE])
@@ -385,6 +386,19 @@ static const struct rf_field bans_fields[] = {
 	{},
 };
 
+static bool needs_syncookies(const void *of)
+{
+	const struct status *status = of;
+
+	return status->state.rules.set.bank.newcomers.then == RF_NEWCOMERS_CHALLENGE &&
+	       status->syncookies >= 0;
+}
+
+static json_t *make_syncookies(const void *of)
+{
+	return json_boolean(((const struct status *)of)->syncookies == RF_SYNCOOKIES_ALWAYS);
+}
+
 static const void *map_memory_at(const void *of, size_t i)
 {
 	return i < RF_MAP_COUNT ? &((const struct rf_memory *)of)->map[i] : NULL;
@@ -433,6 +447,9 @@ static const struct rf_field status_fields[] = {
 	RF_FIELD_GROUP("bans", bans_fields, "of all limits"),
 	RF_FIELD_IN("newcomers", struct status, state.totals, rf_newcomers_fields,
 		    "sources without a window"),
+	RF_FIELD_MADE("syncookies_ok", RF_FIELD_BOOL, make_syncookies,
+		      "false: newcomers are not challenged", .has = needs_syncookies,
+		      .or_null = true),
 	RF_FIELD_IN("windows", struct status, state.totals, rf_windows_fields, "by family"),
 	RF_FIELD_IN("memory", struct status, state.memory, memory_fields,
 		    "of the kernel, for the maps"),
@@ -681,6 +698,12 @@ static void print_newcomers(const struct status *status)
 	rf_format_then(newcomers, then);
 	if (newcomers->then != RF_NEWCOMERS_OFF)
 		rf_out_text("newcomers: %s, then %s\n", rate, then);
+	if (needs_syncookies(status) && status->syncookies != RF_SYNCOOKIES_ALWAYS)
+		rf_out_text(
+			"  NOT CHALLENGED: challenges require net.ipv4.tcp_syncookies=2, and it "
+			"is %d: newcomers over the rate are dropped; "
+			"'sysctl -w net.ipv4.tcp_syncookies=2' sets it\n",
+			status->syncookies);
 	if (passed || dropped || aggregated)
 		rf_out_text("newcomers over the rate: %" PRIu64 " packets passed, %" PRIu64
 			    " dropped, %" PRIu64 " charged to their networks\n",
@@ -770,7 +793,8 @@ static void print_status(const struct status *status)
 static int show_status(const struct rf_fence *fence, const void *context, json_t **json,
 		       struct rf_error *error)
 {
-	struct status status = {.state = RF_FENCE_STATE_NONE};
+	struct status status = {.state = RF_FENCE_STATE_NONE,
+				.syncookies = rf_net_setting(RF_SYNCOOKIES)};
 	int err = rf_fence_state_read(fence, &status.state, error);
 
 	(void)context;
