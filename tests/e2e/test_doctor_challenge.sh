@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0
-# `doctor` of a fence whose rules examine newcomers: each condition that prevents challenges is
-# created and reported, and its finding is gone after its fix, which is run as printed.
+# `doctor` of a fence whose rules examine newcomers or send responses: each condition that prevents
+# these is created and reported, and no longer reported after its fix, which is run as printed.
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -106,7 +106,7 @@ is "$looked$(levels)" 'exit 0 ' 'except established: doctor finds nothing withou
 newcomers challenge
 look "$dev"
 is "$looked" "$(one_problem "$dev")" 'doctor finds one problem with a veth whose peer has no program'
-is "$(finding responses)" 'problem: its peer, in another network namespace, has no XDP program in native mode: a veth without one receives no challenges; attach any program there, for example a fence without rules' \
+is "$(finding responses)" 'problem: its peer, in another network namespace, has no XDP program in native mode: a veth without one receives no responses of the fence; attach any program there, for example a fence without rules' \
 	'doctor finds that a peer in another network namespace has no program'
 outside ip link set dev out0 xdpgeneric obj build/ringfence.bpf.o sec xdp || bail 'ip does not attach'
 look "$dev"
@@ -114,7 +114,7 @@ matches "$(finding responses)" 'problem: .*' 'doctor finds that a program in gen
 outside ip link set dev out0 xdpgeneric off
 outside "$shipped" attach out0 fence "$run-out" >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
 look "$dev"
-is "$looked $(finding responses)" 'exit 0  ok: its peer, in another network namespace, has an XDP program, and receives the challenges' \
+is "$looked $(finding responses)" 'exit 0  ok: its peer, in another network namespace, has an XDP program, and receives the responses of the fence' \
 	'doctor finds a program on a peer in another network namespace'
 
 a=${run}a b=${run}b
@@ -122,15 +122,15 @@ inside ip link add "$a" type veth peer name "$b"
 ringfence attach "$a" fence "$run-a" >"$scratch/log" || bail "cannot attach: $(<"$scratch/log")"
 ringfence newcomers rate 1/1h "then" challenge dev "$run-a" >"$scratch/log" 2>&1 || bail "$(<"$scratch/log")"
 look "$a"
-is "$(finding responses)" "problem: $b has no XDP program in native mode: a veth without one receives no challenges; attach any program there, for example a fence without rules; run 'ringfence attach $b'" \
+is "$(finding responses)" "problem: $b has no XDP program in native mode: a veth without one receives no responses of the fence; attach any program there, for example a fence without rules; run 'ringfence attach $b'" \
 	'doctor recommends a program on a peer in the same network namespace'
-remedied 'a peer without a program' "$a" responses "ok: $b has an XDP program, and receives the challenges"
+remedied 'a peer without a program' "$a" responses "ok: $b has an XDP program, and receives the responses of the fence"
 ringfence detach "$a" >"$scratch/log"
 ringfence detach "$b" >"$scratch/log"
 ringfence attach "$a" fence "$run-a" mode generic >"$scratch/log" || bail "$(<"$scratch/log")"
 ringfence newcomers rate 1/1h "then" challenge dev "$run-a" >"$scratch/log" 2>&1 || bail "$(<"$scratch/log")"
 look "$a"
-is "$(finding responses)" 'ok: challenges are sent in generic mode, which is slow' \
+is "$(finding responses)" 'ok: responses are sent in generic mode, which is slow' \
 	'doctor accepts a peer without a program in generic mode'
 inside ip link del "$a"
 ringfence detach "$run-a" >"$scratch/log"
@@ -165,7 +165,7 @@ send_syns
 is "$more" 0 'no SYN to an Ethernet address that the fence does not know is challenged'
 look "$dev"
 is "$looked" "$(one_problem "$dev")" 'doctor finds one problem with an Ethernet address that was changed'
-is "$(finding addresses)" "problem: the fence does not know the Ethernet address of $dev, which was set after the last change of the rules: newcomers that send to it are dropped without a challenge; run 'ringfence attach $dev'" \
+is "$(finding addresses)" "problem: the fence does not know the Ethernet address of $dev, which was set after the last change of the rules: no packet to it gets a response; run 'ringfence attach $dev'" \
 	'doctor names the interface whose Ethernet address was changed'
 remedied 'an Ethernet address' "$dev" addresses 'ok: the fence knows the Ethernet addresses of the interfaces that get its packets'
 send_syns
@@ -187,7 +187,7 @@ open_sockets tcp:53@127.0.0.1 udp:53 tcp:5353 udp:5353 udp:80
 look "$dev"
 is "$looked" 'exit 0 ' 'doctor finds no problem with a DNS server without TCP'
 is "$(jq -r '.interfaces[0].checks[] | select(.check == "dns") | "\(.level): \(.text)"' "$scratch/report")" \
-	"note: port 53: a UDP socket, but no listening TCP socket: a client that is challenged repeats its query over TCP, which fails; let the server listen on TCP as well, or write 'dns none' in the rule
+	"note: port 53: a UDP socket, but no listening TCP socket: a client that gets a truncated response repeats its query over TCP, which fails; let the server listen on TCP as well, or remove the port from 'dns' and 'over truncate'
 ok: port 5353: sockets of UDP and of TCP" 'doctor notes the port of a DNS server without TCP'
 close_sockets
 newcomers challenge dns none
@@ -210,6 +210,19 @@ is "$(finding timestamps)" "note: net.ipv4.tcp_timestamps is 0: with tcp_syncook
 check 'timestamps: the remedy works' take_remedy timestamps
 look "$dev"
 absent 'timestamps: the finding is gone after the remedy' timestamps
+
+# ---- limits that truncate ----
+
+ringfence newcomers off >"$scratch/log"
+ringfence limit add dns rate 1/1h match udp dport 53,5353 over truncate 1/1 >"$scratch/log" || bail "$(<"$scratch/log")"
+set_net ipv4/tcp_syncookies 1
+open_sockets udp:53 tcp:5353 udp:5353
+look "$dev"
+is "$looked $(levels)" 'exit 0  responses ok, addresses ok, dns note, dns ok' \
+	'over truncate: doctor checks responses, Ethernet addresses and DNS servers'
+close_sockets
 outside "$shipped" detach out0 >"$scratch/log"
+look "$dev"
+is "$looked" "$(one_problem "$dev")" 'over truncate: doctor finds one problem with a veth whose peer has no program'
 
 done_testing

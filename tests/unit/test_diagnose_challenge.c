@@ -7,18 +7,27 @@
 #define OTHER_MAC 0x665544332212
 
 /* A fence that challenges newcomers, on a host where challenges work; rows override facts. */
-#define CHALLENGE(...)                                         \
-	.challenge = {.rule = {.then = RF_NEWCOMERS_CHALLENGE, \
-			       .except_established = 1,        \
-			       .dns_ports = 2,                 \
-			       .dns_port = {53, 5353}},        \
-		      .syncookies = 2,                         \
-		      .timestamps = 1,                         \
-		      .fast_open = 1,                          \
-		      .listens = RF_YES,                       \
-		      .peer_receives = RF_YES,                 \
-		      .own_macs = 1,                           \
-		      .own_mac = {MAC},                        \
+#define CHALLENGE(...)                                       \
+	.challenge = {.challenges = true,                    \
+		      .excepts_established = true,           \
+		      .dns = {{.port = 53}, {.port = 5353}}, \
+		      .dns_ports = 2,                        \
+		      .syncookies = 2,                       \
+		      .timestamps = 1,                       \
+		      .fast_open = 1,                        \
+		      .listens = RF_YES,                     \
+		      .peer_receives = RF_YES,               \
+		      .own_macs = 1,                         \
+		      .own_mac = {MAC},                      \
+		      __VA_ARGS__}
+/* A fence with a limit that truncates, on a host without the conditions of challenges. */
+#define TRUNCATE(...)                        \
+	.challenge = {.truncates = true,     \
+		      .dns = {{.port = 53}}, \
+		      .dns_ports = 1,        \
+		      .own_macs = 1,         \
+		      .own_mac = {MAC},      \
+		      .listens = RF_NO,      \
 		      __VA_ARGS__}
 
 struct challenge_row {
@@ -68,7 +77,7 @@ static void diagnose_challenge(void **state)
 /* Only eth0 has a fence, which knows MAC. The name of the interface whose address it lacks. */
 static const char *unknown_mac_of(struct rf_interface_facts *facts, int count)
 {
-	facts[0].challenge.rule.then = RF_NEWCOMERS_CHALLENGE;
+	facts[0].challenge.challenges = true;
 	facts[0].challenge.own_macs = 1;
 	facts[0].challenge.own_mac[0] = MAC;
 	rf_diagnose_relate(facts, count);
@@ -131,7 +140,7 @@ static const struct CMUnitTest tests[] = {
 	NOTED("tcp_syncookies that cannot be read", "syn cookies", "cannot be read", "",
 	      CHALLENGE(.syncookies = -1)),
 
-	FINE("a driver", "responses", "the driver sends challenges", .driver = "ice", CHALLENGE()),
+	FINE("a driver", "responses", "the driver sends responses", .driver = "ice", CHALLENGE()),
 	FINE("a veth whose peer has a program", "responses", "vb has an XDP program", VETH,
 	     .parent = "vb", CHALLENGE()),
 	WRONG("a veth whose peer lacks a program", "responses", "vb has no XDP program",
@@ -162,10 +171,10 @@ static const struct CMUnitTest tests[] = {
 	ABSENT("sockets that cannot be read", "listeners", CHALLENGE(.listens = RF_NOT_KNOWN)),
 
 	FINE("a DNS server", "dns", "port 53: sockets of UDP and of TCP",
-	     CHALLENGE(.has_udp = {true}, .has_tcp = {true})),
+	     CHALLENGE(.dns = {{53, true, true}}, .dns_ports = 1)),
 	NOTED("a DNS server without TCP", "dns", "port 5353: a UDP socket, but no listening TCP",
-	      "", CHALLENGE(.has_udp = {false, true}, .has_tcp = {true})),
-	ABSENT("no DNS server", "dns", CHALLENGE(.has_tcp = {true, true})),
+	      "", CHALLENGE(.dns = {{53, false, true}, {5353, true, false}})),
+	ABSENT("no DNS server", "dns", CHALLENGE(.dns = {{53, false, true}})),
 
 	NOTED("Fast Open for servers", "fast open", "is 3, but tcp_syncookies=2 disables", "",
 	      CHALLENGE(.fast_open = 3)),
@@ -186,10 +195,19 @@ static const struct CMUnitTest tests[] = {
 	       CHALLENGE()),
 
 	NOTED("only 'except established'", "forwarding", "open connections", "",
-	      .challenge = {.rule = {.then = RF_NEWCOMERS_DROP, .except_established = 1},
-			    .forwards4 = true}),
+	      .challenge = {.excepts_established = true, .forwards4 = true}),
 	ABSENT("only 'except established'", "syn cookies",
-	       .challenge = {.rule = {.then = RF_NEWCOMERS_DROP, .except_established = 1}}),
+	       .challenge = {.excepts_established = true}),
+	WRONG("a limit that truncates, on a veth whose peer lacks a program", "responses",
+	      "vb has no XDP program", "ringfence attach vb", VETH, .parent = "vb",
+	      TRUNCATE(.peer_receives = RF_NO)),
+	WRONG("a limit that truncates", "addresses", "of br0", "ringfence attach eth0",
+	      TRUNCATE(.unknown_mac_of = "br0")),
+	NOTED("a limit that truncates at the port of a DNS server without TCP", "dns", "port 53",
+	      "", TRUNCATE(.dns = {{53, true, false}})),
+	ABSENT("a limit that truncates", "syn cookies", TRUNCATE()),
+	ABSENT("a limit that truncates", "listeners", TRUNCATE()),
+	ABSENT("a limit that truncates", "forwarding", TRUNCATE(.forwards4 = true)),
 	ABSENT("other rules", "forwarding", .challenge = {.forwards4 = true}),
 	UNIT_ROW("doctor finds an interface whose Ethernet address a fence lacks",
 		 find_unknown_macs),

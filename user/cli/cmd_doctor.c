@@ -77,18 +77,49 @@ static void add_program(struct rf_interface_facts *facts)
 	snprintf(facts->program_name, sizeof(facts->program_name), "%s", occupant.name);
 }
 
-/* Can the fence examine newcomers as its rules require? */
+static void add_dns_port(struct rf_challenge_facts *challenge, uint16_t port)
+{
+	for (int i = 0; i < challenge->dns_ports; i++)
+		if (challenge->dns[i].port == port)
+			return;
+	if (challenge->dns_ports < RF_DNS_PORTS_CHECKED)
+		challenge->dns[challenge->dns_ports++].port = port;
+}
+
+/* The ports of limits that truncate; the compiler of rules accepts none without ports. */
+static void add_truncated_ports(const struct rf_fence *fence, struct rf_challenge_facts *challenge)
+{
+	struct rf_ruleset rules = RF_RULESET_NONE;
+	struct rf_error unreadable;
+
+	if (!rf_fence_ruleset(fence, &rules, &unreadable))
+		for (int port = 0; port < RF_PORTS; port++)
+			for (int slot = 0; slot < RF_LIMITS_MAX; slot++)
+				if (rules.bank.truncates >> slot & 1 && rules.ports[slot] &&
+				    rules.ports[slot][port / 64] >> port % 64 & 1)
+					add_dns_port(challenge, port);
+	rf_ruleset_free(&rules);
+}
+
+/* Can the fence examine newcomers and send responses as its rules require? */
 static void add_challenge(const struct rf_fence *fence, struct rf_interface_facts *facts)
 {
 	struct rf_challenge_facts *challenge = &facts->challenge;
 	struct rf_error unreadable;
 	struct rf_bank bank;
 
-	if (rf_fence_bank(fence, &bank, &unreadable) || !bank.newcomers.except_established)
+	if (rf_fence_bank(fence, &bank, &unreadable))
 		return;
-	challenge->rule = bank.newcomers;
+	challenge->challenges = bank.newcomers.then == RF_NEWCOMERS_CHALLENGE;
+	challenge->excepts_established = bank.newcomers.except_established;
+	challenge->truncates = bank.truncates;
+	for (int i = 0; i < bank.newcomers.dns_ports && i < RF_DNS_PORTS_MAX; i++)
+		add_dns_port(challenge, bank.newcomers.dns_port[i]);
+	if (challenge->truncates)
+		add_truncated_ports(fence, challenge);
 	challenge->own_macs = rf_fence_own_macs(fence, challenge->own_mac);
-	rf_facts_challenge(facts);
+	if (rf_responds(challenge) || challenge->excepts_established)
+		rf_facts_challenge(facts);
 }
 
 /* Does the fence on the interface still work as attached? */

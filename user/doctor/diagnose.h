@@ -142,21 +142,35 @@ struct rf_channels {
 	uint32_t rx_max, tx_max, combined_max;
 };
 
-/* Of an interface whose fence has 'then challenge' or 'except established' in its rules. */
+#define RF_DNS_PORTS_CHECKED 8
+
+/* Of an interface whose fence examines newcomers, or responds to packets over a rate. */
 struct rf_challenge_facts {
-	struct rf_newcomers rule; /* the active one; all 0: no fence */
+	/* By the active rules; all 0: no fence, or other rules. */
+	bool challenges, excepts_established; /* newcomers */
+	bool truncates;			      /* a limit, by 'over truncate' */
+	/* The ports at which it responds to DNS queries, as many as there is room for. */
+	struct rf_dns_facts {
+		uint16_t port;
+		bool has_udp, has_tcp; /* a socket there, on an address that is no loopback's */
+	} dns[RF_DNS_PORTS_CHECKED];
+	int dns_ports;
+	enum rf_answer listens; /* a TCP socket, likewise */
 	/* Settings of this network namespace; -1: it cannot be read. */
 	int syncookies, timestamps, fast_open;
-	bool forwards4, forwards6;	/* from this interface */
-	enum rf_answer listens;		/* a TCP socket, on an address that is no loopback's */
-	bool has_udp[RF_DNS_PORTS_MAX]; /* the same at each DNS port of the rule */
-	bool has_tcp[RF_DNS_PORTS_MAX];
+	bool forwards4, forwards6;	   /* from this interface */
 	enum rf_answer peer_receives;	   /* of a veth: the peer has a program in native mode */
 	uint64_t own_mac[RF_OWN_MACS_MAX]; /* as the fence stores them */
 	int own_macs;
 	/* An interface that gets its packets, and whose address the fence lacks; "": none. */
 	char unknown_mac_of[IF_NAMESIZE];
 };
+
+/* Do its rules send responses by XDP? */
+static inline bool rf_responds(const struct rf_challenge_facts *challenge)
+{
+	return challenge->challenges || challenge->truncates;
+}
 
 struct rf_interface_facts {
 	char name[IF_NAMESIZE];
@@ -215,7 +229,7 @@ void rf_diagnose_driver(const struct rf_interface_facts *facts, struct rf_findin
 /* Problems that appeared since the attach in native mode. */
 void rf_diagnose_attached(const struct rf_interface_facts *facts, struct rf_findings *findings);
 
-/* ---- findings from the rules for newcomers ---- */
+/* ---- findings from the rules for newcomers, and from 'over truncate' ---- */
 
 void rf_diagnose_challenge(const struct rf_interface_facts *facts, struct rf_findings *findings);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The diagnosis of rules that examine newcomers, 'then challenge' and 'except established', on an
- * interface with a fence.
+ * The diagnosis of rules that examine newcomers or send responses: 'then challenge', 'except
+ * established' and 'over truncate', on an interface with a fence.
  */
 #include <stdio.h>
 #include <string.h>
@@ -45,20 +45,23 @@ static void check_peer(const struct rf_interface_facts *facts, struct rf_finding
 	switch (facts->challenge.peer_receives) {
 	case RF_YES:
 		rf_findings_add(findings, RF_OK, "responses",
-				"%s has an XDP program, and receives the challenges", peer);
+				"%s has an XDP program, and receives the responses of the fence",
+				peer);
 		return;
 	case RF_NOT_KNOWN:
 		rf_findings_add(findings, RF_NOTE, "responses",
 				"whether %s has an XDP program is not known: a veth without one "
-				"receives no challenges; reading it requires CAP_NET_ADMIN there",
+				"receives no responses of the fence; reading it requires "
+				"CAP_NET_ADMIN there",
 				peer);
 		return;
 	case RF_NO:
-		rf_findings_add(findings, RF_PROBLEM, "responses",
-				"%s has no XDP program in native mode: a veth without one receives "
-				"no challenges; attach any program there, for example a fence "
-				"without rules",
-				peer);
+		rf_findings_add(
+			findings, RF_PROBLEM, "responses",
+			"%s has no XDP program in native mode: a veth without one receives "
+			"no responses of the fence; attach any program there, for example a "
+			"fence without rules",
+			peer);
 		if (*facts->parent)
 			rf_findings_remedy(findings, "ringfence attach %s", facts->parent);
 		return;
@@ -69,12 +72,12 @@ static void check_responses(const struct rf_interface_facts *facts, struct rf_fi
 {
 	if (facts->generic)
 		rf_findings_add(findings, RF_OK, "responses",
-				"challenges are sent in generic mode, which is slow");
+				"responses are sent in generic mode, which is slow");
 	else if (strcmp(facts->kind, "veth") == 0)
 		check_peer(facts, findings);
 	else
 		rf_findings_add(findings, RF_OK, "responses",
-				"the driver sends challenges (XDP_TX)");
+				"the driver sends responses (XDP_TX)");
 }
 
 /* The program compares addresses only if the routing table does not decide, see bpf/examine.h. */
@@ -94,15 +97,13 @@ static void check_own_macs(const struct rf_interface_facts *facts, struct rf_fin
 	if (challenge->own_macs == RF_OWN_MACS_MAX) {
 		rf_findings_add(findings, RF_PROBLEM, "addresses",
 				"the fence does not know the Ethernet address of %s: it stores %d, "
-				"and this host has more; newcomers that send to it are dropped "
-				"without a challenge",
+				"and this host has more; no packet to it gets a response",
 				name, RF_OWN_MACS_MAX);
 		return;
 	}
 	rf_findings_add(findings, RF_PROBLEM, "addresses",
 			"the fence does not know the Ethernet address of %s, which was set after "
-			"the last change of the rules: newcomers that send to it are dropped "
-			"without a challenge",
+			"the last change of the rules: no packet to it gets a response",
 			name);
 	rf_findings_remedy(findings, "ringfence attach %s", facts->name);
 }
@@ -128,24 +129,22 @@ static void check_listeners(const struct rf_interface_facts *facts, struct rf_fi
 	}
 }
 
-/* A client that gets a truncated answer repeats its query over TCP. */
+/* A client that receives a truncated response repeats its query over TCP. */
 static void check_dns(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
-	const struct rf_challenge_facts *challenge = &facts->challenge;
+	for (int i = 0; i < facts->challenge.dns_ports; i++) {
+		const struct rf_dns_facts *dns = &facts->challenge.dns[i];
 
-	for (int i = 0; i < RF_DNS_PORTS_MAX && i < challenge->rule.dns_ports; i++) {
-		const unsigned int port = challenge->rule.dns_port[i];
-
-		if (challenge->has_udp[i] && challenge->has_tcp[i])
+		if (dns->has_udp && dns->has_tcp)
 			rf_findings_add(findings, RF_OK, "dns",
-					"port %u: sockets of UDP and of TCP", port);
-		else if (challenge->has_udp[i])
+					"port %u: sockets of UDP and of TCP", dns->port);
+		else if (dns->has_udp)
 			rf_findings_add(findings, RF_NOTE, "dns",
 					"port %u: a UDP socket, but no listening TCP socket: a "
-					"client that is challenged repeats its query over TCP, "
-					"which fails; let the server listen on TCP as well, or "
-					"write 'dns none' in the rule",
-					port);
+					"client that gets a truncated response repeats its query "
+					"over TCP, which fails; let the server listen on TCP as "
+					"well, or remove the port from 'dns' and 'over truncate'",
+					dns->port);
 	}
 }
 
@@ -188,16 +187,19 @@ static void check_forwarding(const struct rf_interface_facts *facts, struct rf_f
 
 void rf_diagnose_challenge(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
-	const struct rf_newcomers *rule = &facts->challenge.rule;
+	const struct rf_challenge_facts *challenge = &facts->challenge;
 
-	if (rule->then == RF_NEWCOMERS_CHALLENGE) {
+	if (challenge->challenges)
 		check_cookies(facts, findings);
+	if (rf_responds(challenge)) {
 		check_responses(facts, findings);
 		check_own_macs(facts, findings);
-		check_listeners(facts, findings);
 		check_dns(facts, findings);
+	}
+	if (challenge->challenges) {
+		check_listeners(facts, findings);
 		check_effects(facts, findings);
 	}
-	if (rule->except_established)
+	if (challenge->excepts_established)
 		check_forwarding(facts, findings);
 }

@@ -37,7 +37,7 @@ static void check_half(const struct rf_interface_facts *facts, struct rf_finding
 }
 
 /*
- * Without a queue for each CPU, sending is slower, but ringfence sends only challenges. Linux
+ * Without a queue for each CPU, sending is slower, but ringfence sends only responses. Linux
  * before 5.13 refuses native mode.
  */
 static void check_spare(const struct rf_interface_facts *facts, struct rf_findings *findings)
@@ -51,7 +51,7 @@ static void check_spare(const struct rf_interface_facts *facts, struct rf_findin
 	}
 	rf_findings_add(findings, RF_NOTE, "queues to send",
 			"%u of at most %u queues are used, and virtio_net needs one more for each "
-			"of %u CPUs to send from XDP; ringfence sends only challenges, but "
+			"of %u CPUs to send from XDP; ringfence sends only responses, but "
 			"Linux before 5.13 refuses native mode then",
 			pairs, max, cpus);
 	if (max > cpus)
@@ -635,7 +635,7 @@ void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
 		if (parent)
 			facts[i].challenge.peer_receives =
 				parent->program_id && !parent->generic ? RF_YES : RF_NO;
-		if (facts[i].challenge.rule.then == RF_NEWCOMERS_CHALLENGE)
+		if (rf_responds(&facts[i].challenge))
 			find_unknown_mac(&facts[i], facts, count);
 		if (!master)
 			continue;

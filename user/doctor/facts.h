@@ -20,7 +20,8 @@ int rf_facts_interfaces(struct rf_interface_facts **facts, struct rf_error *erro
 
 /*
  * Adds to facts->challenge: the settings and the sockets of this network namespace, and whether a
- * peer in another one has a program. facts->challenge.rule is set. (facts_challenge.c)
+ * peer in another one has a program. The facts about
+ * the rules are set. (facts_challenge.c)
  */
 void rf_facts_challenge(struct rf_interface_facts *facts);
 

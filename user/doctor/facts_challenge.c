@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The facts for challenges of newcomers: of this network namespace, and of the peer of a veth. */
+/* The facts for challenges and other responses: of this network namespace, and of the peer of a
+ * veth. */
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
@@ -40,13 +41,6 @@ static bool is_on_loopback(const struct socket_line *its)
 	return its->is_ipv6 ? IN6_IS_ADDR_LOOPBACK(&its->address) : its->address.s6_addr[0] == 127;
 }
 
-static void note_port(const struct rf_newcomers *rule, unsigned int port,
-		      bool found[RF_DNS_PORTS_MAX])
-{
-	for (int i = 0; i < RF_DNS_PORTS_MAX && i < rule->dns_ports; i++)
-		found[i] |= rule->dns_port[i] == port;
-}
-
 /* The kernel lists the listening sockets first, so a host's many connections are not read. */
 static void read_listeners(const char *path, struct rf_challenge_facts *challenge)
 {
@@ -64,7 +58,8 @@ static void read_listeners(const char *path, struct rf_challenge_facts *challeng
 			if (is_on_loopback(&its))
 				continue;
 			challenge->listens = RF_YES;
-			note_port(&challenge->rule, its.port, challenge->has_tcp);
+			for (int i = 0; i < challenge->dns_ports; i++)
+				challenge->dns[i].has_tcp |= challenge->dns[i].port == its.port;
 		}
 	fclose(file);
 }
@@ -80,7 +75,8 @@ static void read_udp(const char *path, struct rf_challenge_facts *challenge)
 		return;
 	while (fgets(line, sizeof(line), file))
 		if (parse_socket(line, &its) && !its.peer_port && !is_on_loopback(&its))
-			note_port(&challenge->rule, its.port, challenge->has_udp);
+			for (int i = 0; i < challenge->dns_ports; i++)
+				challenge->dns[i].has_udp |= challenge->dns[i].port == its.port;
 	fclose(file);
 }
 
@@ -105,7 +101,7 @@ static int keep_program(const struct nlmsghdr *message, void *context)
 	return MNL_CB_OK;
 }
 
-/* Without the privileges in that namespace, the answer remains "not known". */
+/* Without the privileges in that namespace, the result remains "not known". */
 static enum rf_answer ask_program(unsigned int index, uint32_t namespace)
 {
 	struct mnl_socket *socket = rf_netlink_open(NETLINK_ROUTE);
