@@ -314,7 +314,7 @@ bench-watch: all build/tests/scans ## measure what a scan, a scrape and the daem
 bench-tcp: all build/tests/tcp/flow build/tests/tcp/delay ## measure what TCP reaches under a limit in bytes; about 80 minutes (root)
 	@tests/bench/tcp.sh
 
-bench-challenge: all $(addprefix build/tests/,traffic tcp/newcomers floor.bpf.o) ## measure what challenges cost, and what new clients get in a flood, compared with SYN cookies; half an hour (root)
+bench-challenge: all $(addprefix build/tests/,traffic tcp/newcomers floor.bpf.o) ## measure what challenges cost, and what new clients get in a flood, compared with SYN cookies; 25 minutes (root)
 	@tests/bench/challenge.sh --keep build/bench/challenge.json
 
 bench-fleet: all build/tests/engine/bench build/tests/asks build/tests/share_cost build/tests/agent_says build/tests/traffic ## measure what a fleet costs its engine, its agents, and who asks (root)

@@ -60,7 +60,7 @@ def clients_table:
 			+ (share(.connected) | right(9)) + (share(.succeeded) | right(9))
 			+ (.half_ms | fixed(1) | right(7)) + (.most_ms | fixed(1) | right(7))
 			+ ((.handled + .lost) / 1000 | fixed(0) | right(11)) + (.handled / 1000 | fixed(0) | right(9))
-			+ (if .busy > 0 then .busy | percent | fixed(0) + " %" else "-" end | right(10))
+			+ (.busy | percent | fixed(0) + " %" | right(10))
 			+ (.downloads | "\(.bytes / .seconds / 1048576 | fixed(2)) MiB/s, \(.broken) broken" | right(25))
 			+ if .digs then "  dig: \(.digs) of 10" else "" end);
 

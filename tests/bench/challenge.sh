@@ -17,17 +17,15 @@
 # started before the flood, from a source that the fence does not know. Ten more DNS clients are dig,
 # over IPv4. Speeds of the flood:
 #
-#   saturating  as fast as CPU A can send frames and also receive them, in place of the NAPI thread;
-#               the clients run on CPU B
-#   full        as fast as CPU A can send: the queue of the wire overflows in front of CPU B
-#   NUMBER      of frames per second, by CPU A to CPU B
+#   full    as fast as CPU A can send: the queue of the wire overflows in front of CPU B
+#   NUMBER  of frames per second
 #
 # Clients on CPU A, and the threads that receive responses there, have priority over the forger.
 #
 #   tests/bench/challenge.sh [--keep FILE.json] [--only PATTERN]
 #   --only PATTERN      the runs whose name matches: 'cost/other/4', 'clients/web/6/full', 'clients/*'
 #   ROUNDS=5 FRAMES=1000000
-#   SPEEDS='saturating full 500000' LASTING=20 (s)
+#   SPEEDS='full 500000' LASTING=20 (s)
 #   GENERATOR_CPU=0 RECEIVER_CPU=1
 #
 # This is a tool, not a test: it fails only if a result is not valid.
@@ -42,7 +40,7 @@ source tests/bench/wires.sh
 # gojq, which lib.sh prefers, does not pass --arg variables to the functions of a module.
 jq() { command jq "$@"; }
 
-rounds=${ROUNDS:-5} frames=${FRAMES:-1000000} speeds=${SPEEDS:-saturating full 500000} lasting=${LASTING:-20}
+rounds=${ROUNDS:-5} frames=${FRAMES:-1000000} speeds=${SPEEDS:-full 500000} lasting=${LASTING:-20}
 rate=200    # new clients per second
 downloads=4 # of 1 MiB/s each: servers.sh
 wires_n=3
@@ -50,7 +48,7 @@ limit='limit add any rate 100k/1s'
 answers='answers 100M/1s' # of a flood at full speed, each SYN
 attached=''
 visits=0
-declare -a receiver=() # the NAPI threads of the wires inside; none: they run in softirqs
+declare -a receiver=() # the NAPI threads of the wires inside
 declare -A dport=([syn]=80 [tcp]=80 [udp]=53)
 
 # ---- the network ----
@@ -85,11 +83,9 @@ connect_wires() {
 		bail "cannot attach a floor: $(<"$scratch/log")"
 }
 
-# From here on, CPU B receives.
-use_two_cpus() {
+pin_wires() {
 	local wire
 
-	[ "${#receiver[@]}" = 0 ] || return 0
 	for ((wire = 0; wire < wires_n; wire++)); do
 		pin_napi inside "${port[wire]}" "$receiver_cpu"
 		renice -n -20 -p "$thread" >"$scratch/log" 2>&1 || bail "cannot set a priority: $(<"$scratch/log")"
@@ -132,8 +128,7 @@ set_guard() { # RATE THEN…; without words: no rules
 # Stores the frames of a wire, and the CPU time of its receiver, in $handled $lost $cpu_ns $waited_ns.
 read_wire() { # WIRE
 	read -r handled lost < <(outside cat /proc/net/dev | awk -v dev="out$1:" '$1 == dev { print $11, $13 }')
-	cpu_ns=0 waited_ns=0
-	[ "${#receiver[@]}" = 0 ] || read -r cpu_ns waited_ns _ <"/proc/${receiver[$1]}/schedstat"
+	read -r cpu_ns waited_ns _ <"/proc/${receiver[$1]}/schedstat"
 }
 
 flow() { # FAMILY PROTO
@@ -187,7 +182,6 @@ measure_cost() { # other|same FAMILY
 	local placement=$1 family=$2 round
 
 	is_wanted "cost/$1/$2" || return 0
-	use_two_cpus
 	set_cookies 2
 	attach
 	: >"$scratch/turns"
@@ -217,7 +211,7 @@ start_downloads() { # FAMILY
 	[ "$1" = 4 ] || url="http://[${server[6]}]/large"
 	loading=()
 	for ((i = 0; i < downloads; i++)); do
-		start outside taskset -c "$clients_cpu" nice -n -5 curl -g -s -o "/dev/null" --max-time $((lasting + 3)) \
+		start outside taskset -c "$generator_cpu" nice -n -5 curl -g -s -o "/dev/null" --max-time $((lasting + 3)) \
 			-w '%{size_download} %{time_total}\n' "$url" >"$scratch/download$i"
 		loading+=("$started_pid")
 	done
@@ -244,7 +238,7 @@ send_clients() { # FAMILY page|query
 	# other sources than before, each in another /24 or /48
 	printf -v first 'fd08:%x:%x::' $((visits >> 4)) $((visits % 16 * 4096))
 	[ "$1" = 6 ] || first=10.$((64 + visits % 4 * 16)).0.0
-	outside taskset -c "$clients_cpu" nice -n -10 build/tests/tcp/newcomers "${server[$1]}" "$port_wanted" "$first" \
+	outside taskset -c "$generator_cpu" nice -n -10 build/tests/tcp/newcomers "${server[$1]}" "$port_wanted" "$first" \
 		$((rate * lasting)) "$rate" "$2" >"$scratch/visit" || bail 'clients: failed'
 }
 
@@ -254,7 +248,7 @@ ask_by_dig() { # SERVICE FAMILY
 
 	[ "$1$2" = dns4 ] || { echo null && return; }
 	for ((i = 0; i < 10; i++)); do
-		outside taskset -c "$clients_cpu" nice -n -10 dig +tries=1 +time=1 +short -b "10.127.$i.$visits" \
+		outside taskset -c "$generator_cpu" nice -n -10 dig +tries=1 +time=1 +short -b "10.127.$i.$visits" \
 			"@${server[4]}" www.example >"$scratch/dig" 2>&1
 		[ "$(<"$scratch/dig")" != 192.0.2.80 ] || answered=$((answered + 1))
 	done
@@ -302,15 +296,10 @@ measure_setup() { # web|dns FAMILY SPEED SETUP
 measure_clients() { # web|dns FAMILY SPEED
 	local setup setups='challenge drop 2 1'
 
-	is_wanted "clients/$1/$2/$3" && [[ " none $speeds " = *" $3 "* ]] || return 0
-	clients_cpu=$receiver_cpu
+	is_wanted "clients/$1/$2/$3" || return 0
 	[ "$1" = web ] || setups='challenge drop 2'
 	[[ $3 = [0-9]* ]] || setups+=' default'
 	[ "$3" != none ] || setups='challenge 2'
-	if [ "$3" != saturating ] && [ "$3" != none ]; then
-		use_two_cpus
-		clients_cpu=$generator_cpu
-	fi
 	: >"$scratch/setups"
 	for setup in $setups; do
 		measure_setup "$1" "$2" "$3" "$setup"
@@ -355,30 +344,22 @@ while [ $# -gt 0 ]; do
 done
 [ "$(nproc)" -ge 2 ] || bail 'it needs two CPUs: one sends, one receives'
 connect_wires
+pin_wires
 start_servers
 describe_run >"$scratch/head"
 jq -r -L tests/bench 'include "challenge"; head' "$scratch/head"
 : >"$scratch/runs"
-measure_speeds() { # SPEED…
-	local service family speed
-
-	for service in web dns; do
-		for family in 4 6; do
-			for speed; do
-				measure_clients "$service" "$family" "$speed"
-			done
-		done
-	done
-}
-
-# Before the NAPI has threads.
-measure_speeds none saturating
 for placement in other same; do
 	for family in 4 6; do
 		measure_cost "$placement" "$family"
 	done
 done
-# shellcheck disable=SC2086 # words
-measure_speeds ${speeds//saturating/}
+for service in web dns; do
+	for family in 4 6; do
+		for speed in none $speeds; do
+			measure_clients "$service" "$family" "$speed"
+		done
+	done
+done
 [ -z "$keep" ] || { mkdir -p "$(dirname "$keep")" &&
 	jq -s '.[0] + {runs: .[1:]}' "$scratch/head" "$scratch/runs" >"$keep"; } || bail "cannot write $keep"
