@@ -8,6 +8,7 @@
 #   out0  ---------- wire 0 ----------->  ${port[0]}
 #   out1  ---------- wire 1 ----------->  ${port[1]}
 #   out2  ----- wire 2, MTU 9000 ------>  ${port[2]}
+#   out3  ---------- wire 3 ----------->  ${port[3]}, with servers
 #
 # xdp-filter has one set of maps for the whole machine, so only this run uses the source that it
 # denies here. Limits that must remain exceeded have a window of an hour, so no test depends on
@@ -15,6 +16,8 @@
 
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/servers.sh
+source tests/e2e/servers.sh
 
 denied=203.0.$(($$ / 250 % 250)).$(($$ % 250 + 1)) # by xdp-filter
 
@@ -22,7 +25,7 @@ denied=203.0.$(($$ / 250 % 250)).$(($$ % 250 + 1)) # by xdp-filter
 leave() {
 	local wire
 
-	for wire in 0 1 2; do
+	for wire in 0 1 2 3; do
 		inside xdp-filter unload "${port[$wire]}" >"$scratch/log" 2>&1
 		inside xdp-loader unload -a "${port[$wire]}" >"$scratch/log" 2>&1
 	done
@@ -412,5 +415,79 @@ does 'detach of a fence in a chain after upgrades succeeds' "${port[0]}: detache
 is "$(inside xdp-loader status "${port[0]}" | awk '$1 == "=>" { print $3 }')" xdpfilt_alw_ip \
 	'detach after upgrades leaves xdp-filter in the chain'
 inside xdp-filter unload "${port[0]}" >"$scratch/log" 2>&1
+
+# ---- challenges ----
+
+all="$clients of $clients"
+patience=180 # s, of clients that must succeed
+
+# A download from the address of wire 3, which continues until the end of the test.
+start_download() {
+	# shellcheck disable=SC2016 # the shell that it starts expands them
+	start outside bash -c 'exec 3<>"/dev/tcp/$1/80" && printf "GET /large HTTP/1.0\r\n\r\n" >&3 &&
+		exec cat <&3 >"$2"' download "${server[4]}" "$scratch/download"
+	download_grows || bail 'cannot download'
+}
+
+download_is_longer() { # BYTES
+	[ "$(stat -c %s "$scratch/download")" -gt "$1" ]
+}
+
+download_grows() {
+	: >>"$scratch/download"
+	eventually download_is_longer "$(stat -c %s "$scratch/download")"
+}
+
+# Clients are challenged in a chain.
+answers() { # NAME
+	local before
+
+	before=$(reason proven)
+	gets 4 80 page "$all" "$1: new clients get their page" $patience
+	gets 4 53 query "$all" "$1: new clients get their DNS answer" $patience
+	is $(($(reason proven) - before)) $((2 * clients)) "$1: each of them has proved its address"
+}
+
+add_wire 3
+connect_servers 3
+catch_responses
+start_web_server ''
+start_dns_server
+within inside sh -c 'echo 2 >/proc/sys/net/ipv4/tcp_syncookies' || bail 'cannot set tcp_syncookies'
+start_download
+load_filter 3 -m native
+ringfence attach "${port[3]}" chain >"$scratch/log"
+exhaust_guard drop
+check 'an open connection continues in a chain' download_grows
+gets 4 80 page "0 of $clients" 'then drop in a chain: new clients get no page'
+exhaust_guard challenge
+check 'an open connection continues in a chain that challenges newcomers' download_grows
+answers 'challenges behind xdp-filter'
+
+# xdp-filter drops the SYNs of one client.
+inside xdp-filter ip -m src "$(nth_client 4 $(((visits + 1) * 100)))" >"$scratch/log" 2>&1
+before=$(reason challenged)
+gets 4 80 page "$((clients - 1)) of $clients" 'a client that xdp-filter denies is not answered'
+inside xdp-filter ip -m src -r "$(nth_client 4 $((visits * 100)))" >"$scratch/log" 2>&1
+is $(($(reason challenged) - before)) $((clients - 1)) 'ringfence does not see the SYN of a client that xdp-filter denies'
+
+# The program behind ringfence drops each packet that it receives: no answer, but each proof.
+inside xdp-loader load -m native "${port[3]}" "$foreign/last.o" >"$scratch/log" 2>&1 ||
+	bail "xdp-loader: $(<"$scratch/log")"
+is "$(chain 3)" 'xdpfilt_alw_ip ringfence last' 'a program joins a chain behind a fence that challenges newcomers'
+gets 4 80 page "0 of $clients" 'no client gets past a program behind ringfence that drops all'
+is "$(jq .connected <<<"$visited")" "$clients" 'a program behind ringfence does not receive a SYN that ringfence answers'
+gets 4 53 query "0 of $clients" 'no resolver gets past a program behind ringfence that drops all'
+is "$(jq .truncated <<<"$visited")" "$clients" 'a program behind ringfence does not receive a query that ringfence answers'
+last=$(inside xdp-loader status "${port[3]}" | awk '$3 == "last" { print $4 }')
+inside xdp-loader unload -i "$last" "${port[3]}" >"$scratch/log" 2>&1
+is "$(chain 3)" 'xdpfilt_alw_ip ringfence' 'a program leaves a chain behind a fence that challenges newcomers'
+exhaust_guard challenge
+does 'attach by a newer build upgrades a fence that challenges newcomers in a chain' \
+	"${port[3]}: upgraded in place, fence '${port[3]}'; windows and counters are preserved" \
+	newer attach "${port[3]}"
+check 'an open connection continues over an upgrade in a chain' download_grows
+newer detach "${port[3]}" >"$scratch/log"
+inside xdp-filter unload "${port[3]}" >"$scratch/log" 2>&1
 
 done_testing

@@ -154,9 +154,9 @@ problem. A virtio_net whose offloads cannot be turned off (`ctrl_guest_offloads=
 `attach` must report that.
 
 The row `attach … chain` runs `tests/e2e/test_chain.sh`: together with xdp-filter and other programs, in both orders,
-with in-place upgrades, some of which are killed. The row for lists runs `tests/prog/test_lists.c`,
-`test_lists_in_place.c`, `test_lists_unconfirmed.c` and `tests/e2e/test_batch.sh`, and `deny add`, `deny del` and a batch of
-10,000 changes in place, in a list of 100,000 prefixes.
+with in-place upgrades, some of which are killed, and with challenges. The row for lists runs
+`tests/prog/test_lists.c`, `test_lists_in_place.c`, `test_lists_unconfirmed.c` and `tests/e2e/test_batch.sh`, and
+`deny add`, `deny del` and a batch of 10,000 changes in place, in a list of 100,000 prefixes.
 
 For fences with `fleet`, the program and the BPF programs of the agent are tested: `tests/prog/test_shares.c` (the effect
 of shares and their deadlines on packets), `test_shares_race.c` (shares that are revoked while two CPUs use them) and
