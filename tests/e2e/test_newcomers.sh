@@ -127,6 +127,22 @@ is "$(config is_examining) $(saved | tail -n 1)" '0 newcomers off' 'confirm ends
 
 newcomers challenge
 is "$(macs | sort)" $'02:00:00:00:00:02\n02:00:00:00:01:02' 'the data path knows the addresses of all interfaces'
+inside ip link add link "${port[1]}" name tap address 02:00:00:00:03:03 type macvtap || bail 'cannot add a macvtap'
+inside ip link add link "${port[1]}" name moved address 02:00:00:00:03:04 type macvlan || bail 'cannot add a macvlan'
+ringfence deny add 203.0.113.9
+is "$(macs | sort)" $'02:00:00:00:00:02\n02:00:00:00:01:02\n02:00:00:00:03:04' \
+	'the address of a macvtap is not among them, that of a macvlan is'
+inside ip link set dev moved netns "rf-test-$$-outside" || bail 'cannot move a macvlan'
+ringfence deny del 203.0.113.9
+is "$(macs | sort)" $'02:00:00:00:00:02\n02:00:00:00:01:02' \
+	'the address of a macvlan that was moved to another network namespace is not among them'
+outside ip link del moved
+inside ip link del tap
+inside ip link add link "${port[1]}" name tap type macvtap mode passthru || bail 'cannot add a macvtap'
+ringfence deny add 203.0.113.9
+is "$(macs)" 02:00:00:00:00:02 'nor is that of an interface whose packets a macvtap receives'
+ringfence deny del 203.0.113.9
+inside ip link del tap
 for i in {10..49}; do
 	inside ip link add "one$i" type veth peer name "other$i" || bail 'cannot add interfaces'
 done

@@ -150,6 +150,7 @@ struct link {
 	unsigned int index;
 	unsigned int master, lower; /* 0: none */
 	bool is_chosen, is_bond;
+	bool is_tap;	  /* another process receives its packets, mostly a virtual machine */
 	bool forwards[2]; /* IPv4 and IPv6 packets */
 	uint64_t mac;	  /* 0: none */
 	char name[IF_NAMESIZE];
@@ -206,12 +207,14 @@ static void parse_link(const struct nlmsghdr *message, struct link *link)
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
 	const struct nlattr *attribute;
 	struct rf_link_state state;
-	bool is_elsewhere = false;
+	bool is_elsewhere = false, is_ipvtap;
 
 	*link = (struct link){.index = info->ifi_index};
 	rf_netlink_parse_state(message, &state);
+	is_ipvtap = strcmp(state.kind, "ipvtap") == 0;
 	link->master = state.master;
 	link->is_bond = strcmp(state.kind, "bond") == 0;
+	link->is_tap = is_ipvtap || strcmp(state.kind, "macvtap") == 0;
 	mnl_attr_for_each(attribute, message, sizeof(*info))
 	{
 		switch (mnl_attr_get_type(attribute)) {
@@ -234,6 +237,8 @@ static void parse_link(const struct nlmsghdr *message, struct link *link)
 	}
 	if (is_elsewhere || !is_upper(state.kind))
 		link->lower = 0;
+	if (is_ipvtap) /* it has the address of the interface below */
+		link->mac = 0;
 }
 
 static int keep_link(const struct nlmsghdr *message, void *context)
@@ -501,23 +506,28 @@ static bool is_member_of_bond(const struct reading *reading, const struct link *
  */
 static bool forwards_alone(const struct reading *reading, const struct link *link)
 {
-	for (int i = 0; link->is_chosen && i < reading->links; i++) {
+	for (int i = 0; link->is_chosen && !link->is_tap && i < reading->links; i++) {
 		const struct link *other = &reading->link[i];
 
-		if (other->is_chosen && ((link->forwards[0] && !other->forwards[0]) ||
-					 (link->forwards[1] && !other->forwards[1])))
+		if (other->is_chosen && !other->is_tap &&
+		    ((link->forwards[0] && !other->forwards[0]) ||
+		     (link->forwards[1] && !other->forwards[1])))
 			return true;
 	}
 	return false;
 }
 
-/* Clears the addresses of those that forward alone, also on other interfaces. */
-static void clear_forwarding(struct reading *reading)
+/*
+ * Clears the addresses of those that forward alone, also on other interfaces. The same for a
+ * macvtap, whose packets a virtual machine receives; in mode passthru it has the address of the
+ * interface below, and receives all of its packets.
+ */
+static void clear_foreign(struct reading *reading)
 {
 	for (int i = 0; i < reading->links; i++) {
 		const uint64_t mac = reading->link[i].mac;
 
-		if (!forwards_alone(reading, &reading->link[i]))
+		if (!reading->link[i].is_tap && !forwards_alone(reading, &reading->link[i]))
 			continue;
 		for (int j = 0; j < reading->links; j++)
 			if (reading->link[j].mac == mac)
@@ -541,7 +551,7 @@ int rf_own_macs_read(uint64_t *mac, int most, const unsigned int *index, size_t 
 	struct reading reading = {.error = error};
 	int macs = 0, err = read_links(&reading, index, count);
 
-	clear_forwarding(&reading);
+	clear_foreign(&reading);
 	for (int i = 0; i < reading.links; i++)
 		if (reading.link[i].is_chosen || is_member_of_bond(&reading, &reading.link[i]))
 			macs = add_mac(mac, macs, most, reading.link[i].mac);

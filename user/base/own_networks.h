@@ -68,7 +68,7 @@ void rf_own_networks_free(struct rf_own_networks *own);
  * the first byte lowest. Where there are more than `most`, these interfaces come first, then the
  * bridges and bonds that they are part of, the VLANs on them, and the members of bonds. Omits the
  * addresses of a VLAN or a similar interface that forwards packets if the one below does not, and
- * the reverse. Returns their number.
+ * the reverse; and of a macvtap, whose packets a virtual machine receives. Returns their number.
  */
 int rf_own_macs_read(uint64_t *mac, int most, const unsigned int *index, size_t count,
 		     struct rf_error *error);
