@@ -170,6 +170,11 @@ is "$(finding addresses)" "problem: the fence does not know the Ethernet address
 remedied 'an Ethernet address' "$dev" addresses 'ok: the fence knows the Ethernet addresses of the interfaces that get its packets'
 send_syns
 is "$more" 20 'SYNs to the Ethernet address are challenged after the remedy'
+inside ip link add link "$dev" name tap type macvtap || bail 'cannot add a macvtap'
+look "$dev"
+is "$looked $(finding addresses)" 'exit 0  ok: the fence knows the Ethernet addresses of the interfaces that get its packets' \
+	'doctor finds no problem with the Ethernet address of a macvtap'
+inside ip link del tap
 
 # ---- sockets ----
 

@@ -5,6 +5,7 @@
 #define FENCED .program_id = 5, .program_name = "ringfence", .ours = true
 #define MAC 0x665544332211
 #define OTHER_MAC 0x665544332212
+#define OMITTED_MAC 0x665544332213
 
 /* A fence that challenges newcomers, on a host where challenges work; rows override facts. */
 #define CHALLENGE(...)                                       \
@@ -74,12 +75,17 @@ static void diagnose_challenge(void **state)
 
 /* ---- interfaces that get the packets ---- */
 
-/* Only eth0 has a fence, which knows MAC. The name of the interface whose address it lacks. */
+/*
+ * Only eth0 has a fence, which stores MAC, and would store OTHER_MAC as well now. The name of the
+ * interface whose address it lacks.
+ */
 static const char *unknown_mac_of(struct rf_interface_facts *facts, int count)
 {
 	facts[0].challenge.challenges = true;
 	facts[0].challenge.own_macs = 1;
-	facts[0].challenge.own_mac[0] = MAC;
+	facts[0].challenge.own_mac[0] = facts[0].challenge.host_mac[0] = MAC;
+	facts[0].challenge.host_mac[1] = OTHER_MAC;
+	facts[0].challenge.host_macs = 2;
 	rf_diagnose_relate(facts, count);
 	return facts[0].challenge.unknown_mac_of;
 }
@@ -94,6 +100,7 @@ static void find_unknown_macs(void **state)
 	assert_string_equal(UNKNOWN_MAC_OF({.name = "eth0", .mac = MAC}), "");
 	assert_string_equal(UNKNOWN_MAC_OF({.name = "eth0", .mac = OTHER_MAC}), "eth0");
 	assert_string_equal(UNKNOWN_MAC_OF({.name = "eth0"}), "");
+	assert_string_equal(UNKNOWN_MAC_OF({.name = "eth0", .mac = OMITTED_MAC}), "");
 	assert_string_equal(UNKNOWN_MAC_OF({.name = "eth0", .mac = MAC, .master = "br0"},
 					   {.name = "br0", .mac = OTHER_MAC}),
 			    "br0");

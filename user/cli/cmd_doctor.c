@@ -118,6 +118,7 @@ static void add_challenge(const struct rf_fence *fence, struct rf_interface_fact
 	if (challenge->truncates)
 		add_truncated_ports(fence, challenge);
 	challenge->own_macs = rf_fence_own_macs(fence, challenge->own_mac);
+	challenge->host_macs = rf_fence_read_macs(fence, challenge->host_mac, &unreadable);
 	if (rf_responds(challenge) || challenge->excepts_established)
 		rf_facts_challenge(facts);
 }

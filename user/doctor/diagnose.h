@@ -162,6 +162,8 @@ struct rf_challenge_facts {
 	enum rf_answer peer_receives;	   /* of a veth: the peer has a program in native mode */
 	uint64_t own_mac[RF_OWN_MACS_MAX]; /* as the fence stores them */
 	int own_macs;
+	uint64_t host_mac[RF_OWN_MACS_MAX]; /* as the fence would store them now */
+	int host_macs;
 	/* An interface that gets its packets, and whose address the fence lacks; "": none. */
 	char unknown_mac_of[IF_NAMESIZE];
 };

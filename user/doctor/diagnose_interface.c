@@ -606,17 +606,27 @@ static bool gets_packets_of(const struct rf_interface_facts *facts, int count,
 	return parent && is_child(its) && gets_packets_of(facts, count, parent, on);
 }
 
+static bool has_mac(const uint64_t *macs, int count, uint64_t mac)
+{
+	for (int i = 0; i < count; i++)
+		if (macs[i] == mac)
+			return true;
+	return false;
+}
+
+/* The fence omits some addresses on purpose, unless this host has more than it can store. */
 static void find_unknown_mac(struct rf_interface_facts *its, const struct rf_interface_facts *facts,
 			     int count)
 {
 	struct rf_challenge_facts *challenge = &its->challenge;
 
 	for (int i = count - 1; i >= 0; i--) {
-		bool is_known = !facts[i].mac;
+		const uint64_t mac = facts[i].mac;
+		const bool is_omitted = challenge->host_macs < RF_OWN_MACS_MAX &&
+					!has_mac(challenge->host_mac, challenge->host_macs, mac);
 
-		for (int n = 0; n < challenge->own_macs; n++)
-			is_known |= challenge->own_mac[n] == facts[i].mac;
-		if (!is_known && gets_packets_of(facts, count, &facts[i], its))
+		if (mac && !is_omitted && !has_mac(challenge->own_mac, challenge->own_macs, mac) &&
+		    gets_packets_of(facts, count, &facts[i], its))
 			memcpy(challenge->unknown_mac_of, facts[i].name, IF_NAMESIZE);
 	}
 }

@@ -38,22 +38,30 @@ void rf_examine(const struct rf_fence *fence, const struct rf_bank *bank,
 
 /* ---- the addresses of the host ---- */
 
-int rf_examine_note_macs(const struct rf_fence *fence, struct rf_error *error)
+int rf_fence_read_macs(const struct rf_fence *fence, uint64_t mac[RF_OWN_MACS_MAX],
+		       struct rf_error *error)
 {
-	struct rf_config *config = fence->config;
-	uint64_t mac[RF_OWN_MACS_MAX] = {};
-	unsigned int *index;
+	unsigned int *index = calloc(fence->interfaces + 1, sizeof(*index));
 	int macs;
 
-	if (!fence->interfaces)
-		return 0;
-	index = calloc(fence->interfaces, sizeof(*index));
 	if (!index)
 		return rf_error_failed(error, -ENOMEM, "out of memory for the interfaces");
 	for (int i = 0; i < fence->interfaces; i++)
 		index[i] = fence->interface[i].index;
 	macs = rf_own_macs_read(mac, RF_OWN_MACS_MAX, index, fence->interfaces, error);
 	free(index);
+	return macs;
+}
+
+int rf_examine_note_macs(const struct rf_fence *fence, struct rf_error *error)
+{
+	struct rf_config *config = fence->config;
+	uint64_t mac[RF_OWN_MACS_MAX] = {};
+	int macs;
+
+	if (!fence->interfaces)
+		return 0;
+	macs = rf_fence_read_macs(fence, mac, error);
 	if (macs < 0)
 		return macs;
 	for (int i = 0; i < RF_OWN_MACS_MAX; i++)

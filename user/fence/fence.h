@@ -423,6 +423,9 @@ struct rf_progress {
 void rf_fence_renew_macs(const struct rf_fence *fence);
 /* Copies the stored addresses; returns their number. */
 int rf_fence_own_macs(const struct rf_fence *fence, uint64_t mac[RF_OWN_MACS_MAX]);
+/* Reads the addresses that it would store now; returns their number. */
+int rf_fence_read_macs(const struct rf_fence *fence, uint64_t mac[RF_OWN_MACS_MAX],
+		       struct rf_error *error);
 /*
  * An error if the rules in `bank` newly challenge newcomers, unlike those in `present`, and the
  * network namespace of this process does not let them: without SYN cookies for all connections
