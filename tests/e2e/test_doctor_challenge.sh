@@ -167,6 +167,12 @@ look "$dev"
 is "$looked" "$(one_problem "$dev")" 'doctor finds one problem with an Ethernet address that was changed'
 is "$(finding addresses)" "problem: the fence does not know the Ethernet address of $dev, which was set after the last change of the rules: no packet to it gets a response; run 'ringfence attach $dev'" \
 	'doctor names the interface whose Ethernet address was changed'
+set_net ipv4/ip_forward 1
+set_net ipv6/conf/all/forwarding 1
+look "$dev"
+matches "$(finding addresses)" 'problem: .*' 'doctor finds the same with IP forwarding'
+set_net ipv4/ip_forward 0
+set_net ipv6/conf/all/forwarding 0
 remedied 'an Ethernet address' "$dev" addresses 'ok: the fence knows the Ethernet addresses of the interfaces that get its packets'
 send_syns
 is "$more" 20 'SYNs to the Ethernet address are challenged after the remedy'

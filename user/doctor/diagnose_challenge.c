@@ -80,14 +80,12 @@ static void check_responses(const struct rf_interface_facts *facts, struct rf_fi
 				"the driver sends responses (XDP_TX)");
 }
 
-/* The program compares addresses only if the routing table does not decide, see bpf/examine.h. */
+/* With IP forwarding as well, the program responds only to packets to these, see bpf/examine.h. */
 static void check_own_macs(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const struct rf_challenge_facts *challenge = &facts->challenge;
 	const char *name = challenge->unknown_mac_of;
 
-	if (challenge->forwards4 && challenge->forwards6)
-		return;
 	if (!*name) {
 		rf_findings_add(findings, RF_OK, "addresses",
 				"the fence knows the Ethernet addresses of the interfaces that get "
