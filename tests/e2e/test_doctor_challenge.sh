@@ -207,6 +207,22 @@ look "$dev"
 absent 'doctor does not check DNS if the rule answers no queries' dns
 close_sockets
 
+# ---- conntrack ----
+
+absent 'doctor finds nothing about nf_conntrack_tcp_loose=1' conntrack
+if inside test -e /proc/sys/net/netfilter/nf_conntrack_tcp_loose; then
+	set_net netfilter/nf_conntrack_tcp_loose 0
+	look "$dev"
+	is "$looked" "$(one_problem "$dev")" 'doctor finds one problem with nf_conntrack_tcp_loose=0'
+	is "$(finding conntrack)" "problem: net.netfilter.nf_conntrack_tcp_loose is 0: conntrack has not seen the SYN of a challenged connection, and regards its ACK as invalid, so a rule 'ct state invalid drop' drops it; run 'sysctl -w net.netfilter.nf_conntrack_tcp_loose=1'" \
+		'doctor finds nf_conntrack_tcp_loose=0'
+	check 'conntrack: the remedy works' take_remedy conntrack
+	look "$dev"
+	absent 'conntrack: the finding is gone after the remedy' conntrack
+else
+	pass 'nf_conntrack_tcp_loose # SKIP this kernel has no conntrack'
+fi
+
 # ---- effects of tcp_syncookies=2 ----
 
 absent 'doctor finds nothing about Fast Open for clients' 'fast open'

@@ -16,6 +16,7 @@
 		      .syncookies = 2,                       \
 		      .timestamps = 1,                       \
 		      .fast_open = 1,                        \
+		      .conntrack_loose = 1,                  \
 		      .listens = RF_YES,                     \
 		      .peer_receives = RF_YES,               \
 		      .own_macs = 1,                         \
@@ -173,6 +174,12 @@ static const struct CMUnitTest tests[] = {
 	NOTED("no TCP server", "listeners", "has no listening TCP socket", "",
 	      CHALLENGE(.listens = RF_NO)),
 	ABSENT("sockets that cannot be read", "listeners", CHALLENGE(.listens = RF_NOT_KNOWN)),
+
+	WRONG("nf_conntrack_tcp_loose=0", "conntrack", "regards its ACK as invalid",
+	      "sysctl -w net.netfilter.nf_conntrack_tcp_loose=1", CHALLENGE(.conntrack_loose = 0)),
+	ABSENT("nf_conntrack_tcp_loose=1", "conntrack", CHALLENGE()),
+	ABSENT("no conntrack", "conntrack", CHALLENGE(.conntrack_loose = -1)),
+	ABSENT("a limit that truncates", "conntrack", TRUNCATE()),
 
 	FINE("a DNS server", "dns", "port 53: sockets of UDP and of TCP",
 	     CHALLENGE(.dns = {{53, true, true}}, .dns_ports = 1)),

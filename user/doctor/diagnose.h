@@ -157,7 +157,7 @@ struct rf_challenge_facts {
 	int dns_ports;
 	enum rf_answer listens; /* a TCP socket, likewise */
 	/* Settings of this network namespace; -1: it cannot be read. */
-	int syncookies, timestamps, fast_open;
+	int syncookies, timestamps, fast_open, conntrack_loose;
 	bool forwards4, forwards6;	   /* from this interface */
 	enum rf_answer peer_receives;	   /* of a veth: the peer has a program in native mode */
 	uint64_t own_mac[RF_OWN_MACS_MAX]; /* as the fence stores them */

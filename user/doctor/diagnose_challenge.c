@@ -127,6 +127,21 @@ static void check_listeners(const struct rf_interface_facts *facts, struct rf_fi
 	}
 }
 
+/*
+ * The driver answers the SYN, so conntrack sees the connection first at the client's ACK. Without
+ * conntrack, this setting does not exist.
+ */
+static void check_conntrack(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	if (facts->challenge.conntrack_loose)
+		return;
+	rf_findings_add(findings, RF_PROBLEM, "conntrack",
+			"net.netfilter.nf_conntrack_tcp_loose is 0: conntrack has not seen the SYN "
+			"of a challenged connection, and regards its ACK as invalid, so a rule "
+			"'ct state invalid drop' drops it");
+	rf_findings_remedy(findings, "sysctl -w net.netfilter.nf_conntrack_tcp_loose=1");
+}
+
 /* A client that receives a truncated response repeats its query over TCP. */
 static void check_dns(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
@@ -196,6 +211,7 @@ void rf_diagnose_challenge(const struct rf_interface_facts *facts, struct rf_fin
 	}
 	if (challenge->challenges) {
 		check_listeners(facts, findings);
+		check_conntrack(facts, findings);
 		check_effects(facts, findings);
 	}
 	if (challenge->excepts_established)

@@ -138,6 +138,7 @@ void rf_facts_challenge(struct rf_interface_facts *facts)
 	challenge->syncookies = rf_net_setting(RF_SYNCOOKIES);
 	challenge->timestamps = rf_net_setting("ipv4/tcp_timestamps");
 	challenge->fast_open = rf_net_setting("ipv4/tcp_fastopen");
+	challenge->conntrack_loose = rf_net_setting("netfilter/nf_conntrack_tcp_loose");
 	challenge->forwards4 = read_forwarding("ipv4", facts->name) > 0;
 	challenge->forwards6 = read_forwarding("ipv6", facts->name) > 0;
 	read_listeners("/proc/self/net/tcp", challenge);
