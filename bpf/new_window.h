@@ -242,20 +242,27 @@ static __always_inline enum rf_map_error insert_error(long err)
 
 /*
  * Could the source have been charged to its prefix's window, under the limit in `slot` and in this
- * window? A newcomer could with `aggregate`; a sibling could if there was recently no slot for a
- * sibling.
+ * window? A newcomer could with `aggregate`; a sibling, or a source with an open connection, could
+ * if such a source was recently left without a window.
  */
 static __always_inline int may_have_shared(const struct question *question, __u32 slot,
 					   int is_known, int is_ipv6)
 {
 	const struct rf_bank *bank = bank_of(question);
-	const __u64 left_out = rf_load(&config.room[is_ipv6].siblings_left_out);
+	const __u64 left_out = rf_load(&config.room[is_ipv6].left_out);
 
-	if (!is_known)
-		return bank->newcomers.then == RF_NEWCOMERS_AGGREGATE ||
-		       question->proof == RF_ESTABLISHED;
+	if (!is_known && bank->newcomers.then == RF_NEWCOMERS_AGGREGATE)
+		return 1;
+	if (!is_known && !bank->newcomers.except_established)
+		return 0;
 	return left_out && config.tick_ns &&
 	       question->jiffies - left_out <= bank->limit[slot].window_ns / config.tick_ns + 2;
+}
+
+/* The source is charged to the window of its prefix, although it is no newcomer over the guard. */
+static __always_inline void note_left_out(const struct question *question, int is_ipv6)
+{
+	rf_store(&config.room[is_ipv6].left_out, question->jiffies);
 }
 
 /*
@@ -477,7 +484,7 @@ __noinline __u64 find_place(const struct question *question, __u64 kin)
 		return place;
 	sums->map_error[RF_NO_IDLE_SLOT]++;
 	if (is_sibling(kin))
-		rf_store(&config.room[is_ipv6 & 1].siblings_left_out, question->jiffies);
+		note_left_out(question, is_ipv6 & 1);
 	return 0;
 }
 

@@ -69,15 +69,21 @@ static __always_inline int is_dropped_newcomer(const struct question *question,
 
 /*
  * Does that limit charge the window of its prefix for a newcomer that gets no window? A source with
- * an open connection is treated as known.
+ * an open connection is treated as known, and noted: a window that it gets later starts with this
+ * charge.
  */
 static __always_inline int charges_prefix(const struct question *question, __u32 slot)
 {
 	const struct rf_bank *bank = bank_of(question);
 
-	return (bank->newcomers.then == RF_NEWCOMERS_AGGREGATE ||
-		question->proof == RF_ESTABLISHED) &&
-	       !(bank->shadows >> slot & 1);
+	if (bank->shadows >> slot & 1)
+		return 0;
+	if (bank->newcomers.then == RF_NEWCOMERS_AGGREGATE)
+		return 1;
+	if (question->proof != RF_ESTABLISHED)
+		return 0;
+	note_left_out(question, rf_rules_are_ipv6(question->who.rules));
+	return 1;
 }
 
 /*

@@ -27,7 +27,7 @@
  * have the same number, and maps of the same sizes with other contents. Maps that are not pinned
  * hold data of one packet, so no other build reads them, and they are not part of the hash.
  */
-#define RF_ABI_LAYOUT 0x88895df46123eb75ULL
+#define RF_ABI_LAYOUT 0x866b3a04042049c3ULL
 
 #define RF_CELLS_OTHERS 16	  /* by default, where the edge is not strict */
 #define RF_CELLS_MAX 31		  /* that may count: two in a word, less one; ringfence/ring.h */
@@ -616,6 +616,18 @@ struct rf_interface_look {
 	__u32 check;
 };
 
+/*
+ * Windows of the guard: of newcomers to enforced limits, and to shadow limits only; of newcomers
+ * that have proved their address, by the same policy; of responses. The alignment makes them as
+ * large in a fence with shares as in one without.
+ */
+struct rf_guard_windows {
+	struct rf_window limits __attribute__((aligned(128)));
+	struct rf_window shadows __attribute__((aligned(128)));
+	struct rf_window proofs __attribute__((aligned(128)));
+	struct rf_window answers __attribute__((aligned(128)));
+};
+
 #define RF_PINNED_PROGRAMS 12 /* a cache line, together with the preceding members */
 
 /*
@@ -683,21 +695,13 @@ struct rf_config {
 	struct {
 		__u64 hand; /* where the next slot is looked for */
 		__u64 residents;
-		__u64 siblings_left_out; /* jiffies when a sibling last found no slot; 0: never */
+		/* Jiffies when a sibling, or a source with an open connection, was last left
+		 * without a window; 0: never. */
+		__u64 left_out;
 		/* When a window that might have lent was last evicted, in jiffies; 0: never. */
 		__u64 lenders_evicted;
 	} __attribute__((aligned(64))) room[2];
-	/*
-	 * Windows of the guard: of newcomers to enforced limits, and to shadow limits only; of
-	 * those that have proved their address, by the same policy; of answers. The alignment makes
-	 * them as large in a fence with shares as in one without.
-	 */
-	struct {
-		struct rf_window limits __attribute__((aligned(128)));
-		struct rf_window shadows __attribute__((aligned(128)));
-		struct rf_window proofs __attribute__((aligned(128)));
-		struct rf_window answers __attribute__((aligned(128)));
-	} guard[2];
+	struct rf_guard_windows guard[2];
 	/* The lowest bit of `resets`, their number, names the baseline in use. */
 	__u64 resets;
 	struct rf_baseline baseline[2];

@@ -234,6 +234,30 @@ static void further_connections_are_charged_to_their_network(void **state)
 	close_connection(&of_other);
 }
 
+/* The limit is 5/10s. The third connection is charged to the window of its network. */
+static void a_connection_never_passes_count_twice(void **state)
+{
+	const struct client last = {1, 2};
+	struct program *program = *state;
+	struct connection of[3];
+	int passed = 0;
+
+	for (unsigned int i = 0; i < 3; i++)
+		of[i] = open_connection((struct client){1, i});
+	apply(program, "2/1s", "drop except established");
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(ack_from(program, (struct client){1, i}, &of[i]), XDP_PASS);
+	for (int i = 0; i < 50; i++)
+		passed += ack_from(program, last, &of[2]) == XDP_PASS;
+	assert_int_equal(passed, 5);
+	program_set_time(program, START_NS + 2 * NS_PER_S); /* the guard has room again */
+	for (int i = 0; i < 50; i++)
+		passed += ack_from(program, last, &of[2]) == XDP_PASS;
+	assert_int_equal(passed, 5);
+	for (unsigned int i = 0; i < 3; i++)
+		close_connection(&of[i]);
+}
+
 static void connections_and_proofs_share_a_rate(void **state)
 {
 	struct program *program = *state;
@@ -261,6 +285,7 @@ int main(void)
 		TEST_BOTH(responses_to_connections_of_this_host_pass),
 		TEST_BOTH(packets_of_no_connection_are_dropped),
 		TEST_BOTH(further_connections_are_charged_to_their_network),
+		TEST_BOTH(a_connection_never_passes_count_twice),
 		TEST_BOTH(connections_and_proofs_share_a_rate),
 	};
 

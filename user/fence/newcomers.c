@@ -120,33 +120,45 @@ static void open_window(const struct rf_fence *fence, struct rf_window *window,
 	rf_window_start(window, policy, rf_fence_time(fence, policy));
 }
 
+/* Starts a window, or continues one: without what CPUs charge during the change of rules. */
+static void renew_window(const struct rf_fence *fence, struct rf_window *window,
+			 const struct rf_policy *policy, const struct rf_window *before,
+			 bool goes_on)
+{
+	if (goes_on)
+		*window = *before;
+	else
+		open_window(fence, window, policy);
+}
+
 /*
- * Starts the windows of a new guard, and of responses. No program reads them yet: the present guard
- * has other windows. An unchanged guard lacks the window of responses if its rules sent none.
+ * Prepares the windows of the guard and of responses. If one of their rates changes, all are in
+ * other places than those of the present rules, so no program reads them yet; the windows of an
+ * unchanged rate are copied.
  */
 static void open_guard(const struct rf_fence *fence, struct rf_bank *bank,
 		       const struct rf_bank *present)
 {
 	struct rf_newcomers *newcomers = &bank->newcomers;
 	const struct rf_newcomers *before = &present->newcomers;
-	const bool goes_on = both_answer(bank, present);
-	const bool is_same = is_same_guard(newcomers, before) &&
-			     (!goes_on || are_same_answers(newcomers, before));
+	const bool both = both_answer(bank, present);
+	const bool goes_on = is_same_guard(newcomers, before);
+	const bool answers_go_on = both && are_same_answers(newcomers, before);
+	const bool stays = goes_on && (!both || answers_go_on);
+	struct rf_guard_windows *from = &fence->config->guard[before->guard & 1], *to;
 
-	newcomers->guard = is_same ? before->guard : !before->guard;
-	if (is_same) {
+	newcomers->guard = stays ? before->guard : !before->guard;
+	to = &fence->config->guard[newcomers->guard & 1];
+	if (goes_on)
 		newcomers->policy = before->policy;
-	} else if (newcomers->then != RF_NEWCOMERS_OFF) {
-		open_window(fence, &fence->config->guard[newcomers->guard].limits,
-			    &newcomers->policy);
-		open_window(fence, &fence->config->guard[newcomers->guard].shadows,
-			    &newcomers->policy);
-		open_window(fence, &fence->config->guard[newcomers->guard].proofs,
-			    &newcomers->policy);
+	if (!stays && newcomers->then != RF_NEWCOMERS_OFF) {
+		renew_window(fence, &to->limits, &newcomers->policy, &from->limits, goes_on);
+		renew_window(fence, &to->shadows, &newcomers->policy, &from->shadows, goes_on);
+		renew_window(fence, &to->proofs, &newcomers->policy, &from->proofs, goes_on);
 	}
-	if (rf_bank_answers(bank) && !(is_same && goes_on))
-		open_window(fence, &fence->config->guard[newcomers->guard].answers,
-			    &newcomers->answers_policy);
+	if (rf_bank_answers(bank) && !(stays && both))
+		renew_window(fence, &to->answers, &newcomers->answers_policy, &from->answers,
+			     answers_go_on);
 }
 
 static struct rf_source *aggregate_at(const struct rf_fence *fence, int index)
