@@ -205,8 +205,11 @@ static __always_inline void answer_ip(struct examination *its, __u32 length)
 	}
 }
 
-/* The SYN-ACK: `cookie` is the result of bpf_tcp_gen_syncookie. */
-__noinline int answer_syn(__u64 cookie)
+/*
+ * The SYN-ACK: `cookie` is the result of bpf_tcp_gen_syncookie. `most`: the largest segment that
+ * the interface receives; 0: not known.
+ */
+__noinline int answer_syn(__u64 cookie, __u32 most)
 {
 	struct examination *its = find_examination();
 	struct tcphdr *tcp;
@@ -221,6 +224,8 @@ __noinline int answer_syn(__u64 cookie)
 		return 0; /* cannot happen: the kernel has checked it */
 	if (mss > (its->is_ipv6 ? ANSWER_MSS6 : ANSWER_MSS4))
 		mss = its->is_ipv6 ? ANSWER_MSS6 : ANSWER_MSS4;
+	if (most && mss > most)
+		mss = most;
 	port = tcp->source;
 	tcp->source = tcp->dest;
 	tcp->dest = port;
@@ -241,20 +246,30 @@ __noinline int answer_syn(__u64 cookie)
 	return 1;
 }
 
-/* Replaces a query of `length` bytes of layer 4 by the DNS response. */
-__noinline int answer_query(__u32 length)
+/*
+ * Replaces a query of `length` bytes of layer 4 by the DNS message of the response. Returns the
+ * length of layer 4 of the response; 0: it is no query.
+ */
+__noinline __u32 truncate_query(__u32 length)
 {
 	struct examination *its = find_examination();
 	__u32 left;
-	__be16 port;
-	__sum16 check;
 
 	if (!its || length < sizeof(struct udphdr))
 		return 0;
 	left = rf_dns_truncate(its->layer4.dns, length - sizeof(struct udphdr));
-	if (!left || left > RF_DNS_QUERY_MAX)
+	return left && left <= RF_DNS_QUERY_MAX ? left + sizeof(struct udphdr) : 0;
+}
+
+/* Sets the headers of a DNS response with `left` bytes of layer 4. */
+__noinline int answer_query(__u32 left)
+{
+	struct examination *its = find_examination();
+	__be16 port;
+	__sum16 check;
+
+	if (!its || left > sizeof(struct udphdr) + RF_DNS_QUERY_MAX)
 		return 0;
-	left += sizeof(struct udphdr);
 	port = its->layer4.udp.source;
 	its->layer4.udp.source = its->layer4.udp.dest;
 	its->layer4.udp.dest = port;

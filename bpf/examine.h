@@ -25,17 +25,29 @@
 #define AF_INET 2
 #define AF_INET6 10
 
-/*
- * Can the source be the address of a host? Otherwise the packet is forged, and a response would
- * reach a group of hosts or none. The kernel drops such packets, but only after the driver.
- */
-static __always_inline int is_from_host(const struct examination *its)
+/* Can these be addresses of hosts on a link: neither of groups, nor loopback or unspecified? */
+static __always_inline int is_host4(__be32 address)
 {
-	const __u8 first = *(const __u8 *)&its->ip.v4.saddr;
+	const __u8 first = *(const __u8 *)&address;
 
-	if (its->is_ipv6)
-		return its->ip.v6.saddr.s6_addr[0] != 0xff && its->ip.v6.saddr.s6_addr32[0];
-	return first && first < 224;
+	return first && first != 127 && first < 224;
+}
+
+static __always_inline int is_host6(const struct in6_addr *address)
+{
+	return address->s6_addr[0] != 0xff && address->s6_addr32[0];
+}
+
+/*
+ * Is the packet from one host to one host? Otherwise it is forged or a broadcast, and a response
+ * would reach many hosts or none. The kernel drops such packets, but only after the driver.
+ */
+static __always_inline int is_between_hosts(const struct examination *its)
+{
+	if ((its->mac[0] | its->mac[ETH_ALEN]) & 1)
+		return 0;
+	return its->is_ipv6 ? is_host6(&its->ip.v6.saddr) && is_host6(&its->ip.v6.daddr)
+			    : is_host4(its->ip.v4.saddr) && is_host4(its->ip.v4.daddr);
 }
 
 /* Copies the headers. False: the packet is of a kind that is not examined. */
@@ -57,13 +69,13 @@ static __always_inline int read_headers(struct xdp_md *ctx, struct examination *
 		if (bpf_xdp_load_bytes(ctx, its->network, &its->ip.v6, sizeof(its->ip.v6)))
 			return 0;
 		its->length = RF_BE16(its->ip.v6.payload_len);
-		return is_from_host(its);
+		return is_between_hosts(its);
 	}
 	if (bpf_xdp_load_bytes(ctx, its->network, &its->ip.v4, sizeof(its->ip.v4)) ||
 	    its->ip.v4.frag_off & RF_BE16(FRAGMENT_MASK))
 		return 0;
 	its->length = RF_BE16(its->ip.v4.tot_len) - sizeof(struct iphdr);
-	return is_from_host(its);
+	return is_between_hosts(its);
 }
 
 /* Copies the first `size` bytes of layer 4; false: the packet does not have as many. */
@@ -97,12 +109,6 @@ static __always_inline __u32 set_tuple(struct examination *its)
 	return sizeof(its->tuple.ipv4);
 }
 
-/* Is the frame a broadcast or a multicast? */
-static __always_inline int is_to_group(const struct examination *its)
-{
-	return its->mac[0] & 1;
-}
-
 /* Is the frame's destination an Ethernet address of this host? */
 static __always_inline int is_own_mac(const struct examination *its)
 {
@@ -117,17 +123,17 @@ static __always_inline int is_own_mac(const struct examination *its)
 }
 
 /*
- * Is the destination a local address, and of one host? If the interface forwards packets, the
- * routing table decides, but does not distinguish local addresses from those of groups.
- * If it does not, the kernel does not look up a route; then packets for other hosts are those that
- * a bridge or a macvlan on the interface receives, and they have a different destination MAC.
+ * Is the packet for this host? Its Ethernet address must be: a bridge or a macvlan on the
+ * interface, or a switch that does not know the port of an address, delivers frames for others. If
+ * the interface forwards packets, the route must be local as well; otherwise the kernel looks up
+ * none.
  */
 __noinline int is_for_host(struct xdp_md *ctx)
 {
 	struct examination *its = find_examination();
 	long found;
 
-	if (!its || is_to_group(its))
+	if (!its || !is_own_mac(its))
 		return 0;
 	its->fib = (struct bpf_fib_lookup){.ifindex = ctx->ingress_ifindex};
 	its->fib.l4_protocol = its->protocol;
@@ -143,8 +149,7 @@ __noinline int is_for_host(struct xdp_md *ctx)
 		its->fib.ipv4_dst = its->ip.v4.daddr;
 	}
 	found = bpf_fib_lookup(ctx, &its->fib, sizeof(its->fib), 0);
-	return found == BPF_FIB_LKUP_RET_NOT_FWDED ||
-	       (found == BPF_FIB_LKUP_RET_FWD_DISABLED && is_own_mac(its));
+	return found == BPF_FIB_LKUP_RET_NOT_FWDED || found == BPF_FIB_LKUP_RET_FWD_DISABLED;
 }
 
 /* ---- TCP ---- */
@@ -175,6 +180,17 @@ static __always_inline int has_cookie(struct examination *its, struct bpf_sock *
 					sizeof(its->layer4.tcp));
 }
 
+/* The largest segment that a client can send to this interface in one packet. */
+static __always_inline __u32 most_mss(struct xdp_md *ctx, int is_ipv6)
+{
+	const __u32 headers = is_ipv6 ? sizeof(struct ipv6hdr) + sizeof(struct tcphdr)
+				      : sizeof(struct iphdr) + sizeof(struct tcphdr);
+	__u32 mtu = 0;
+
+	bpf_check_mtu(ctx, 0, &mtu, 0, 0);
+	return mtu > headers ? mtu - headers : 0;
+}
+
 /* The listener's view of a packet. */
 static __always_inline int challenge_tcp(struct xdp_md *ctx, struct examination *its,
 					 const struct question *question, struct bpf_sock *listener)
@@ -189,7 +205,8 @@ static __always_inline int challenge_tcp(struct xdp_md *ctx, struct examination 
 	    !is_for_host(ctx) || !may_answer(question))
 		return RF_NEWCOMER_DROP;
 	cookie = make_cookie(its, listener);
-	return cookie >= 0 && answer_syn(cookie) ? RF_CHALLENGED : RF_NEWCOMER_DROP;
+	return cookie >= 0 && answer_syn(cookie, most_mss(ctx, its->is_ipv6)) ? RF_CHALLENGED
+									      : RF_NEWCOMER_DROP;
 }
 
 __noinline int examine_tcp(struct xdp_md *ctx, const struct question *question)
@@ -251,9 +268,10 @@ __noinline int answer_dns(struct xdp_md *ctx, const struct question *question)
 		return 0;
 	length = RF_BE16(its->layer4.udp.len);
 	if (length > sizeof(struct udphdr) + RF_DNS_QUERY_MAX || !read_layer4(ctx, its, length) ||
-	    !has_udp_socket(ctx, its) || !is_for_host(ctx) || !may_answer(question))
+	    !has_udp_socket(ctx, its) || !is_for_host(ctx))
 		return 0;
-	return answer_query(length);
+	length = truncate_query(length);
+	return length && may_answer(question) && answer_query(length);
 }
 
 /* The reason for the packet in parsed_frame: one of those above, or RF_NEWCOMER_DROP. */

@@ -189,7 +189,7 @@ static __always_inline int ask_and_count(struct question *question, int is_ipv6)
 		question->limits = is_by_limits(reason) ? question->limits : 0;
 		reason = RF_PAUSED;
 	}
-	if (reason == RF_OVER_LIMIT)
+	if (reason == RF_OVER_LIMIT && config.truncate_one_in)
 		question->refused = question->limits;
 	sums = bpf_map_lookup_elem(&counters, &first);
 	if (sums && (__u32)reason < RF_REASON_COUNT)
@@ -429,7 +429,9 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	if (is_refused_at_once(packet, version, bank, class->limits)) {
 		if (!config.is_examining || !bank->newcomers.except_established)
 			return 0;
-		request->without_lease = REFUSED_NEWCOMER;
+		/* A banned source gets no response: with bans, leases and bans come first. */
+		if (!bank->bans)
+			request->without_lease = REFUSED_NEWCOMER;
 	}
 	set_who(&request->who, packet, version, bank);
 	request->who.rules = rf_who_rules(generation, index, version == 6);

@@ -103,7 +103,7 @@ static __always_inline __u64 note_by_lease(const struct rf_who *who)
 	lease = lease_at(set, spot.place);
 	if (!rf_lease_is_for(lease, who))
 		lease = find_by_tags(who, set, &spot);
-	if (!lease)
+	if (!lease || !lease_is_live(lease, read_jiffies()))
 		return 0;
 	reason = lease->reason;
 	return note_of(reason, limits_of_lease(lease, reason), rf_rules_generation(who->rules));

@@ -38,7 +38,7 @@ struct sockaddr_storage address_of(struct client client, uint16_t port)
 	char text[INET6_ADDRSTRLEN];
 
 	if (ip_version == 4)
-		snprintf(text, sizeof(text), "127.%u.%u.%u", 16 + client.network / 256 % 128,
+		snprintf(text, sizeof(text), "197.%u.%u.%u", 16 + client.network / 256 % 128,
 			 client.network % 256, client.host % 256);
 	else
 		snprintf(text, sizeof(text), "fd09:0:%x:%x::1", client.network & 0xffff,
@@ -48,7 +48,7 @@ struct sockaddr_storage address_of(struct client client, uint16_t port)
 
 struct sockaddr_storage server_address(uint16_t port)
 {
-	return address_from(ip_version == 4 ? "127.0.0.1" : "fd08::1", port);
+	return address_from(ip_version == 4 ? "192.0.2.1" : "fd08::1", port);
 }
 
 static const unsigned char *bytes_of(const struct sockaddr_storage *address)
@@ -308,6 +308,8 @@ int open_namespace(void **state)
 	(void)state;
 	assert_int_equal(unshare(CLONE_NEWNET), 0);
 	assert_int_equal(system("ip link set lo up && ip addr add fd08::1/128 dev lo nodad && "
+				"ip addr add 192.0.2.1/32 dev lo && "
+				"ip route add local 197.0.0.0/8 dev lo && "
 				"ip -6 route add local fd09::/32 dev lo && "
 				"ip route add 203.0.113.0/24 dev lo && "
 				"ip route add unreachable 198.51.100.0/24 && "

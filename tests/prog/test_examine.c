@@ -88,6 +88,20 @@ static void a_syn_is_answered_by_a_cookie(void **state)
 	assert_int_equal(program_counters(program).newcomers_admitted, 2);
 }
 
+/* The namespace of the tests has `lo` only, with an MTU of 65536. */
+static void the_mss_fits_the_mtu(void **state)
+{
+	const struct segment syn = {.flags = SYN, OPTIONS(MSS)};
+	struct frame response = segment_from(client, &syn);
+	struct program *program = *state;
+
+	apply(program, "2/1s", "challenge");
+	assert_int_equal(system("ip link set lo mtu 1400"), 0);
+	assert_int_equal(run(entry_of(program, 0), &response), XDP_TX);
+	assert_int_equal(system("ip link set lo mtu 65536"), 0);
+	assert_int_equal(number16(layer4_of(&response) + 22), ip_version == 4 ? 1360 : 1340);
+}
+
 /* Each from a different source. */
 static void each_of_these_cookies_proves_its_source(void **state)
 {
@@ -339,6 +353,49 @@ static void an_address_of_no_host_gets_no_response(void **state)
 	assert_int_equal(reason_of(program, RF_CHALLENGED), 0);
 }
 
+/* As if all windows were evicted. */
+static void evict_all(struct program *program)
+{
+	const struct ringfence_bpf *object = program->object;
+	struct rf_known_filter none = {};
+	struct rf_key4 key4;
+	struct rf_key6 key6;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(object->maps.windows4), NULL, &key4))
+		assert_int_equal(bpf_map_delete_elem(bpf_map__fd(object->maps.windows4), &key4), 0);
+	while (!bpf_map_get_next_key(bpf_map__fd(object->maps.windows6), NULL, &key6))
+		assert_int_equal(bpf_map_delete_elem(bpf_map__fd(object->maps.windows6), &key6), 0);
+	for (uint32_t i = 0; i < bpf_map__max_entries(object->maps.known_filter); i++)
+		assert_int_equal(
+			bpf_map_update_elem(bpf_map__fd(object->maps.known_filter), &i, &none, 0),
+			0);
+}
+
+static void a_banned_source_gets_no_response(void **state)
+{
+	struct program *program = *state;
+
+	apply_rules(program,
+		    "limit add any rate 5/10s ban 1h\nnewcomers rate 2/1s then challenge\n");
+	for (int i = 0; i < 20; i++)
+		run_segment(program, client, &(struct segment){.flags = ACK});
+	assert_true(reason_of(program, RF_BANNED) > 0);
+	evict_all(program);
+	program_set_time(program, START_NS + 20 * NS_PER_S);
+	each_of(program, NET(11, 1, 0, 0), 1000);
+	assert_int_equal(run_segment(program, client, &(struct segment){.flags = SYN}), XDP_DROP);
+}
+
+static void a_frame_from_a_group_gets_no_response(void **state)
+{
+	struct program *program = *state;
+	struct frame frame = segment_from(client, &(struct segment){.flags = SYN});
+
+	apply(program, "2/1s", "challenge");
+	memset(frame.bytes + ETH_ALEN, 0xff, ETH_ALEN);
+	assert_int_equal(run(entry_of(program, 0), &frame), XDP_DROP);
+}
+
 /* ---- an interface that forwards packets ---- */
 
 static void set_forwarding(const char *on)
@@ -356,14 +413,14 @@ static const struct route_row {
 	const char *destination[2];
 	unsigned int verdict;
 } routes[] = {
-	{"local", HOST_MAC, {"127.0.0.1", "fd08::1"}, XDP_TX},
-	{"local, to the Ethernet address of VRRP",
-	 "\0\0\x5e\0\1\1",
-	 {"127.0.0.1", "fd08::1"},
-	 XDP_TX},
+	{"local", HOST_MAC, {"192.0.2.1", "fd08::1"}, XDP_TX},
+	{"local, to the Ethernet address of another host",
+	 "\2\0\0\0\0\2",
+	 {"192.0.2.1", "fd08::1"},
+	 XDP_DROP},
 	{"routed", HOST_MAC, {"203.0.113.9", "2001:db8::9"}, XDP_DROP},
 	{"unreachable", HOST_MAC, {"198.51.100.9", "2001:db9::9"}, XDP_DROP},
-	{"broadcast", "\377\377\377\377\377\377", {"127.255.255.255", "ff02::1"}, XDP_DROP},
+	{"broadcast", "\377\377\377\377\377\377", {"203.0.113.255", "ff02::1"}, XDP_DROP},
 	{"multicast", "\x33\x33\0\0\0\xfb", {"224.0.0.251", "ff02::fb"}, XDP_DROP},
 };
 
@@ -420,10 +477,35 @@ static void all_answers_together_are_limited(void **state)
 	assert_int_equal(answered, 30);
 }
 
+static int answers_from(struct program *program, unsigned int network, int frames)
+{
+	int answered = 0;
+
+	for (int i = 0; i < frames; i++)
+		answered += run_segment(program, (struct client){network + i, 1},
+					&(struct segment){.flags = SYN}) == XDP_TX;
+	return answered;
+}
+
+/* The rate of answers is the same in both rules. */
+static void a_change_of_rules_allows_no_further_answers(void **state)
+{
+	struct program *program = *state;
+	int answered;
+
+	apply(program, "2/1s", "challenge answers 30/1h");
+	answered = answers_from(program, 1, 100);
+	assert_int_equal(answered, 30);
+	apply(program, "3/1s", "challenge answers 30/1h");
+	answered += answers_from(program, 1000, 100);
+	assert_int_equal(answered, 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_BOTH(a_syn_is_answered_by_a_cookie),
+		TEST_BOTH(the_mss_fits_the_mtu),
 		TEST_BOTH(each_of_these_cookies_proves_its_source),
 		TEST_BOTH(a_cookie_is_of_its_source_and_ports),
 		TEST_BOTH(a_listener_without_recent_cookies_accepts_none),
@@ -434,9 +516,12 @@ int main(void)
 		TEST_BOTH(other_packets_are_dropped),
 		TEST_BOTH(a_frame_to_another_ethernet_address_is_not_answered),
 		TEST_BOTH(an_address_of_no_host_gets_no_response),
+		TEST_BOTH(a_banned_source_gets_no_response),
+		TEST_BOTH(a_frame_from_a_group_gets_no_response),
 		TEST_BOTH(where_packets_are_forwarded_the_routes_decide),
 		TEST_BOTH(a_prefix_gets_few_answers),
 		TEST_BOTH(all_answers_together_are_limited),
+		TEST_BOTH(a_change_of_rules_allows_no_further_answers),
 	};
 
 	return cmocka_run_group_tests(tests, open_namespace, NULL);

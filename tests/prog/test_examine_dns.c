@@ -191,6 +191,22 @@ static int open_sockets(void **state)
 	return 0;
 }
 
+static void malformed_queries_use_up_no_answers(void **state)
+{
+	static const char garbage[40] = "garbage";
+	const struct datagram malformed = {.message = garbage, .length = sizeof(garbage)};
+	struct program *program = *state;
+	struct frame frame;
+
+	apply(program, "2/1s", "challenge answers 30/1h");
+	for (unsigned int i = 0; i < 100; i++) {
+		frame = datagram_from((struct client){1 + i, 1}, &malformed);
+		assert_int_equal(run(entry_of(program, 0), &frame), XDP_DROP);
+	}
+	frame = datagram_from(client, &queries[0]);
+	assert_int_equal(run(entry_of(program, 0), &frame), XDP_TX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +215,7 @@ int main(void)
 		TEST_BOTH(a_frame_to_another_ethernet_address_is_not_answered),
 		TEST_BOTH(only_challenges_answer_queries),
 		TEST_BOTH(a_prefix_gets_few_answers),
+		TEST_BOTH(malformed_queries_use_up_no_answers),
 	};
 
 	return cmocka_run_group_tests(tests, open_sockets, NULL);

@@ -6,8 +6,8 @@
 
 #include "tests/unit/unit.h"
 
-#define SERVER INADDR_LOOPBACK
-#define CLIENT NET(127, 9, 0, 1)
+#define SERVER NET(192, 0, 2, 1)
+#define CLIENT NET(198, 9, 0, 1)
 #define PORT 53
 #define FLAG_QR 0x80
 #define FLAG_TC 0x02
@@ -100,7 +100,7 @@ static int open_namespace(void **state)
 
 	(void)state;
 	assert_int_equal(unshare(CLONE_NEWNET), 0);
-	assert_int_equal(system("ip link set lo up"), 0);
+	assert_int_equal(system("ip link set lo up && ip addr add 192.0.2.1/32 dev lo"), 0);
 	server = socket(AF_INET, SOCK_DGRAM, 0);
 	assert_true(server >= 0);
 	assert_int_equal(bind(server, (struct sockaddr *)&at, sizeof(at)), 0);
@@ -201,7 +201,7 @@ static void packets_dropped_for_other_reasons_are_not_answered(void **state)
 	burst(program, CLIENT, 40);
 	program_set_time(program, START_NS + 11 * NS_PER_S); /* no lease has its old verdict */
 	assert_verdicts(send_queries(program, CLIENT, PORT, 20), 0, 20, 0); /* banned */
-	apply(program, DNS "1/1\ndeny add 127.9.0.0/24");
+	apply(program, DNS "1/1\ndeny add 198.9.0.0/24");
 	assert_verdicts(send_queries(program, CLIENT, PORT, 20), 0, 20, 0);
 	apply(program, DNS "1/1\nnewcomers rate 2/1s then drop");
 	assert_int_equal(each_of(program, NET(10, 0, 0, 0), 100), 100); /* match no limit */
@@ -257,6 +257,29 @@ static void a_prefix_gets_few_responses(void **state)
 			PREFIX_MOST);
 }
 
+/* As if all windows of IPv4 were evicted: the guard refuses the source, and not the limit. */
+static void a_newcomer_is_not_answered_by_an_old_lease(void **state)
+{
+	struct program *program = *state;
+	const struct ringfence_bpf *object = program->object;
+	const struct rf_known_filter none = {};
+	struct rf_key4 key;
+
+	apply(program, DNS "1/1\nnewcomers rate 2/1s then drop");
+	assert_verdicts(send_queries(program, CLIENT, PORT, 20), 5, 0, 15);
+	while (!bpf_map_get_next_key(bpf_map__fd(object->maps.windows4), NULL, &key))
+		assert_int_equal(bpf_map_delete_elem(bpf_map__fd(object->maps.windows4), &key), 0);
+	for (uint32_t i = 0; i < bpf_map__max_entries(object->maps.known_filter); i++)
+		assert_int_equal(
+			bpf_map_update_elem(bpf_map__fd(object->maps.known_filter), &i, &none, 0),
+			0);
+	program_set_time(program, START_NS + 30 * NS_PER_S);
+	for (int i = 0; i < 20; i++)
+		send_queries(program, NET(10, 0, i, 1), PORT, 1);
+	assert_verdicts(send_queries(program, CLIENT, PORT, 1), 0, 1, 0);
+	assert_int_equal(counters_of(program, "dns").truncated.packets, 15);
+}
+
 static void both_entries_answer(void **state)
 {
 	struct program *program = *state;
@@ -290,6 +313,7 @@ int main(void)
 		TEST(a_query_without_a_local_socket_is_dropped),
 		TEST(shadows_and_pauses_answer_nothing),
 		TEST(a_prefix_gets_few_responses),
+		TEST(a_newcomer_is_not_answered_by_an_old_lease),
 		cmocka_unit_test_setup_teardown(both_entries_answer, setup_both, program_teardown),
 	};
 
