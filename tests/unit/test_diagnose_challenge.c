@@ -72,6 +72,7 @@ static void diagnose_challenge(void **state)
 	    says, RF_OK, NULL, "", 0, 0)
 
 #define VETH .driver = "veth", .kind = "veth"
+#define UNTAGGED .vlan = "eth0.5", .untagged_by = "eth0"
 #define SYNCOOKIES_2 "sysctl -w net.ipv4.tcp_syncookies=2"
 
 /* ---- interfaces that get the packets ---- */
@@ -119,6 +120,41 @@ static void find_unknown_macs(void **state)
 		UNKNOWN_MAC_OF({.name = "eth0", .kind = "veth", .mac = MAC, .parent = "vb"},
 			       {.name = "vb", .kind = "veth", .mac = OTHER_MAC, .parent = "eth0"}),
 		"");
+}
+
+/* Of the first one: the card that hides the tags of a VLAN, and the VLAN. */
+static void assert_untagged(struct rf_interface_facts *facts, int count, const char *card,
+			    const char *vlan)
+{
+	facts[0].challenge.truncates = true;
+	rf_diagnose_relate(facts, count);
+	assert_string_equal(facts[0].challenge.untagged_by, card);
+	assert_string_equal(facts[0].challenge.vlan, vlan);
+}
+
+#define ASSERT_UNTAGGED(card, vlan, ...)                            \
+	assert_untagged((struct rf_interface_facts[]){__VA_ARGS__}, \
+			UNIT_ARRAY_SIZE(((struct rf_interface_facts[]){__VA_ARGS__})), card, vlan)
+
+static void find_hidden_tags(void **state)
+{
+	(void)state;
+	ASSERT_UNTAGGED("eth0", "eth0.5", {.name = "eth0", .rx_vlan = RF_YES},
+			{.name = "eth0.5", .kind = "vlan", .parent = "eth0"});
+	ASSERT_UNTAGGED("", "eth0.5", {.name = "eth0", .rx_vlan = RF_NO},
+			{.name = "eth1", .rx_vlan = RF_YES},
+			{.name = "eth0.5", .kind = "vlan", .parent = "eth0"});
+	ASSERT_UNTAGGED("eth0", "", {.name = "eth0", .rx_vlan = RF_YES}, {.name = "eth1"},
+			{.name = "eth1.5", .kind = "vlan", .parent = "eth1"});
+	ASSERT_UNTAGGED("eth0", "br0.5", {.name = "eth0", .rx_vlan = RF_YES, .master = "br0"},
+			{.name = "br0", .kind = "bridge", .rx_vlan = RF_YES},
+			{.name = "br0.5", .kind = "vlan", .parent = "br0"});
+	ASSERT_UNTAGGED("eth1", "bond0.5", {.name = "bond0", .kind = "bond", .rx_vlan = RF_YES},
+			{.name = "eth0", .rx_vlan = RF_NO, .master = "bond0"},
+			{.name = "eth1", .rx_vlan = RF_YES, .master = "bond0"},
+			{.name = "bond0.5", .kind = "vlan", .parent = "bond0"});
+	ASSERT_UNTAGGED("", "va.5", {.name = "va", .kind = "veth", .rx_vlan = RF_YES},
+			{.name = "va.5", .kind = "vlan", .parent = "va"});
 }
 
 static void find_programs_of_peers(void **state)
@@ -169,6 +205,17 @@ static const struct CMUnitTest tests[] = {
 	ROW("doctor of challenges, 'addresses' is a problem with IP forwarding as well",
 	    FACTS(FENCED, CHALLENGE(.unknown_mac_of = "br0", .forwards4 = true, .forwards6 = true)),
 	    "addresses", RF_PROBLEM, "br0", "ringfence attach eth0", 1, 1),
+
+	WRONG("a card that removes tags", "vlan", "responses to packets of eth0.5",
+	      "ethtool -K eth0 rxvlan off", CHALLENGE(UNTAGGED)),
+	WRONG("a card that removes tags, with 'over truncate'", "vlan", "eth0 removes VLAN tags",
+	      "ethtool -K eth0 rxvlan off", TRUNCATE(UNTAGGED)),
+	WRONG("a card that always removes tags", "vlan", "which its driver cannot change", "",
+	      CHALLENGE(UNTAGGED, .untags_always = true)),
+	ABSENT("a card that removes tags without a VLAN", "vlan", CHALLENGE(.untagged_by = "eth0")),
+	ABSENT("a VLAN whose tags remain", "vlan", CHALLENGE(.vlan = "eth0.5")),
+	ABSENT("a card that removes tags in generic mode", "vlan", .generic = true,
+	       CHALLENGE(UNTAGGED)),
 
 	FINE("a TCP server", "listeners", "has listening", CHALLENGE()),
 	NOTED("no TCP server", "listeners", "has no listening TCP socket", "",
@@ -222,6 +269,7 @@ static const struct CMUnitTest tests[] = {
 	ABSENT("other rules", "forwarding", .challenge = {.forwards4 = true}),
 	UNIT_ROW("doctor finds an interface whose Ethernet address a fence lacks",
 		 find_unknown_macs),
+	UNIT_ROW("doctor finds a card that hides the tags of a VLAN", find_hidden_tags),
 	UNIT_ROW("doctor finds a program on the peer of a veth", find_programs_of_peers),
 };
 

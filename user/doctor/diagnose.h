@@ -166,6 +166,9 @@ struct rf_challenge_facts {
 	int host_macs;
 	/* An interface that gets its packets, and whose address the fence lacks; "": none. */
 	char unknown_mac_of[IF_NAMESIZE];
+	/* A VLAN on it, and the card that removes its tags, mostly this interface; "": none. */
+	char vlan[IF_NAMESIZE], untagged_by[IF_NAMESIZE];
+	bool untags_always; /* the driver does not allow to change that */
 };
 
 /* Do its rules send responses by XDP? */
@@ -204,6 +207,8 @@ struct rf_interface_facts {
 	uint32_t peer_tx;		 /* queues by which a veth's peer sends; 0: not known */
 	enum rf_answer lro, gro, gro_hw; /* RF_YES: on */
 	bool gro_hw_fixed;
+	enum rf_answer rx_vlan; /* the card removes VLAN tags; RF_YES: on */
+	bool rx_vlan_fixed;
 	uint32_t rings, rings_used; /* from the RSS table; 0: not known */
 
 	uint32_t program_id;			/* 0: none */
@@ -220,7 +225,7 @@ struct rf_interface_facts {
 
 /*
  * Fills in relations between facts: parent_fenced, master_…, port…, peer_tx, peer_receives,
- * unknown_mac_of.
+ * unknown_mac_of, vlan, untagged_by.
  */
 void rf_diagnose_relate(struct rf_interface_facts *facts, int count);
 

@@ -106,6 +106,23 @@ static void check_own_macs(const struct rf_interface_facts *facts, struct rf_fin
 	rf_findings_remedy(findings, "ringfence attach %s", facts->name);
 }
 
+/* In generic mode, a response has the tag of its packet. */
+static void check_vlan(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const struct rf_challenge_facts *challenge = &facts->challenge;
+	const char *card = challenge->untagged_by;
+
+	if (facts->generic || !*challenge->vlan || !*card)
+		return;
+	rf_findings_add(findings, RF_PROBLEM, "vlan",
+			"%s removes VLAN tags before the program gets the frames (rx-vlan-offload)"
+			"%s: responses to packets of %s are sent without the tag, and are lost",
+			card, challenge->untags_always ? ", which its driver cannot change" : "",
+			challenge->vlan);
+	if (!challenge->untags_always)
+		rf_findings_remedy(findings, "ethtool -K %s rxvlan off", card);
+}
+
 /* ---- whether clients can prove their address ---- */
 
 static void check_listeners(const struct rf_interface_facts *facts, struct rf_findings *findings)
@@ -207,6 +224,7 @@ void rf_diagnose_challenge(const struct rf_interface_facts *facts, struct rf_fin
 	if (rf_responds(challenge)) {
 		check_responses(facts, findings);
 		check_own_macs(facts, findings);
+		check_vlan(facts, findings);
 		check_dns(facts, findings);
 	}
 	if (challenge->challenges) {

@@ -631,6 +631,28 @@ static void find_unknown_mac(struct rf_interface_facts *its, const struct rf_int
 	}
 }
 
+/*
+ * Finds a VLAN on the interface, and a card that removes its tags: the interface, or a member of
+ * the bond. A veth has such a setting as well, but its peer decides.
+ */
+static void find_untagged(struct rf_interface_facts *its, const struct rf_interface_facts *facts,
+			  int count)
+{
+	struct rf_challenge_facts *challenge = &its->challenge;
+
+	for (int i = 0; i < count; i++) {
+		const bool is_member = is_kind(its, "bond") && !strcmp(facts[i].master, its->name);
+
+		if (is_kind(&facts[i], "vlan") && gets_packets_of(facts, count, &facts[i], its))
+			memcpy(challenge->vlan, facts[i].name, IF_NAMESIZE);
+		if ((&facts[i] != its && !is_member) || *facts[i].kind ||
+		    facts[i].rx_vlan != RF_YES)
+			continue;
+		memcpy(challenge->untagged_by, facts[i].name, IF_NAMESIZE);
+		challenge->untags_always = facts[i].rx_vlan_fixed;
+	}
+}
+
 void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -645,8 +667,10 @@ void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
 		if (parent)
 			facts[i].challenge.peer_receives =
 				parent->program_id && !parent->generic ? RF_YES : RF_NO;
-		if (rf_responds(&facts[i].challenge))
+		if (rf_responds(&facts[i].challenge)) {
 			find_unknown_mac(&facts[i], facts, count);
+			find_untagged(&facts[i], facts, count);
+		}
 		if (!master)
 			continue;
 		snprintf(facts[i].master_kind, sizeof(facts[i].master_kind), "%s", master->kind);

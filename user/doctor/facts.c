@@ -85,6 +85,9 @@ static void keep_feature(const char *name, bool on, bool fixed, struct rf_interf
 	} else if (strcmp(name, "rx-gro-hw") == 0) {
 		facts->gro_hw = answer;
 		facts->gro_hw_fixed = fixed;
+	} else if (strcmp(name, "rx-vlan-hw-parse") == 0) { /* rxvlan of 'ethtool -K' */
+		facts->rx_vlan = answer;
+		facts->rx_vlan_fixed = fixed;
 	}
 }
 
