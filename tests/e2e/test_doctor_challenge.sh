@@ -181,6 +181,15 @@ look "$dev"
 is "$looked $(finding addresses)" 'exit 0  ok: the fence knows the Ethernet addresses of the interfaces that get its packets' \
 	'doctor finds no problem with the Ethernet address of a macvtap'
 inside ip link del tap
+inside ip link add link "$dev" name moved address 02:00:00:00:00:33 type macvlan || bail 'cannot add a macvlan'
+ringfence deny add 203.0.113.9
+inside ip link set dev moved netns "rf-test-$$-outside" || bail 'cannot move a macvlan'
+look "$dev"
+is "$looked" "$(one_problem "$dev")" 'doctor finds one problem with a macvlan that was moved'
+is "$(finding addresses)" "problem: the fence responds to packets to 02:00:00:00:00:33, which no interface that receives packets for this host has any longer; run 'ringfence attach $dev'" \
+	'doctor prints the address of a macvlan that was moved to another network namespace'
+remedied 'a macvlan that was moved' "$dev" addresses 'ok: the fence knows the Ethernet addresses of the interfaces that get its packets'
+outside ip link del moved
 
 # ---- sockets ----
 

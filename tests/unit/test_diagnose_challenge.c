@@ -122,6 +122,25 @@ static void find_unknown_macs(void **state)
 		"");
 }
 
+static void find_old_macs(void **state)
+{
+	struct rf_interface_facts facts = {.name = "eth0", .challenge = {.challenges = true}};
+	struct rf_challenge_facts *its = &facts.challenge;
+
+	(void)state;
+	its->own_macs = 2;
+	its->own_mac[0] = its->host_mac[0] = MAC;
+	its->own_mac[1] = OTHER_MAC;
+	rf_diagnose_relate(&facts, 1);
+	assert_int_equal(its->old_mac, 0); /* the host's addresses cannot be read */
+	its->host_macs = RF_OWN_MACS_MAX;
+	rf_diagnose_relate(&facts, 1);
+	assert_int_equal(its->old_mac, 0); /* the host can have more */
+	its->host_macs = 1;
+	rf_diagnose_relate(&facts, 1);
+	assert_int_equal(its->old_mac, OTHER_MAC);
+}
+
 /* Of the first one: the card that hides the tags of a VLAN, and the VLAN. */
 static void assert_untagged(struct rf_interface_facts *facts, int count, const char *card,
 			    const char *vlan)
@@ -200,6 +219,8 @@ static const struct CMUnitTest tests[] = {
 	FINE("addresses that the fence knows", "addresses", "knows the Ethernet", CHALLENGE()),
 	WRONG("an address that the fence lacks", "addresses", "Ethernet address of br0",
 	      "ringfence attach eth0", CHALLENGE(.unknown_mac_of = "br0")),
+	WRONG("an address that this host no longer has", "addresses",
+	      "packets to 11:22:33:44:55:66", "ringfence attach eth0", CHALLENGE(.old_mac = MAC)),
 	WRONG("more addresses than a fence stores", "addresses", "it stores 64", "",
 	      CHALLENGE(.unknown_mac_of = "br0", .own_macs = RF_OWN_MACS_MAX)),
 	ROW("doctor of challenges, 'addresses' is a problem with IP forwarding as well",
@@ -269,6 +290,7 @@ static const struct CMUnitTest tests[] = {
 	ABSENT("other rules", "forwarding", .challenge = {.forwards4 = true}),
 	UNIT_ROW("doctor finds an interface whose Ethernet address a fence lacks",
 		 find_unknown_macs),
+	UNIT_ROW("doctor finds an Ethernet address that this host no longer has", find_old_macs),
 	UNIT_ROW("doctor finds a card that hides the tags of a VLAN", find_hidden_tags),
 	UNIT_ROW("doctor finds a program on the peer of a veth", find_programs_of_peers),
 };

@@ -166,6 +166,7 @@ struct rf_challenge_facts {
 	int host_macs;
 	/* An interface that gets its packets, and whose address the fence lacks; "": none. */
 	char unknown_mac_of[IF_NAMESIZE];
+	uint64_t old_mac; /* that the fence stores, and that is no longer the host's; 0: none */
 	/* A VLAN on it, and the card that removes its tags, mostly this interface; "": none. */
 	char vlan[IF_NAMESIZE], untagged_by[IF_NAMESIZE];
 	bool untags_always; /* the driver does not allow to change that */
@@ -225,7 +226,7 @@ struct rf_interface_facts {
 
 /*
  * Fills in relations between facts: parent_fenced, master_…, port…, peer_tx, peer_receives,
- * unknown_mac_of, vlan, untagged_by.
+ * unknown_mac_of, old_mac, vlan, untagged_by.
  */
 void rf_diagnose_relate(struct rf_interface_facts *facts, int count);
 

@@ -80,12 +80,30 @@ static void check_responses(const struct rf_interface_facts *facts, struct rf_fi
 				"the driver sends responses (XDP_TX)");
 }
 
+/* The response to a packet for another host comes from a server here that listens on any address.
+ */
+static void report_old_mac(const struct rf_interface_facts *facts, struct rf_findings *findings)
+{
+	const uint64_t mac = facts->challenge.old_mac;
+
+	rf_findings_add(findings, RF_PROBLEM, "addresses",
+			"the fence responds to packets to %02x:%02x:%02x:%02x:%02x:%02x, which no "
+			"interface that receives packets for this host has any longer",
+			(uint8_t)mac, (uint8_t)(mac >> 8), (uint8_t)(mac >> 16),
+			(uint8_t)(mac >> 24), (uint8_t)(mac >> 32), (uint8_t)(mac >> 40));
+	rf_findings_remedy(findings, "ringfence attach %s", facts->name);
+}
+
 /* With IP forwarding as well, the program responds only to packets to these, see bpf/examine.h. */
 static void check_own_macs(const struct rf_interface_facts *facts, struct rf_findings *findings)
 {
 	const struct rf_challenge_facts *challenge = &facts->challenge;
 	const char *name = challenge->unknown_mac_of;
 
+	if (!*name && challenge->old_mac) {
+		report_old_mac(facts, findings);
+		return;
+	}
 	if (!*name) {
 		rf_findings_add(findings, RF_OK, "addresses",
 				"the fence knows the Ethernet addresses of the interfaces that get "

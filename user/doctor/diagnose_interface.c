@@ -631,6 +631,16 @@ static void find_unknown_mac(struct rf_interface_facts *its, const struct rf_int
 	}
 }
 
+/* For example, of a macvlan that was moved to a container. */
+static void find_old_mac(struct rf_challenge_facts *challenge)
+{
+	if (challenge->host_macs <= 0 || challenge->host_macs == RF_OWN_MACS_MAX)
+		return; /* the others are not known */
+	for (int i = 0; i < challenge->own_macs; i++)
+		if (!has_mac(challenge->host_mac, challenge->host_macs, challenge->own_mac[i]))
+			challenge->old_mac = challenge->own_mac[i];
+}
+
 /*
  * Finds a VLAN on the interface, and a card that removes its tags: the interface, or a member of
  * the bond. A veth has such a setting as well, but its peer decides.
@@ -669,6 +679,7 @@ void rf_diagnose_relate(struct rf_interface_facts *facts, int count)
 				parent->program_id && !parent->generic ? RF_YES : RF_NO;
 		if (rf_responds(&facts[i].challenge)) {
 			find_unknown_mac(&facts[i], facts, count);
+			find_old_mac(&facts[i].challenge);
 			find_untagged(&facts[i], facts, count);
 		}
 		if (!master)
