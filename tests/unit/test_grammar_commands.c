@@ -38,7 +38,8 @@ static void words_of_the_grammar_are_names(void **state)
 	static const char words[] =
 		"limit add set change rate packets bytes algorithm sliding fixed log token leaky "
 		"cells edge strict weighted coarse burst match proto dport by drops "
-		"from file per per6 shadow count rejected exact ban over truncate del list allow deny for "
+		"from file per per6 shadow count rejected exact ban over truncate del list allow "
+		"deny for "
 		"load newcomers then pass drop aggregate off except answers dns none attach fence "
 		"mode native "
 		"generic sources leases chain replace detach adopt status stats "

@@ -131,7 +131,7 @@ static const struct rf_field bytes_fields[] = {
 static const struct rf_field limit_packets_fields[] =
 	OUTCOME_FIELDS(packets, "packets that it let pass", "packets that it dropped",
 		       "over it, as a shadow or in a pause", "charged, and dropped by another",
-		       "of the dropped ones: DNS queries that were answered with TC=1");
+		       "dropped, and answered with TC=1");
 static const struct rf_field limit_bytes_fields[] =
 	OUTCOME_FIELDS(bytes, "bytes of these", "bytes of these", "bytes of these",
 		       "bytes of these", "bytes of these");

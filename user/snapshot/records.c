@@ -151,7 +151,7 @@ static const struct rf_field limit_bytes[] = {
 	RF_FIELD("forfeited", struct rf_limit_totals, counted.forfeited.bytes,
 		 "bytes charged although the packet was dropped"),
 	RF_FIELD("truncated", struct rf_limit_totals, counted.truncated.bytes,
-		 "bytes of dropped DNS queries that were answered with TC=1"),
+		 "bytes of those answered with TC=1"),
 	{},
 };
 
@@ -171,7 +171,7 @@ static const struct rf_field limit_fields[] = {
 	RF_FIELD("forfeited", struct rf_limit_totals, counted.forfeited.packets,
 		 "charged, and dropped by another"),
 	RF_FIELD("truncated", struct rf_limit_totals, counted.truncated.packets,
-		 "of the dropped ones: DNS queries that were answered with TC=1"),
+		 "dropped, and answered with TC=1"),
 	RF_FIELD_GROUP("bytes", limit_bytes, "the same in bytes"),
 	{},
 };
