@@ -842,6 +842,7 @@ int ringfence_frags(struct xdp_md *ctx)
 		verdict = judge_by_steps(ctx, verdict, 1);
 	if (!config.after_verdict)
 		return verdict;
+	RF_OPAQUE(ctx); /* as in the other entry */
 	if (config.is_sampling && is_due())
 		verdict = take_frags_sample(ctx, verdict);
 	if (config.by_interface)
