@@ -194,7 +194,7 @@ exhaust_guard() {
 	before=$(reason newcomer_drop)
 	rules <<-END
 		limit add any rate 100k/1s
-		newcomers rate 100/1h then $*
+		newcomers rate ${guard_rate-100/1h} then $*
 	END
 	exhausted=$((${exhausted-0} + 1))
 	outside build/tests/traffic send dev "out$servers_wire" to "$servers_mac" \

@@ -482,11 +482,14 @@ is "$(jq .truncated <<<"$visited")" "$clients" 'a program behind ringfence does 
 last=$(inside xdp-loader status "${port[3]}" | awk '$3 == "last" { print $4 }')
 inside xdp-loader unload -i "$last" "${port[3]}" >"$scratch/log" 2>&1
 is "$(chain 3)" 'xdpfilt_alw_ip ringfence' 'a program leaves a chain behind a fence that challenges newcomers'
+guard_rate=99/1h # with new windows: the proofs of the other rate are used up
 exhaust_guard challenge
 does 'attach by a newer build upgrades a fence that challenges newcomers in a chain' \
 	"${port[3]}: upgraded in place, fence '${port[3]}'; windows and counters are preserved" \
 	newer attach "${port[3]}"
 check 'an open connection continues over an upgrade in a chain' download_grows
+gets 4 80 page "$all" 'challenges after an upgrade in a chain: new clients get their page' $patience
+gets 4 53 query "$all" 'challenges after an upgrade in a chain: new clients get their DNS answer' $patience
 newer detach "${port[3]}" >"$scratch/log"
 inside xdp-filter unload "${port[3]}" >"$scratch/log" 2>&1
 
