@@ -18,7 +18,10 @@
 #include "tests/limits.h"
 
 #define PORT 8080
-#define CLIENT4 0x7f090001U /* 127.9.0.1 */
+#define SERVER4 0xc0000201U /* 192.0.2.1; a loopback address gets no response */
+#define CLIENT4 0xc5090001U /* 197.9.0.1 */
+#define FORGED4 0x0b000000U /* 11.0.0.0; all of them are addresses of hosts */
+#define FORGED4_COUNT (1U << 26)
 #define CLIENT6 0x20010db8U /* its first 32 bits; the walk sets the next */
 #define FLAGS_AT 13	    /* of the TCP header */
 #define SYN 0x02
@@ -54,9 +57,12 @@ static struct sockaddr_in6 address_of(enum family family, const struct in6_addr 
 	return address;
 }
 
+/* fd08::1 */
+static const struct in6_addr server6 = {.s6_addr = {0xfd, 0x08, [15] = 1}};
+
 static struct sockaddr_in6 server_of(enum family family)
 {
-	return address_of(family, &in6addr_loopback, INADDR_LOOPBACK, PORT);
+	return address_of(family, &server6, SERVER4, PORT);
 }
 
 static void listen_at_port(enum family family)
@@ -76,7 +82,10 @@ static void enter_namespace(void)
 	if (is_entered)
 		return;
 	require(!unshare(CLONE_NEWNET), "create a network namespace");
-	require(!system("ip link set lo up && ip -6 route add local 2001:db8::/32 dev lo"),
+	require(!system("ip link set lo up && ip addr add 192.0.2.1/32 dev lo && "
+			"ip addr add fd08::1/128 dev lo nodad && "
+			"ip route add local 197.0.0.0/8 dev lo && "
+			"ip -6 route add local 2001:db8::/32 dev lo"),
 		"configure lo");
 	write_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "2");
 	listen_at_port(IPV4);
@@ -104,12 +113,18 @@ static void set_segment(struct frame *frame, enum family family, uint32_t first,
 	tcp->dest = htons(PORT);
 	((uint8_t *)tcp)[FLAGS_AT] = flags;
 	if (family == IPV4) {
-		frame->v4.ip.daddr = htonl(INADDR_LOOPBACK);
+		frame->v4.ip.daddr = htonl(SERVER4);
 		frame->v4.ip.tot_len = htons(sizeof(frame->v4.ip) + sizeof(*tcp));
 	} else {
-		frame->v6.ip.daddr = in6addr_loopback;
+		frame->v6.ip.daddr = server6;
 		frame->v6.ip.payload_len = htons(sizeof(*tcp));
 	}
+}
+
+static void set_forged(struct frame *frame, enum family family, uint8_t flags)
+{
+	set_segment(frame, family, family == IPV4 ? FORGED4 : 0,
+		    family == IPV4 ? FORGED4_COUNT : ALL_SOURCES, flags);
 }
 
 /* Opens a connection from the nth source, and makes a segment of it. */
@@ -143,7 +158,7 @@ static struct row *add_segments(struct group *group, const char *name, const cha
 
 	target_open_fence(target, family, RF_SOURCES_DEFAULT, RF_LEASES_DEFAULT, &load);
 	row = group_add_row(group, name, says, target, verdict);
-	set_segment(&row->frame, family, 0, ALL_SOURCES, flags);
+	set_forged(&row->frame, family, flags);
 	return row;
 }
 
@@ -172,7 +187,7 @@ void measure_challenges(struct report *report, const struct bench_options *optio
 	if (!group)
 		return;
 	enter_namespace();
-	set_segment(&group_add_floor(group, family)->frame, family, 0, ALL_SOURCES, SYN);
+	set_forged(&group_add_floor(group, family)->frame, family, SYN);
 	add_segments(group, "drop", "a SYN over the guard's rate, dropped", family,
 		     RF_NEWCOMERS_DROP, SYN, XDP_DROP);
 	answered = add_segments(group, "answered", "… answered by a SYN-ACK with a cookie", family,
