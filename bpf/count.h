@@ -92,11 +92,17 @@ static __always_inline void count_source(struct rf_source *source, const struct 
 		__sync_fetch_and_add(&source->would_drop, packets);
 }
 
+static __always_inline struct rf_limit_counters *counters_of(const struct rf_policy *policy)
+{
+	__u32 index = policy->counters;
+
+	return bpf_map_lookup_elem(&limit_counters, &index);
+}
+
 static __always_inline void count_limit(const struct rf_policy *policy, __u32 reason, __u64 packets,
 					__u64 bytes, int is_paused)
 {
-	__u32 index = policy->counters;
-	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &index);
+	struct rf_limit_counters *limit = counters_of(policy);
 
 	if (!limit)
 		return;
@@ -110,8 +116,7 @@ static __always_inline void count_limit(const struct rf_policy *policy, __u32 re
 
 static __always_inline void count_forfeited(const struct rf_policy *policy, __u64 bytes)
 {
-	__u32 index = policy->counters;
-	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &index);
+	struct rf_limit_counters *limit = counters_of(policy);
 
 	if (limit)
 		count(&limit->forfeited, 1, bytes);
@@ -119,8 +124,7 @@ static __always_inline void count_forfeited(const struct rf_policy *policy, __u6
 
 static __always_inline void count_truncated(const struct rf_policy *policy, __u64 bytes)
 {
-	__u32 index = policy->counters;
-	struct rf_limit_counters *limit = bpf_map_lookup_elem(&limit_counters, &index);
+	struct rf_limit_counters *limit = counters_of(policy);
 
 	if (limit)
 		count(&limit->truncated, 1, bytes);

@@ -259,7 +259,7 @@ static __always_inline int may_have_shared(const struct question *question, __u3
 	       question->jiffies - left_out <= bank->limit[slot].window_ns / config.tick_ns + 2;
 }
 
-/* The source is charged to the window of its prefix, although it is no newcomer over the guard. */
+/* A known source, or one with an open connection, is charged to the window of its prefix. */
 static __always_inline void note_left_out(const struct question *question, int is_ipv6)
 {
 	rf_store(&config.room[is_ipv6].left_out, question->jiffies);

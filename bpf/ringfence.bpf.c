@@ -429,9 +429,7 @@ static __always_inline int set_request(struct xdp_md *ctx, struct request *reque
 	if (is_refused_at_once(packet, version, bank, class->limits)) {
 		if (!config.is_examining || !bank->newcomers.except_established)
 			return 0;
-		/* A banned source gets no response: with bans, leases and bans come first. */
-		if (!bank->bans)
-			request->without_lease = REFUSED_NEWCOMER;
+		request->without_lease = REFUSED_NEWCOMER;
 	}
 	set_who(&request->who, packet, version, bank);
 	request->who.rules = rf_who_rules(generation, index, version == 6);
@@ -576,6 +574,15 @@ static __always_inline int handle_frags(struct xdp_md *ctx)
 
 /* ---- a newcomer over the newcomers rate ---- */
 
+/* Is the source of a newcomer's packet banned, by a limit that matches it or from all traffic? */
+static __always_inline int is_banned_newcomer(const struct question *question)
+{
+	const struct rf_bank *bank = bank_of(question);
+
+	return bank->bans &&
+	       find_ban_of(question, bank->bans & (class_asked(question)->limits | bank->bans_all));
+}
+
 /*
  * Examines the packet in parsed_frame. Returns XDP_DROP; XDP_TX: send the response; STEP_ASK:
  * evaluate lists and limits again, with the proof.
@@ -587,7 +594,7 @@ static __always_inline int judge_newcomer(struct xdp_md *ctx, int parsed)
 
 	if (!question)
 		return XDP_DROP; /* cannot happen; for the verifier */
-	if (parsed == RF_PARSED_SOURCE)
+	if (parsed == RF_PARSED_SOURCE && !is_banned_newcomer(question))
 		reason = examine(ctx, question);
 	if (reason < RF_FIRST_DROP) {
 		clear_answers(question);

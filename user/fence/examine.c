@@ -16,7 +16,7 @@ static bool examines(const struct rf_bank *bank)
 	return bank && bank->newcomers.except_established;
 }
 
-/* The least rf_limit.truncate_one_in of a bank and `least`, without those of 0. */
+/* The minimum of `least` and rf_limit.truncate_one_in of a bank, where 0 means no limit. */
 static uint16_t least_one_in(const struct rf_bank *bank, uint16_t least)
 {
 	for (int slot = 0; bank && slot < RF_LIMITS_MAX; slot++)

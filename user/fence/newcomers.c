@@ -78,7 +78,7 @@ static void compile_guard(struct rf_newcomers *newcomers, uint32_t tick_ns, uint
 			     &newcomers->policy);
 }
 
-/* The rate of responses: only rules that challenge state another than the default. */
+/* The rate of responses, which only `then challenge` sets; otherwise the default. */
 static void compile_answers(struct rf_newcomers *newcomers, uint32_t tick_ns)
 {
 	if (newcomers->then != RF_NEWCOMERS_CHALLENGE) {
@@ -120,7 +120,9 @@ static void open_window(const struct rf_fence *fence, struct rf_window *window,
 	rf_window_start(window, policy, rf_fence_time(fence, policy));
 }
 
-/* Starts a window, or continues one: without what CPUs charge during the change of rules. */
+/*
+ * Starts a window, or copies the one before, which lacks charges made while the rules are switched.
+ */
 static void renew_window(const struct rf_fence *fence, struct rf_window *window,
 			 const struct rf_policy *policy, const struct rf_window *before,
 			 bool goes_on)
@@ -132,9 +134,9 @@ static void renew_window(const struct rf_fence *fence, struct rf_window *window,
 }
 
 /*
- * Prepares the windows of the guard and of responses. If one of their rates changes, all are in
- * other places than those of the present rules, so no program reads them yet; the windows of an
- * unchanged rate are copied.
+ * Prepares the windows of the guard and of responses. If one of their rates changes, all
+ * windows have other places than under the present rules, so no program reads them yet; the windows
+ * of an unchanged rate are copied.
  */
 static void open_guard(const struct rf_fence *fence, struct rf_bank *bank,
 		       const struct rf_bank *present)
