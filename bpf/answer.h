@@ -29,9 +29,13 @@
 #define ANSWER_MSS4 1460
 #define ANSWER_MSS6 1440
 
+/* Both end where layer 4 starts, so that one call copies both. */
 union ip_header {
-	struct iphdr v4;
 	struct ipv6hdr v6;
+	struct {
+		__u8 before_v4[sizeof(struct ipv6hdr) - sizeof(struct iphdr)];
+		struct iphdr v4;
+	};
 };
 
 /* Layer 4 of the received packet, later of the response. The checksum reads multiples of 4 bytes.
@@ -54,9 +58,8 @@ union layer4 {
  */
 struct examination {
 	__u8 mac[2 * ETH_ALEN]; /* destination and source */
-	__u16 network;		/* offsets in the frame */
-	__u16 transport;
-	__u16 length; /* of layer 4 in the frame */
+	__u16 network;		/* offset in the frame */
+	__u16 length;		/* of layer 4 in the frame */
 	__u8 is_ipv6;
 	__u8 protocol;
 	union ip_header ip;
@@ -71,6 +74,10 @@ struct examination {
 	__u32 answers_left;
 };
 
+_Static_assert(offsetof(struct examination, layer4) ==
+		       offsetof(struct examination, ip) + sizeof(union ip_header),
+	       "layer 4 follows the IP header");
+
 /* Writer and reader: the program, each CPU its own. Not pinned: it holds nothing that lasts. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -84,6 +91,17 @@ static __always_inline struct examination *find_examination(void)
 	__u32 first = 0;
 
 	return bpf_map_lookup_elem(&examinations, &first);
+}
+
+static __always_inline __u32 ip_size(const struct examination *its)
+{
+	return its->is_ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+}
+
+/* The IP header, which layer 4 follows. */
+static __always_inline void *ip_of(struct examination *its)
+{
+	return its->is_ipv6 ? (void *)&its->ip.v6 : (void *)&its->ip.v4;
 }
 
 /* ---- how many ---- */
@@ -150,11 +168,30 @@ static __always_inline __sum16 fold(__u64 sum)
 	return ~sum;
 }
 
-/* The checksum of layer 4, whose field is 0; `length` is at most 512. */
-static __always_inline __sum16 checksum_of(struct examination *its, __u32 length)
+/* The sum of `n` words; `n` is constant. For headers: a helper's call takes longer. */
+static __always_inline __u64 sum_of(const void *words, int n)
+{
+	const __be32 *word = words;
+	__u64 sum = 0;
+
+	RF_UNROLL
+	for (int i = 0; i < n; i++)
+		sum += word[i];
+	return sum;
+}
+
+/* The sum of the pseudo header for `length` bytes of layer 4. */
+static __always_inline __u64 sum_of_pseudo_header(const struct examination *its, __u32 length)
+{
+	return (__u64)RF_BE16(length) + RF_BE16(its->protocol) +
+	       (its->is_ipv6 ? sum_of(&its->ip.v6.saddr, 8) : sum_of(&its->ip.v4.saddr, 2));
+}
+
+/* The checksum of a UDP datagram, whose field is 0; `length` is at most 512. */
+static __always_inline __sum16 checksum_of_datagram(struct examination *its, __u32 length)
 {
 	/* Clears the rest of the last word. */
-	__u64 padded = (length + 3) & ~3U, sum;
+	__u64 padded = (length + 3) & ~3U;
 
 	RF_OPAQUE(length);
 	if (length < 512)
@@ -166,13 +203,8 @@ static __always_inline __sum16 checksum_of(struct examination *its, __u32 length
 	RF_OPAQUE(padded);
 	if (padded > 512)
 		return 0; /* cannot happen; for the verifier */
-	sum = (__u64)RF_BE16(length) + ((__u64)RF_BE16(its->protocol));
-	if (its->is_ipv6)
-		sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)&its->ip.v6.saddr, 32, 0);
-	else
-		sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)&its->ip.v4.saddr, 8, 0);
-	sum += (__u32)bpf_csum_diff(NULL, 0, (__be32 *)its->layer4.byte, padded, 0);
-	return fold(sum);
+	return fold(sum_of_pseudo_header(its, length) +
+		    (__u32)bpf_csum_diff(NULL, 0, (__be32 *)its->layer4.byte, padded, 0));
 }
 
 /* ---- headers ---- */
@@ -201,7 +233,7 @@ static __always_inline void answer_ip(struct examination *its, __u32 length)
 		ip->saddr = ip->daddr;
 		ip->daddr = source;
 		ip->check = 0;
-		ip->check = fold((__u32)bpf_csum_diff(NULL, 0, (__be32 *)ip, sizeof(*ip), 0));
+		ip->check = fold(sum_of(ip, sizeof(*ip) / 4));
 	}
 }
 
@@ -214,6 +246,7 @@ __noinline int answer_syn(__u64 cookie, __u32 most)
 	struct examination *its = find_examination();
 	struct tcphdr *tcp;
 	__u32 mss = cookie >> 32 & 0xffff, length;
+	__u64 sum = 0;
 	__be16 port;
 
 	if (!its)
@@ -236,12 +269,14 @@ __noinline int answer_syn(__u64 cookie, __u32 most)
 	((__u8 *)tcp)[13] = RF_TCP_SYN | RF_TCP_ACK;
 	tcp->window = RF_BE16(ANSWER_TCP_WINDOW);
 	tcp->urg_ptr = 0;
-	__builtin_memset(its->layer4.options, 0, sizeof(its->layer4.options));
-	if (length > sizeof(*tcp))
+	if (length > sizeof(*tcp)) {
+		__builtin_memset(its->layer4.options, 0, sizeof(its->layer4.options));
 		*(__be32 *)its->layer4.options = RF_BE32(0x02040000 | mss);
+		sum = RF_BE32(0x02040000 | mss);
+	}
 	answer_ip(its, length);
 	tcp->check = 0;
-	tcp->check = checksum_of(its, length);
+	tcp->check = fold(sum + sum_of(tcp, sizeof(*tcp) / 4) + sum_of_pseudo_header(its, length));
 	its->length = length;
 	return 1;
 }
@@ -276,7 +311,7 @@ __noinline int answer_query(__u32 left)
 	its->layer4.udp.len = RF_BE16(left);
 	answer_ip(its, left);
 	its->layer4.udp.check = 0;
-	check = checksum_of(its, left);
+	check = checksum_of_datagram(its, left);
 	its->layer4.udp.check = check ? check : 0xffff;
 	its->length = left;
 	return 1;
@@ -287,7 +322,7 @@ __noinline int answer_query(__u32 left)
 /* Stores the response in the frame. Returns the verdict. */
 __noinline int send_answer(struct xdp_md *ctx)
 {
-	const struct examination *its = find_examination();
+	struct examination *its = find_examination();
 	__u64 last;
 	__u8 mac[2 * ETH_ALEN];
 
@@ -295,18 +330,13 @@ __noinline int send_answer(struct xdp_md *ctx)
 		return XDP_DROP;
 	__builtin_memcpy(mac, its->mac + ETH_ALEN, ETH_ALEN);
 	__builtin_memcpy(mac + ETH_ALEN, its->mac, ETH_ALEN);
-	last = its->length - 1ULL;
+	last = ip_size(its) + its->length - 1ULL;
 	RF_OPAQUE(last);
-	if (last >= sizeof(its->layer4))
+	if (last >= sizeof(struct iphdr) + sizeof(its->layer4))
 		return XDP_DROP;
 	RF_OPAQUE(last);
 	if (bpf_xdp_store_bytes(ctx, 0, mac, sizeof(mac)) ||
-	    bpf_xdp_store_bytes(ctx, its->transport, (void *)its->layer4.byte, last + 1))
-		return XDP_DROP;
-	if (its->is_ipv6 ? bpf_xdp_store_bytes(ctx, its->network, (void *)&its->ip.v6,
-					       sizeof(its->ip.v6))
-			 : bpf_xdp_store_bytes(ctx, its->network, (void *)&its->ip.v4,
-					       sizeof(its->ip.v4)))
+	    bpf_xdp_store_bytes(ctx, its->network, ip_of(its), last + 1))
 		return XDP_DROP;
 	return XDP_TX;
 }

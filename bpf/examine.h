@@ -50,32 +50,73 @@ static __always_inline int is_between_hosts(const struct examination *its)
 			    : is_host4(its->ip.v4.saddr) && is_host4(its->ip.v4.daddr);
 }
 
+/* The size of a header of layer 4 without options; 0: packets of this protocol are not examined. */
+static __always_inline __u32 layer4_size(__u8 protocol)
+{
+	switch (protocol) {
+	case IPPROTO_TCP:
+		return sizeof(struct tcphdr);
+	case IPPROTO_UDP:
+		return sizeof(struct udphdr);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Copies `size` bytes, a constant multiple of 4, from the frame. Bytes in the linear part are read
+ * directly: the helper takes longer.
+ */
+static __always_inline int copy_words(struct xdp_md *ctx, __u64 from, void *to, int size)
+{
+	const __u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+
+	RF_OPAQUE(from);
+	if (from > RF_HEADER_AT_MAX)
+		return 0; /* cannot happen; for the verifier */
+	data += from;
+	if (data + size > end)
+		return !bpf_xdp_load_bytes(ctx, from, to, size);
+	RF_UNROLL
+	for (int i = 0; i < size / 4; i++)
+		((__u32 *)to)[i] = ((const __u32 *)data)[i];
+	return 1;
+}
+
+/* Copies the IP header and the first `size` bytes of layer 4: of TCP or of UDP. */
+static __always_inline int copy_headers(struct xdp_md *ctx, struct examination *its, __u32 size)
+{
+	const __u32 tcp = sizeof(struct tcphdr), udp = sizeof(struct udphdr);
+	union ip_header *ip = &its->ip;
+
+	if (its->is_ipv6)
+		return size == tcp ? copy_words(ctx, its->network, &ip->v6, sizeof(ip->v6) + tcp)
+				   : copy_words(ctx, its->network, &ip->v6, sizeof(ip->v6) + udp);
+	return size == tcp ? copy_words(ctx, its->network, &ip->v4, sizeof(ip->v4) + tcp)
+			   : copy_words(ctx, its->network, &ip->v4, sizeof(ip->v4) + udp);
+}
+
 /* Copies the headers. False: the packet is of a kind that is not examined. */
 static __always_inline int read_headers(struct xdp_md *ctx, struct examination *its,
 					const struct rf_packet *packet)
 {
-	const __u32 size = packet->version == 4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	const __u32 size = layer4_size(packet->protocol);
 
-	if (!(packet->flags & RF_HAS_DPORT) || packet->flags & (RF_CLASS_UNKNOWN | RF_TCP_CUT) ||
-	    packet->transport - packet->network != size)
-		return 0;
 	its->network = packet->network;
-	its->transport = packet->transport;
 	its->is_ipv6 = packet->version == 6;
 	its->protocol = packet->protocol;
-	if (bpf_xdp_load_bytes(ctx, 0, its->mac, sizeof(its->mac)))
+	if (!size || !(packet->flags & RF_HAS_DPORT) ||
+	    packet->flags & (RF_CLASS_UNKNOWN | RF_TCP_CUT) ||
+	    packet->transport - packet->network != ip_size(its) ||
+	    !copy_words(ctx, 0, its->mac, sizeof(its->mac)) || !copy_headers(ctx, its, size))
 		return 0;
-	if (its->is_ipv6) {
-		if (bpf_xdp_load_bytes(ctx, its->network, &its->ip.v6, sizeof(its->ip.v6)))
-			return 0;
+	if (its->is_ipv6)
 		its->length = RF_BE16(its->ip.v6.payload_len);
-		return is_between_hosts(its);
-	}
-	if (bpf_xdp_load_bytes(ctx, its->network, &its->ip.v4, sizeof(its->ip.v4)) ||
-	    its->ip.v4.frag_off & RF_BE16(FRAGMENT_MASK))
+	else if (its->ip.v4.frag_off & RF_BE16(FRAGMENT_MASK))
 		return 0;
-	its->length = RF_BE16(its->ip.v4.tot_len) - sizeof(struct iphdr);
-	return is_between_hosts(its);
+	else
+		its->length = RF_BE16(its->ip.v4.tot_len) - sizeof(struct iphdr);
+	return its->length >= size && is_between_hosts(its);
 }
 
 /* Copies the first `size` bytes of layer 4; false: the packet does not have as many. */
@@ -87,7 +128,7 @@ static __always_inline int read_layer4(struct xdp_md *ctx, struct examination *i
 	if (last >= sizeof(its->layer4) || size > its->length)
 		return 0;
 	RF_OPAQUE(last);
-	return !bpf_xdp_load_bytes(ctx, its->transport, its->layer4.byte, last + 1);
+	return !bpf_xdp_load_bytes(ctx, its->network + ip_size(its), its->layer4.byte, last + 1);
 }
 
 /* Sets the connection or socket to look up. Returns the size of its tuple. */
@@ -154,11 +195,6 @@ __noinline int is_for_host(struct xdp_md *ctx)
 
 /* ---- TCP ---- */
 
-static __always_inline __u32 ip_size(const struct examination *its)
-{
-	return its->is_ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
-}
-
 /*
  * Generates a cookie for the SYN: the listener's only if the kernel accepts cookies at any time,
  * tcp_syncookies=2. Negative: none.
@@ -171,12 +207,13 @@ static __always_inline __s64 make_cookie(struct examination *its, struct bpf_soc
 	if (last >= TCP_HEADER_MAX)
 		return -1;
 	RF_OPAQUE(last);
-	return bpf_tcp_gen_syncookie(listener, &its->ip, ip_size(its), &its->layer4.tcp, last + 1);
+	return bpf_tcp_gen_syncookie(listener, ip_of(its), ip_size(its), &its->layer4.tcp,
+				     last + 1);
 }
 
 static __always_inline int has_cookie(struct examination *its, struct bpf_sock *listener)
 {
-	return !bpf_tcp_check_syncookie(listener, &its->ip, ip_size(its), &its->layer4.tcp,
+	return !bpf_tcp_check_syncookie(listener, ip_of(its), ip_size(its), &its->layer4.tcp,
 					sizeof(its->layer4.tcp));
 }
 
@@ -195,13 +232,14 @@ static __always_inline __u32 most_mss(struct xdp_md *ctx, int is_ipv6)
 static __always_inline int challenge_tcp(struct xdp_md *ctx, struct examination *its,
 					 const struct question *question, struct bpf_sock *listener)
 {
+	const __u32 size = its->layer4.tcp.doff * 4;
 	const __u8 flags =
 		its->layer4.byte[13] & (RF_TCP_SYN | RF_TCP_ACK | TCP_FLAG_RST | TCP_FLAG_FIN);
 	__s64 cookie;
 
 	if ((flags & ~TCP_FLAG_FIN) == RF_TCP_ACK)
 		return has_cookie(its, listener) ? RF_PROVEN : RF_NEWCOMER_DROP;
-	if (flags != RF_TCP_SYN || !read_layer4(ctx, its, its->layer4.tcp.doff * 4) ||
+	if (flags != RF_TCP_SYN || (size > sizeof(struct tcphdr) && !read_layer4(ctx, its, size)) ||
 	    !is_for_host(ctx) || !may_answer(question))
 		return RF_NEWCOMER_DROP;
 	cookie = make_cookie(its, listener);
@@ -215,7 +253,7 @@ __noinline int examine_tcp(struct xdp_md *ctx, const struct question *question)
 	int found = RF_NEWCOMER_DROP;
 	struct bpf_sock *sock;
 
-	if (!its || !question || !read_layer4(ctx, its, sizeof(struct tcphdr)))
+	if (!its || !question)
 		return found;
 	sock = bpf_skc_lookup_tcp(ctx, &its->tuple, set_tuple(its), BPF_F_CURRENT_NETNS, 0);
 	if (!sock)
@@ -264,7 +302,7 @@ __noinline int answer_dns(struct xdp_md *ctx, const struct question *question)
 	struct examination *its = find_examination();
 	__u32 length;
 
-	if (!its || !question || !read_layer4(ctx, its, sizeof(struct udphdr)))
+	if (!its || !question)
 		return 0;
 	length = RF_BE16(its->layer4.udp.len);
 	if (length > sizeof(struct udphdr) + RF_DNS_QUERY_MAX || !read_layer4(ctx, its, length) ||

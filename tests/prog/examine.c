@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "bursts.h"
+#include "linear.h"
 
 #define SERVER_MAC "\2\0\0\0\0\1" /* as frame_ethernet */
 
@@ -155,17 +156,41 @@ static void assert_sum(uint32_t sum)
 
 /* ---- the program ---- */
 
-int run(const struct bpf_program *entry, struct frame *frame)
+static int run_in(const struct bpf_program *entry, struct frame *frame, struct xdp_md *ctx)
 {
 	struct frame left = *frame;
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame->bytes,
 		    .data_size_in = frame->length, .data_out = left.bytes,
-		    .data_size_out = sizeof(left.bytes), .repeat = 1);
+		    .data_size_out = sizeof(left.bytes), .ctx_in = ctx,
+		    .ctx_size_in = ctx ? sizeof(*ctx) : 0, .repeat = 1);
 
 	assert_int_equal(bpf_prog_test_run_opts(bpf_program__fd(entry), &options), 0);
 	left.length = options.data_size_out;
 	*frame = left;
 	return options.retval;
+}
+
+int run(const struct bpf_program *entry, struct frame *frame)
+{
+	return run_in(entry, frame, NULL);
+}
+
+void assert_equal_in_two_buffers(struct program *program, const struct frame *question)
+{
+	struct frame expected = *question;
+
+	if (!kernel_takes_linear(program))
+		skip();
+	assert_int_equal(run(entry_of(program, 1), &expected), XDP_TX);
+	for (size_t linear = 0; linear < question->length; linear++) {
+		struct xdp_md ctx = {.data_end = linear};
+		struct frame response = *question;
+
+		if (run_in(entry_of(program, 1), &response, &ctx) != XDP_TX)
+			fail_msg("no response with %zu linear bytes", linear);
+		assert_int_equal(response.length, expected.length);
+		assert_memory_equal(response.bytes, expected.bytes, expected.length);
+	}
 }
 
 const struct bpf_program *entry_of(const struct program *program, int which)

@@ -88,6 +88,17 @@ static void a_syn_is_answered_by_a_cookie(void **state)
 	assert_int_equal(program_counters(program).newcomers_admitted, 2);
 }
 
+static void a_syn_in_two_buffers_is_answered(void **state)
+{
+	const struct segment syn = {
+		.headers = &tagged, .flags = SYN, OPTIONS(LINUX_OPTIONS), .data = 1};
+	const struct frame question = segment_from(client, &syn);
+	struct program *program = *state;
+
+	apply(program, "2/1s", "challenge");
+	assert_equal_in_two_buffers(program, &question);
+}
+
 /* The namespace of the tests has `lo` only, with an MTU of 65536. */
 static void the_mss_fits_the_mtu(void **state)
 {
@@ -505,6 +516,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_BOTH(a_syn_is_answered_by_a_cookie),
+		TEST_BOTH(a_syn_in_two_buffers_is_answered),
 		TEST_BOTH(the_mss_fits_the_mtu),
 		TEST_BOTH(each_of_these_cookies_proves_its_source),
 		TEST_BOTH(a_cookie_is_of_its_source_and_ports),

@@ -92,6 +92,17 @@ static void a_query_is_answered_with_tc(void **state)
 	assert_int_equal(program_counters(program).newcomers_admitted, 2);
 }
 
+static void a_query_in_two_buffers_is_answered(void **state)
+{
+	const struct datagram query = {.headers = &tagged,
+				       MESSAGE(HEADER("\1") QUESTION OPT COOKIE)};
+	const struct frame question = datagram_from(client, &query);
+	struct program *program = *state;
+
+	apply_dns(program);
+	assert_equal_in_two_buffers(program, &question);
+}
+
 static const struct datagram dropped[] = {
 	{.name = "a named port without a socket", .dport = SILENT_PORT, PLAIN},
 	{.name = "a socket at another port", .dport = OTHER_PORT, PLAIN},
@@ -211,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_BOTH(a_query_is_answered_with_tc),
+		TEST_BOTH(a_query_in_two_buffers_is_answered),
 		TEST_BOTH(other_datagrams_are_dropped),
 		TEST_BOTH(a_frame_to_another_ethernet_address_is_not_answered),
 		TEST_BOTH(only_challenges_answer_queries),

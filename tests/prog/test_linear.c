@@ -9,11 +9,11 @@
 
 #include <linux/bpf.h>
 #include <stdio.h>
-#include <sys/utsname.h>
 
 #include "fence/sampler.h"
 #include "schema/reasons.h"
 
+#include "linear.h"
 #include "tests/frames.h"
 
 #define JUMBO 9000
@@ -35,26 +35,6 @@ static int run(const struct program *program, const void *bytes, size_t length, 
 	if (err)
 		fail_msg("%zu bytes, %zu of them linear: %s", length, linear, strerror(-err));
 	return run.retval;
-}
-
-/* Does this kernel run a program with a short linear part? From 6.18 on it has to. */
-static bool kernel_takes_linear(const struct program *program)
-{
-	static const unsigned char bytes[64];
-	struct xdp_md ctx = {.data_end = 0};
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = bytes, .data_size_in = sizeof(bytes),
-		    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx), .repeat = 1);
-	const int fd = bpf_program__fd(program->object->progs.ringfence_frags);
-	int major = 0, minor = 0;
-	struct utsname kernel;
-
-	if (!bpf_prog_test_run_opts(fd, &run))
-		return true;
-	assert_int_equal(uname(&kernel), 0);
-	assert_int_equal(sscanf(kernel.release, "%d.%d", &major, &minor), 2);
-	assert_true(major < 6 || (major == 6 && minor < 18));
-	printf("# Linux %s runs no program with a short linear part\n", kernel.release);
-	return false;
 }
 
 static int setup(void **state)
