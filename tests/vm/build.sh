@@ -69,6 +69,7 @@ fi
 if [[ " ${*:3} " = *' challenge '* || " ${*:3} " = *' chain '* ]]; then
 	targets+=(build/tests/tcp/newcomers)
 fi
+[[ " ${*:3} " != *' chain '* ]] || targets+=(build/schema/reasons)
 copy_sources "$tree"
 build "$tree" "${targets[@]}"
 if [ "$architecture" = amd64 ]; then

@@ -98,6 +98,10 @@ put_tree() {
 	cp "$script" tests/vm/{cards,programs}.sh "$to/tests/vm"
 	case $suite in
 	units) cp -r "$tree/build/tests/unit" "$to/build/tests" ;;
+	chain)
+		mkdir "$to/build/schema"
+		cp "$tree/build/schema/reasons" "$to/build/schema"
+		;;
 	lists)
 		mkdir "$to/build/tests/prog"
 		cp "$tree"/build/tests/prog/test_lists{,_in_place,_unconfirmed} "$to/build/tests/prog"
