@@ -50,19 +50,6 @@ static __always_inline int is_between_hosts(const struct examination *its)
 			    : is_host4(its->ip.v4.saddr) && is_host4(its->ip.v4.daddr);
 }
 
-/* The size of a header of layer 4 without options; 0: packets of this protocol are not examined. */
-static __always_inline __u32 layer4_size(__u8 protocol)
-{
-	switch (protocol) {
-	case IPPROTO_TCP:
-		return sizeof(struct tcphdr);
-	case IPPROTO_UDP:
-		return sizeof(struct udphdr);
-	default:
-		return 0;
-	}
-}
-
 /*
  * Copies `size` bytes, a constant multiple of 4, from the frame. Bytes in the linear part are read
  * directly: the helper takes longer.
@@ -79,11 +66,11 @@ static __always_inline int copy_words(struct xdp_md *ctx, __u64 from, void *to, 
 		return !bpf_xdp_load_bytes(ctx, from, to, size);
 	RF_UNROLL
 	for (int i = 0; i < size / 4; i++)
-		((__u32 *)to)[i] = ((const __u32 *)data)[i];
+		((word *)to)[i] = ((const word *)data)[i];
 	return 1;
 }
 
-/* Copies the IP header and the first `size` bytes of layer 4: of TCP or of UDP. */
+/* Copies the IP header and a TCP or UDP header of `size` bytes; each copy has a constant size. */
 static __always_inline int copy_headers(struct xdp_md *ctx, struct examination *its, __u32 size)
 {
 	const __u32 tcp = sizeof(struct tcphdr), udp = sizeof(struct udphdr);
@@ -96,17 +83,20 @@ static __always_inline int copy_headers(struct xdp_md *ctx, struct examination *
 			   : copy_words(ctx, its->network, &ip->v4, sizeof(ip->v4) + udp);
 }
 
-/* Copies the headers. False: the packet is of a kind that is not examined. */
+/*
+ * Copies the headers, of TCP without options. False: the packet is not examined, because of its
+ * kind or because they are not complete.
+ */
 static __always_inline int read_headers(struct xdp_md *ctx, struct examination *its,
 					const struct rf_packet *packet)
 {
-	const __u32 size = layer4_size(packet->protocol);
+	const __u32 size =
+		packet->protocol == IPPROTO_TCP ? sizeof(struct tcphdr) : sizeof(struct udphdr);
 
 	its->network = packet->network;
 	its->is_ipv6 = packet->version == 6;
 	its->protocol = packet->protocol;
-	if (!size || !(packet->flags & RF_HAS_DPORT) ||
-	    packet->flags & (RF_CLASS_UNKNOWN | RF_TCP_CUT) ||
+	if (!(packet->flags & RF_HAS_DPORT) || packet->flags & (RF_CLASS_UNKNOWN | RF_TCP_CUT) ||
 	    packet->transport - packet->network != ip_size(its) ||
 	    !copy_words(ctx, 0, its->mac, sizeof(its->mac)) || !copy_headers(ctx, its, size))
 		return 0;
@@ -239,8 +229,9 @@ static __always_inline int challenge_tcp(struct xdp_md *ctx, struct examination 
 
 	if ((flags & ~TCP_FLAG_FIN) == RF_TCP_ACK)
 		return has_cookie(its, listener) ? RF_PROVEN : RF_NEWCOMER_DROP;
-	if (flags != RF_TCP_SYN || (size > sizeof(struct tcphdr) && !read_layer4(ctx, its, size)) ||
-	    !is_for_host(ctx) || !may_answer(question))
+	if (flags != RF_TCP_SYN || size < sizeof(struct tcphdr) ||
+	    (size > sizeof(struct tcphdr) && !read_layer4(ctx, its, size)) || !is_for_host(ctx) ||
+	    !may_answer(question))
 		return RF_NEWCOMER_DROP;
 	cookie = make_cookie(its, listener);
 	return cookie >= 0 && answer_syn(cookie, most_mss(ctx, its->is_ipv6)) ? RF_CHALLENGED

@@ -175,17 +175,21 @@ int run(const struct bpf_program *entry, struct frame *frame)
 	return run_in(entry, frame, NULL);
 }
 
-void assert_equal_in_two_buffers(struct program *program, const struct frame *question)
+void assert_equal_in_two_buffers(struct program *program, const struct frame *question,
+				 struct frame other)
 {
 	struct frame expected = *question;
 
 	if (!kernel_takes_linear(program))
 		skip();
+	other.bytes[2 * ETH_ALEN - 1] ^= 1;
 	assert_int_equal(run(entry_of(program, 1), &expected), XDP_TX);
 	for (size_t linear = 0; linear < question->length; linear++) {
 		struct xdp_md ctx = {.data_end = linear};
-		struct frame response = *question;
+		struct frame response = other;
 
+		assert_int_equal(run(entry_of(program, 1), &response), XDP_TX);
+		response = *question;
 		if (run_in(entry_of(program, 1), &response, &ctx) != XDP_TX)
 			fail_msg("no response with %zu linear bytes", linear);
 		assert_int_equal(response.length, expected.length);

@@ -76,8 +76,12 @@ uint32_t number32(const unsigned char *at);
 /* Runs the frame, and stores it as the program leaves it. Returns the verdict. */
 int run(const struct bpf_program *entry, struct frame *frame);
 const struct bpf_program *entry_of(const struct program *program, int which); /* 0 or 1 */
-/* Is the response the same if only the first bytes of the frame are linear, however many? */
-void assert_equal_in_two_buffers(struct program *program, const struct frame *question);
+/*
+ * Is the response the same if only the first bytes of the frame are linear, however many? `other`
+ * is a frame of another client that gets a response as well, in between.
+ */
+void assert_equal_in_two_buffers(struct program *program, const struct frame *question,
+				 struct frame other);
 
 int run_segment(struct program *program, struct client client, const struct segment *segment);
 

@@ -90,13 +90,19 @@ static void a_syn_is_answered_by_a_cookie(void **state)
 
 static void a_syn_in_two_buffers_is_answered(void **state)
 {
-	const struct segment syn = {
-		.headers = &tagged, .flags = SYN, OPTIONS(LINUX_OPTIONS), .data = 1};
-	const struct frame question = segment_from(client, &syn);
+	static const struct segment rows[] = {
+		{.headers = &tagged, .flags = SYN, OPTIONS(LINUX_OPTIONS), .data = 1},
+		{.headers = &tagged, .flags = SYN},
+	};
 	struct program *program = *state;
 
 	apply(program, "2/1s", "challenge");
-	assert_equal_in_two_buffers(program, &question);
+	for (unsigned int i = 0; i < UNIT_ARRAY_SIZE(rows); i++) {
+		const struct frame question = segment_from((struct client){i, 1}, &rows[i]);
+
+		assert_equal_in_two_buffers(program, &question,
+					    segment_from((struct client){10 + i, 2}, &rows[i]));
+	}
 }
 
 /* The namespace of the tests has `lo` only, with an MTU of 65536. */
@@ -499,6 +505,30 @@ static int answers_from(struct program *program, unsigned int network, int frame
 }
 
 /* The rate of answers is the same in both rules. */
+/* Shorter than a TCP header, by its data offset or by the length of the packet. */
+static void short_syns_use_up_no_answers(void **state)
+{
+	struct program *program = *state;
+	struct frame frame;
+
+	apply(program, "2/1s", "challenge answers 30/1h");
+	for (unsigned int i = 0; i < 100; i++) {
+		const struct client one = {1 + i, 1};
+
+		frame = segment_from(one, &(struct segment){.flags = SYN});
+		layer4_of(&frame)[12] = i % 5 << 4;
+		assert_int_equal(run(entry_of(program, 0), &frame), XDP_DROP);
+		frame = segment_from(one, &(struct segment){.flags = SYN});
+		frame_pad(&frame, 6);
+		frame_set_length(&frame, i % 20 + (ip_version == 4 ? 20 : 0));
+		assert_int_equal(run(entry_of(program, 0), &frame), XDP_DROP);
+	}
+	for (unsigned int i = 0; i < 30; i++) {
+		frame = segment_from((struct client){1 + i, 1}, &(struct segment){.flags = SYN});
+		assert_int_equal(run(entry_of(program, 0), &frame), XDP_TX);
+	}
+}
+
 static void a_change_of_rules_allows_no_further_answers(void **state)
 {
 	struct program *program = *state;
@@ -533,6 +563,7 @@ int main(void)
 		TEST_BOTH(where_packets_are_forwarded_the_routes_decide),
 		TEST_BOTH(a_prefix_gets_few_answers),
 		TEST_BOTH(all_answers_together_are_limited),
+		TEST_BOTH(short_syns_use_up_no_answers),
 		TEST_BOTH(a_change_of_rules_allows_no_further_answers),
 	};
 

@@ -35,6 +35,11 @@ static const struct headers with_options = {{{ETH, IP4_IHL(6)}, {ETH, IP6, HOP}}
 	LABEL LABEL LABEL \
 		"\x3d"    \
 		"1234567890123456789012345678901234567890123456789012345678901\0\0\1\0\1"
+/* 504 bytes of message, as many as a response has at most; a name may have only 255. */
+#define LONGEST_QUESTION                          \
+	LABEL LABEL LABEL LABEL LABEL LABEL LABEL \
+		"\x26"                            \
+		"12345678901234567890123456789012345678\0\0\1\0\1"
 #define MESSAGE(text) .message = text, .length = sizeof(text) - 1
 #define PLAIN MESSAGE(HEADER("\0") QUESTION)
 
@@ -45,6 +50,7 @@ static const struct datagram queries[] = {
 	{.name = "EDNS", MESSAGE(HEADER("\1") QUESTION OPT "\0\0")},
 	{.name = "EDNS with a cookie", MESSAGE(HEADER("\1") QUESTION OPT COOKIE)},
 	{.name = "the longest name", MESSAGE(HEADER("\0") LONG_QUESTION)},
+	{.name = "the longest message", MESSAGE(HEADER("\0") LONGEST_QUESTION)},
 	{.name = "the longest name, with a cookie", MESSAGE(HEADER("\1") LONG_QUESTION OPT COOKIE)},
 };
 
@@ -100,7 +106,8 @@ static void a_query_in_two_buffers_is_answered(void **state)
 	struct program *program = *state;
 
 	apply_dns(program);
-	assert_equal_in_two_buffers(program, &question);
+	assert_equal_in_two_buffers(program, &question,
+				    datagram_from((struct client){2, 2}, &query));
 }
 
 static const struct datagram dropped[] = {
