@@ -391,7 +391,8 @@ static bool report_to_slow(void *context, struct rf_report_batch *batch)
 	return true;
 }
 
-static void give_all(struct host *mine)
+/* `excess`: more than each report wants. */
+static void give_all(struct host *mine, uint32_t excess)
 {
 	struct rf_ledger_answer answers[RF_REPORT_ITEMS];
 
@@ -401,7 +402,7 @@ static void give_all(struct host *mine)
 		for (uint32_t j = 0; j < batch->count; j++)
 			answers[j] = (struct rf_ledger_answer){
 				.seq = batch->item[j].report.seq,
-				.share = batch->item[j].report.wants,
+				.share = batch->item[j].report.wants + excess,
 				.lower_to = UINT32_MAX,
 			};
 		rf_claims_answered(&mine->claims, mine->sent[i], answers, now_ns());
@@ -441,7 +442,7 @@ static void slow_node(void **state)
 	told[0] = told[1] = held_count = 0;
 	for (uint64_t ms = 0; ms < SLOW_MS; ms++) {
 		now_ms++;
-		give_all(mine);
+		give_all(mine, 0);
 		rf_claims_turn(&mine->claims, now_ns());
 		assert_int_equal(told[1], others); /* all that sent a request a ms before */
 		others += ask_anew(mine, 1000 + ms * ASKS_EACH_MS);
@@ -449,6 +450,22 @@ static void slow_node(void **state)
 	assert_in_range(others, SLOW_MS, SLOW_MS * ASKS_EACH_MS - SLOW_MS);
 	assert_in_range(told[0], RF_BUCKETS / 2, held_count * RF_REPORT_ITEMS);
 	assert_in_range(held_count, RF_REPORTS_MAX / 4, RF_REPORTS_MAX / 2);
+}
+
+/* A reply with a damaged byte can grant any number. */
+static void too_much_granted(void **state)
+{
+	struct host *mine = &host[0];
+
+	(void)state;
+	for (int ms = 0; ms < 1000 && !mine->count; ms++) {
+		now_ms++;
+		packet(mine, 0);
+		rf_claims_turn(&mine->claims, now_ns());
+	}
+	assert_int_equal(mine->count, 1);
+	give_all(mine, 1U << 24);
+	assert_in_range(mine->window[0].share, 1, LIMIT - mine->limit.first);
 }
 
 /* ---- another key of buckets ---- */
@@ -550,6 +567,7 @@ int main(void)
 		ROW("asks a second are bounded", bounded_asks),
 		ROW("fewer reports are under way after some had no answer", fewer_under_way),
 		ROW("a node that is slow holds up no report to another one", slow_node),
+		ROW("a reply that grants more than the limit is capped", too_much_granted),
 #undef ROW
 	};
 

@@ -494,6 +494,20 @@ static void place_after(struct rf_claims *claims, struct rf_claimant *claimant,
 	}
 }
 
+/* A damaged reply can grant more than the limit. */
+static struct rf_ledger_answer cap_answer(const struct rf_claims *claims,
+					  const struct rf_claimant *claimant,
+					  const struct rf_ledger_answer *answer)
+{
+	const struct rf_fleet_limit *limit = &claims->limit[claimant->key.limit];
+	const uint64_t most = (uint64_t)claimant->claim.held + rf_claims_capped(UINT32_MAX, limit);
+	struct rf_ledger_answer capped = *answer;
+
+	if (capped.share > most)
+		capped.share = most;
+	return capped;
+}
+
 /* Processes a reply; true: its share has grown and is to be written. */
 static bool take_answer(struct rf_claims *claims, const struct rf_report_item *item,
 			const struct rf_ledger_answer *answer, uint64_t now)
@@ -502,7 +516,8 @@ static bool take_answer(struct rf_claims *claims, const struct rf_report_item *i
 	const struct rf_member *member = &claims->member[claimant->bucket];
 	struct rf_claim *claim = &claimant->claim;
 	const bool is_mine = claim->seq == answer->seq && claim->asked_in == member->joined;
-	const bool has_grown = rf_claim_answered(claim, member, answer);
+	const struct rf_ledger_answer capped = cap_answer(claims, claimant, answer);
+	const bool has_grown = rf_claim_answered(claim, member, &capped);
 	uint32_t lower_to;
 
 	claims->counts.answers++;
