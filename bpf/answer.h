@@ -273,8 +273,8 @@ __noinline int answer_syn(__u64 cookie, __u32 most)
 	tcp->urg_ptr = 0;
 	if (length > sizeof(*tcp)) {
 		__builtin_memset(its->layer4.options, 0, sizeof(its->layer4.options));
-		*(__be32 *)its->layer4.options = RF_BE32(0x02040000 | mss);
 		sum = RF_BE32(0x02040000 | mss);
+		*(word *)its->layer4.options = sum;
 	}
 	answer_ip(its, length);
 	tcp->check = 0;
